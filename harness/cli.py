@@ -1,4 +1,4 @@
-"""`parity`: the command line. Commands live in `harness.commands` and are imported when used."""
+"""`parity`: the command line; `harness.command_line` declares the commands."""
 
 from __future__ import annotations
 
@@ -28,90 +28,84 @@ _USAGE: Final = 2
 _UNDECIDED: Final = 3
 _INTERRUPTED: Final = 130
 
-_COMMANDS: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
+_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
     "run and read": {
-        "run": ("run:run", "Replay cassettes through two runtimes and compare."),
-        "report": ("report:report", "Show the report of a run from its journal; runs nothing."),
-        "show-report": ("show_report:show_report", "Open a report's page in the browser."),
-        "history": ("history:history", "List the verdicts of a cassette in past runs."),
-        "merge": ("merge:merge", "Join the journals of one run's shards, and judge the whole."),
-        "trace": ("trace:trace", "Write everything that one runtime does with cassettes."),
-        "diff": ("diff:diff", "Compare two trace documents, written by `parity trace`."),
-        "bisect": ("bisect:bisect", "Find the first revision in which CASSETTE is red."),
+        "run": "Replay cassettes through two runtimes and compare.",
+        "report": "Show the report of a run from its journal; runs nothing.",
+        "show-report": "Open a report's page in the browser.",
+        "history": "List the verdicts of a cassette in past runs.",
+        "merge": "Join the journals of one run's shards, and judge the whole.",
+        "trace": "Write everything that one runtime does with cassettes.",
+        "diff": "Compare two trace documents, written by `parity trace`.",
+        "bisect": "Find the first revision in which CASSETTE is red.",
     },
     "corpus": {
-        "list": ("corpus:list_", "List cassettes: name, phase and note."),
-        "show": ("corpus:show", "Show one cassette as YAML, its macros expanded."),
-        "check": ("corpus:check", "Check cassettes: their form, secrets, declared behaviours."),
-        "import": ("importing:import_", "Make cassettes of recorded `.responses` files."),
-        "adopt": ("adopt:adopt", "Make a finding a cassette of the corpus in ./cassettes."),
-        "waive": ("waive:waive", "Propose the waiver of a difference that is accepted."),
-        "baseline": ("baseline:baseline", "Keep what a runtime does, to compare without it later."),
+        "list": "List cassettes: name, phase and note.",
+        "show": "Show one cassette as YAML, its macros expanded.",
+        "check": "Check cassettes: their form, secrets, declared behaviours.",
+        "import": "Make cassettes of recorded `.responses` files.",
+        "adopt": "Make a finding a cassette of the corpus in ./cassettes.",
+        "waive": "Propose the waiver of a difference that is accepted.",
+        "baseline": "Keep what a runtime does, to compare without it later.",
     },
     "search": {
-        "generate": (
-            "generate:generate",
-            "Draw scenarios and keep those on which runtimes differ.",
-        ),
-        "shrink": ("shrink:shrink", "Make a failing cassette as small as it can be."),
-        "orders": ("orders:orders", "Complete parallel work in every order, and compare."),
-        "faults": ("faults:faults", "Break the runtimes on purpose, and count what is noticed."),
+        "generate": "Draw scenarios and keep those on which runtimes differ.",
+        "shrink": "Make a failing cassette as small as it can be.",
+        "orders": "Complete parallel work in every order, and compare.",
+        "faults": "Break the runtimes on purpose, and count what is noticed.",
     },
     "evidence": {
-        "measure": ("measure:measure", "Run what the gate lacks for a phase, and ask the gate."),
-        "gate": ("gate:gate", "Say whether a rollout phase may be flipped, and why."),
-        "sign": ("sign:sign", "Sign the gate's yes to a phase, and add it to the records."),
-        "verify": ("verify:verify", "Say whether a signed record holds here and now."),
-        "revoke": ("revoke:revoke", "Revoke a signed record."),
-        "keygen": ("keygen:keygen", "Make a pair of Ed25519 keys."),
-        "can-flip": ("can_flip:can_flip", "Say whether the signed records allow a flag."),
+        "measure": "Run what the gate lacks for a phase, and ask the gate.",
+        "gate": "Say whether a rollout phase may be flipped, and why.",
+        "sign": "Sign the gate's yes to a phase, and add it to the records.",
+        "verify": "Say whether a signed record holds here and now.",
+        "revoke": "Revoke a signed record.",
+        "keygen": "Make a pair of Ed25519 keys.",
+        "can-flip": "Say whether the signed records allow a flag.",
     },
     "agents": {
-        "agent": ("agent:agent", "Ask an agent to do something in the current folder."),
-        "record": ("record:record", "Run the agent as `parity agent` does, and keep a cassette."),
-        "upstream": ("upstream:upstream", "Install, list, remove versions of the published core."),
+        "agent": "Ask an agent to do something in the current folder.",
+        "record": "Run the agent as `parity agent` does, and keep a cassette.",
+        "upstream": "Install, list, remove versions of the published core.",
     },
 }
-"""Heading of `parity --help` to its commands: the module and function of each, and its short help.
+"""Heading of `parity --help` to its commands with their short helps.
 
-Only the command that is called is imported.
+The commands of a heading are in the module of that name, `harness.command_line.run_and_read`.
 """
-_TARGETS: Final = {
-    name: target for rows in _COMMANDS.values() for name, (target, _) in rows.items()
-}
+_HEADINGS: Final = {name: heading for heading, rows in _COMMANDS.items() for name in rows}
 
 
 class _Commands(click.Group):
-    """Imports a command when it is asked for, and turns errors into exit codes.
+    """Imports a command when it is called, and turns errors into exit codes.
 
-    1 is left to the commands, for which it says `divergent`: no exception ends with it.
+    1 means `divergent` and is the commands' own: no exception ends with it.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_TARGETS)
+        return list(_HEADINGS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _TARGETS:
+        if cmd_name not in _HEADINGS:
             return None
-        module, _, name = _TARGETS[cmd_name].partition(":")
-        command = getattr(importlib.import_module(f"harness.commands.{module}"), name)
-        return command if isinstance(command, click.Command) else None
+        module = f"harness.command_line.{_HEADINGS[cmd_name].replace(' ', '_')}"
+        found = vars(importlib.import_module(module)).values()
+        commands = (each for each in found if isinstance(each, click.Command))
+        return next(each for each in commands if each.name == cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their headings; imports none of them."""
-        width = max(map(len, _TARGETS))
+        width = max(map(len, _HEADINGS))
         for heading, rows in _COMMANDS.items():
             with formatter.section(f"Commands, {heading}"):
-                formatter.write_dl(
-                    [(f"{name:<{width}}", words) for name, (_, words) in rows.items()]
-                )
+                formatter.write_dl([(f"{name:<{width}}", words) for name, words in rows.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first word names; an unknown one gets the nearest names."""
-        if args and not args[0].startswith("-") and args[0] not in _TARGETS:
-            near = get_close_matches(args[0], _TARGETS)
+        if args and not args[0].startswith("-") and args[0] not in _HEADINGS:
+            near = get_close_matches(args[0], _HEADINGS)
             listed = " or ".join(repr(name) for name in near)
             hint = f" Did you mean {listed}?" if near else ""
             ctx.fail(f"No such command {args[0]!r}.{hint}")

@@ -32,6 +32,7 @@ from harness.report.tally import Tally
 from harness.report.words import headline, reasons, untrusted
 from harness.sides import baseline_folder
 from harness.triage.blame import blame
+from harness.whole_file import writable_file
 
 __all__ = [
     "asked_for",
@@ -70,7 +71,7 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
     waivers = Path(texts["waivers"]) if texts["waivers"] else None
     checks.sides(real_backend(), control, candidate)
     load_waivers(waivers, as_of=as_of)
-    checks.writable_file(journal, "--parity-journal")
+    writable_file(journal, "--parity-journal")
     return RunPlan(
         control=control,
         candidate=candidate,

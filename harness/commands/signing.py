@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
 from harness.canonical import printable
-from harness.commands import options
 from harness.errors import UsageError
 from harness.signoff.keyfile import Source, read_passphrase, read_secret
 from harness.signoff.keys import SigningKey, is_encrypted
@@ -19,49 +18,12 @@ from services.redaction import redacted
 __all__ = [
     "asked",
     "confirmed",
-    "key_options",
-    "passphrase_options",
     "passphrase_source",
     "say",
     "signing_key",
 ]
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 Said = TypeVar("Said")
-
-
-def passphrase_options(command: Command) -> Command:
-    """`--passphrase-file`, `--passphrase-fd`."""
-    command = click.option(
-        "--passphrase-fd",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Read the passphrase from this open descriptor.",
-    )(command)
-    return click.option(
-        "--passphrase-file",
-        type=options.FILE,
-        metavar="FILE",
-        help="Read the passphrase from this file.",
-    )(command)
-
-
-def key_options(command: Command) -> Command:
-    """`--key`, `--key-fd` and where the passphrase comes from."""
-    command = passphrase_options(command)
-    command = click.option(
-        "--key-fd",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Read the private key from this open descriptor.",
-    )(command)
-    return click.option(
-        "--key",
-        "key_file",
-        type=options.FILE,
-        metavar="FILE",
-        help="The private key, of `parity keygen`.",
-    )(command)
 
 
 def passphrase_source(file: Path | None, descriptor: int | None) -> Source | None:

@@ -17,9 +17,12 @@ from markupsafe import Markup
 
 from harness.canonical import printable
 from harness.report.html_data import page_data
+from harness.report.listening import ReportFolder
 from harness.report.model import RunReport
+from harness.report.past import with_past_runs
+from harness.report.remembered import remember_page
 
-__all__ = ["SCRIPTS", "html_report", "page_style", "policy", "template"]
+__all__ = ["SCRIPTS", "HtmlListener", "html_report", "page_style", "policy", "template"]
 
 SCRIPTS: Final = (
     "dom.js",
@@ -36,6 +39,23 @@ SCRIPTS: Final = (
     "main.js",
 )
 """The page's script, in the order in which its parts stand."""
+
+
+class HtmlListener(ReportFolder):
+    """Writes the page, with earlier runs, and remembers it for `parity show-report`."""
+
+    option = "--html"
+    index = "index.html"
+
+    def text(self, report: RunReport) -> str:
+        """The page."""
+        return html_report(with_past_runs(report, self.file.parent))
+
+    def show(self, report: RunReport) -> None:
+        """Write the page."""
+        super().show(report)
+        if report.header is not None and report.header.started_at:
+            remember_page(self.file, report.header.started_at)
 
 
 def html_report(report: RunReport) -> str:

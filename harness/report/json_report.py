@@ -7,19 +7,30 @@ from dataclasses import asdict
 from typing import Final
 
 from harness.report.html_charts import cost_shape, grid
+from harness.report.listening import ReportFile
 from harness.report.model import Finding, RunReport, exit_code
 from harness.report.words import changed_near, explanation, look_in, reasons
 from harness.triage.blame import blame
 from services.redaction import redacted_value
 from services.wire import JsonObject
 
-__all__ = ["FORMAT", "json_report", "report_document"]
+__all__ = ["FORMAT", "JsonListener", "json_report", "report_document"]
 
 FORMAT: Final = 2
 """Version of the document; goes up when a key changes its meaning or goes away.
 
 2: `findings`, `blame`, `grid`, `cost`, `behaviours`, `header`; `explanation` of a case is numbered.
 """
+
+
+class JsonListener(ReportFile):
+    """Writes the document."""
+
+    option = "--json"
+
+    def text(self, report: RunReport) -> str:
+        """The document."""
+        return json_report(report)
 
 
 def json_report(report: RunReport) -> str:

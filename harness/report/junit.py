@@ -7,11 +7,22 @@ from xml.etree import ElementTree as ET  # only written, never parsed
 
 from harness.canonical import printable
 from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.report.listening import ReportFile
 from harness.report.model import RunReport
 from harness.report.words import reasons
 from services.redaction import redacted
 
-__all__ = ["junit_report"]
+__all__ = ["JunitListener", "junit_report"]
+
+
+class JunitListener(ReportFile):
+    """Writes JUnit XML."""
+
+    option = "--junit"
+
+    def text(self, report: RunReport) -> str:
+        """The document."""
+        return junit_report(report)
 
 
 def junit_report(report: RunReport) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.html_charts import cost_shape, grid
+from harness.report.listening import ReportFile
 from harness.report.markdown import cell, code, fenced, said, table
 from harness.report.model import Finding, RunReport
 from harness.report.words import (
@@ -20,7 +21,7 @@ from harness.report.words import (
 )
 from harness.triage.blame import blame
 
-__all__ = ["MOST_BYTES", "summary_report"]
+__all__ = ["MOST_BYTES", "SummaryListener", "summary_report"]
 
 MOST_BYTES: Final = 900_000
 """GitHub refuses a summary of more than 1 MiB, and shows none of it then."""
@@ -32,6 +33,16 @@ _MARK: Final = {
     CaseVerdict.DIVERGENT: "❌",
     CaseVerdict.INCONCLUSIVE: "❔",
 }
+
+
+class SummaryListener(ReportFile):
+    """Writes the page."""
+
+    option = "--summary"
+
+    def text(self, report: RunReport) -> str:
+        """The page."""
+        return summary_report(report)
 
 
 def summary_report(report: RunReport) -> str:

@@ -15,6 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.parity.verdict import CaseVerdict
+from harness.report.listening import ReportListener, Settled
 from harness.report.model import Finding, RunReport
 from harness.report.words import (
     behaviours,
@@ -31,7 +32,7 @@ from harness.triage.blame import blame
 from harness.wording import counted, listed
 from services.redaction import told
 
-__all__ = ["STYLE", "show"]
+__all__ = ["STYLE", "TerminalListener", "show"]
 
 STYLE: Final = {
     CaseVerdict.PARITY: "green",
@@ -48,6 +49,19 @@ _UNSETTLED: Final = (
 )
 _LISTED: Final = 10
 _NAMED: Final = 5
+
+
+class TerminalListener(ReportListener):
+    """Writes the report to `stream` as `show` does."""
+
+    def __init__(self, stream: TextIO, settled: Settled, *, verbose: bool) -> None:
+        super().__init__(settled)
+        self._stream = stream
+        self._verbose = verbose
+
+    def show(self, report: RunReport) -> None:
+        """Write the report."""
+        show(report, self._stream, verbose=self._verbose)
 
 
 def show(report: RunReport, stream: TextIO, *, verbose: bool = False) -> None:

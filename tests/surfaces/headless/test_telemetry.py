@@ -5,7 +5,8 @@ from typing import Any
 import click
 import pytest
 
-from harness.commands.agent import headless_options, run_options
+from harness.command_line.agents import run_options
+from harness.commands.agent import headless_options
 from services.settings.telemetry import TelemetryOverrides
 from tests import outfiles
 from tests.surfaces.headless.conftest import Run, calls, says
