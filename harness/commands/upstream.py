@@ -30,7 +30,7 @@ __all__ = ["install", "list_", "remove"]
 
 def install(version: str | None) -> None:
     """Run `parity upstream install`."""
-    with _told_as_usage(), _ended_by_signals():
+    with _as_usage_error(), _ended_by_signals():
         package = install_version(version, tell=lambda line: say(line, err=True))
     folder = package.parents[2]
     name = "upstream" if folder.name == DEFAULT_VERSION else f"upstream@{folder.name}"
@@ -42,7 +42,7 @@ def install(version: str | None) -> None:
 
 def list_(as_json: bool) -> None:
     """Run `parity upstream list`."""
-    with _told_as_usage():
+    with _as_usage_error():
         folder = folder_of_all()
         found = [details(version) for version in installed_versions()]
     if as_json:
@@ -63,7 +63,7 @@ def remove(version: str | None, remove_all: bool) -> None:
     if (version is not None) == remove_all:
         problem = "both a version and --all are given" if remove_all else "no version is named"
         raise UsageError(problem, "name one version, or give --all")
-    with _told_as_usage():
+    with _as_usage_error():
         chosen = installed_versions() if version is None else [version]
         for one in chosen:
             remove_version(one)
@@ -89,7 +89,7 @@ def _table(found: Sequence[InstalledVersion]) -> list[str]:
 
 
 @contextmanager
-def _told_as_usage() -> Iterator[None]:
+def _as_usage_error() -> Iterator[None]:
     try:
         yield
     except UpstreamUnavailable as error:

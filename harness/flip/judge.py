@@ -25,7 +25,7 @@ __all__ = ["Flip", "judge_record", "judged_flip"]
 
 _RELEASE: Final = "release"
 _MACHINE: Final = frozenset({"distributions"})
-"""Components that tell of a machine: the packages that matter stand in the environment."""
+"""Components that depend on the machine: the environment names the packages that matter."""
 _SYSTEM: Final = frozenset({"python", "platform", "node"})
 """What of an environment may differ between where a record was made and where it is used."""
 

@@ -442,7 +442,7 @@ def test_every_golden_event_round_trips_unchanged_and_keeps_to_the_lifecycle() -
             event = ap.from_wire(wire)
             assert ap.to_wire(event) == wire, path
             assert ap.decode_line(ap.encode_line(event)) == event, path
-            # Goldens write every random stream id alike; its first event tells the next one.
+            # Goldens write every random stream id alike; its first event determines the next one.
             sends += event.id.endswith("-0")
             checker.feed(replace(event, stream_id=f"{event.stream_id}/{sends}"))
             count += 1

@@ -13,7 +13,7 @@ HELLO = ap.MessageSend(content=(ap.TextPart(text="hi"),))
 
 
 class ScriptedAgent:
-    """Emits what it is told to; counts who listens."""
+    """Emits what a test passes to it; counts its subscribers."""
 
     def __init__(self, *events: AgentEvent) -> None:
         self.log = ap.EventLog()

@@ -175,7 +175,7 @@ def test_check_refuses_a_behaviour_that_there_is_not(contract: Path, corpus: Pat
     assert "1 of 3 cassettes cannot be used" in result.output
 
 
-def test_a_contract_that_cannot_be_read_is_told_before_anything_runs(
+def test_a_contract_that_cannot_be_read_is_reported_before_anything_runs(
     contract: Path, corpus: Path
 ) -> None:
     contract.write_text("## Phase A\n### nothing\n")

@@ -227,9 +227,7 @@ def test_only_the_first_finding_is_open_and_what_a_toggle_shows_is_hidden() -> N
         (replace(waived("a/b"), blockers=("no",)), True, "finding"),
     ],
 )
-def test_a_case_is_told_apart_by_what_became_of_it(
-    case: CaseResult, shown: bool, kind: str
-) -> None:
+def test_a_case_is_marked_by_its_outcome(case: CaseResult, shown: bool, kind: str) -> None:
     assert is_shown(case) is shown
     if shown:
         assert case_kind(case) == kind
@@ -283,7 +281,7 @@ def test_phases_stand_side_by_side_and_cells_without_a_case_are_empty() -> None:
     ]
 
 
-def test_coverage_tells_both_from_one_from_never() -> None:
+def test_coverage_distinguishes_both_one_and_never() -> None:
     reached = (("tool:a", "tool:b"), ("tool:a",))
     rows = coverage_rows([equal("a/b", contract=("P-001", "P-002"), reached=reached)], CONTRACT)
 

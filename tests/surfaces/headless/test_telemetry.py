@@ -71,7 +71,7 @@ def test_a_run_that_fails_leaves_its_spans(run: Run, folders: Path) -> None:
     assert failed["name"] == "generate_content gemini-2.5-flash"
 
 
-def test_a_file_that_cannot_be_written_is_told_before_anything_runs(
+def test_a_file_that_cannot_be_written_is_reported_before_anything_runs(
     run: Run, tmp_path: Path
 ) -> None:
     outfile = str(tmp_path / "no" / "telemetry.log")
@@ -110,8 +110,8 @@ def test_the_command_line_says_whether(
     def command(**given: Any) -> TelemetryOverrides:
         return headless_options(given).telemetry
 
-    told = command.main(arguments, standalone_mode=False)
-    assert told == TelemetryOverrides(enabled=enabled, outfile=outfile)
+    overrides = command.main(arguments, standalone_mode=False)
+    assert overrides == TelemetryOverrides(enabled=enabled, outfile=outfile)
 
 
 @RUNTIMES
