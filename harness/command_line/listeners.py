@@ -46,19 +46,19 @@ LISTENERS: Final = (
     ),
     ListenerOption(
         "--json",
-        deferred("harness.report.json_report:JsonListener"),
+        deferred("harness.report.json_report:json_listener"),
         "Write the report as JSON.",
         {"type": options.FILE},
     ),
     ListenerOption(
         "--junit",
-        deferred("harness.report.junit:JunitListener"),
+        deferred("harness.report.junit:junit_listener"),
         "Write the report as JUnit XML.",
         {"type": options.FILE},
     ),
     ListenerOption(
         "--summary",
-        deferred("harness.report.summary:SummaryListener"),
+        deferred("harness.report.summary:summary_listener"),
         "Write the report as Markdown, for a comment on a pull request.",
         {"type": options.FILE},
     ),

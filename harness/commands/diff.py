@@ -15,7 +15,6 @@ from harness.errors import HarnessError, LoadProblem, UsageError
 from harness.parity.verdict import CaseResult
 from harness.report.json_report import json_report
 from harness.report.model import RunReport, exit_code
-from harness.report.pairs import PairsReport
 from harness.report.terminal import show
 from harness.triage.pairs import compared
 from harness.triage.traces import read_trace
@@ -23,6 +22,16 @@ from harness.whole_file import writable_file, write_asked_for
 from harness.wording import did_you_mean
 
 __all__ = ["diff"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PairsReport(RunReport):
+    """The report of a comparison of traces; `files` holds a case's two files as shell words."""
+
+    def reproduce(self, case: CaseResult) -> str:
+        """The command that compares this one pair again."""
+        pair = self.files.get(case.cassette, shlex.join([self.control, self.candidate]))
+        return f"parity diff {pair}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +75,7 @@ def _report(control: Path, candidate: Path) -> RunReport:
     names = sides.pop() if len(sides) == 1 else ("", "")
     if names[0] == names[1]:
         names = (str(control), str(candidate))
-    return PairsReport(
+    return _PairsReport(
         control=names[0],
         candidate=names[1],
         cases=tuple(sorted(cases, key=lambda case: case.cassette)),

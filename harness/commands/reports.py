@@ -11,7 +11,8 @@ from typing import Any
 from harness.command_line import listeners
 from harness.experiment.events import RunFinished
 from harness.gate.page import gates_beside
-from harness.report.listening import ReportFolder, ReportListener, Settled
+from harness.report.html import HtmlListener
+from harness.report.listening import ReportListener, Settled
 from harness.report.model import RunReport, exit_code
 from harness.report.terminal import TerminalListener
 from harness.wrapping import say
@@ -48,8 +49,8 @@ class Reporting:
         """`report` with what the command line asks for, and with what lies beside its page."""
         components = {} if report.header is None else report.header.components
         for page in self._shown:
-            if isinstance(page, ReportFolder):
-                report = replace(report, gates=gates_beside(page.file.parent, components))
+            if isinstance(page, HtmlListener):
+                report = replace(report, gates=gates_beside(page.folder, components))
         return replace(report, durations=self._durations)
 
     def end(self, *also: Path | None) -> int:

@@ -24,8 +24,8 @@ from harness.journal_header import JournalHeader
 from harness.journal_lock import JournalLock
 from harness.json_lines import JsonLines
 from harness.parity.verdict import CaseResult
-from harness.report.journal_lines import MAX_LINE
-from harness.report.journal_reading import JournalRecord, read_header, read_journal, shard_of
+from harness.report.journal_lines import MAX_LINE, read_header
+from harness.report.journal_reading import JournalRecord, read_journal, shard_of
 from services.private_files import open_private
 from services.regular_files import open_regular
 

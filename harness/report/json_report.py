@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import partial
 from typing import Final
 
 from harness.report.html_charts import cost_shape, grid
@@ -14,23 +15,13 @@ from harness.triage.blame import blame
 from services.redaction import redacted_value
 from services.wire import JsonObject
 
-__all__ = ["FORMAT", "JsonListener", "json_report", "report_document"]
+__all__ = ["FORMAT", "json_listener", "json_report", "report_document"]
 
 FORMAT: Final = 2
 """Version of the document; goes up when a key changes its meaning or goes away.
 
 2: `findings`, `blame`, `grid`, `cost`, `behaviours`, `header`; `explanation` of a case is numbered.
 """
-
-
-class JsonListener(ReportFile):
-    """Writes the document."""
-
-    option = "--json"
-
-    def text(self, report: RunReport) -> str:
-        """The document."""
-        return json_report(report)
 
 
 def json_report(report: RunReport) -> str:
@@ -115,3 +106,6 @@ def _finding(report: RunReport, finding: Finding) -> JsonObject:
         "reproduce": finding.reproduce,
         "bisect": report.bisecting(finding.case).lines(),
     }
+
+
+json_listener = partial(ReportFile, "--json", json_report)

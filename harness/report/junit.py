@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from xml.etree import ElementTree as ET  # only written, never parsed
 
 from harness.canonical import printable
@@ -12,17 +13,7 @@ from harness.report.model import RunReport
 from harness.report.words import reasons
 from services.redaction import redacted
 
-__all__ = ["JunitListener", "junit_report"]
-
-
-class JunitListener(ReportFile):
-    """Writes JUnit XML."""
-
-    option = "--junit"
-
-    def text(self, report: RunReport) -> str:
-        """The document."""
-        return junit_report(report)
+__all__ = ["junit_listener", "junit_report"]
 
 
 def junit_report(report: RunReport) -> str:
@@ -90,3 +81,6 @@ def _property(element: ET.Element, name: str, value: str) -> None:
 def _text(text: str) -> str:
     """`text` without secrets, with what XML cannot hold or no reader can see as escapes."""
     return "\n".join(map(printable, redacted(text).split("\n")))
+
+
+junit_listener = partial(ReportFile, "--junit", junit_report)

@@ -10,16 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from harness.errors import UsageError
 from harness.experiment.case import CaseOutcome, Skipped
 from harness.experiment.events import CaseFinished, Event, Events, RunFinished, RunStarted
 from harness.report.journal_reading import JournalRecord
 from harness.report.model import RunReport
-from harness.whole_file import writable_file, writable_folder, write_asked_for
+from harness.whole_file import writable_file, write_asked_for
 
-__all__ = ["JournalledCase", "ReportFile", "ReportFolder", "ReportListener", "Settled", "replayed"]
+__all__ = ["JournalledCase", "ReportFile", "ReportListener", "Settled", "replayed"]
 
 
 class Settled:
@@ -57,12 +57,12 @@ class ReportListener(ABC):
 
 
 class ReportFile(ReportListener):
-    """A listener that writes the report to the file that its option names."""
+    """A listener that writes the report to the file that an option names."""
 
-    option: ClassVar[str]
-
-    def __init__(self, file: Path, settled: Settled) -> None:
-        """Make sure that the file can be written.
+    def __init__(
+        self, option: str, text: Callable[[RunReport], str], file: Path, settled: Settled
+    ) -> None:
+        """Make sure that the file can be written; `text` renders its content.
 
         Raises:
             UsageError: it cannot.
@@ -70,48 +70,14 @@ class ReportFile(ReportListener):
         super().__init__(settled)
         if str(file) == "-":
             where = "standard output: the terminal's report goes there"
-            raise UsageError(f"{self.option} cannot go to {where}", "name a file")
-        writable_file(file, self.option)
-        self.file = file
+            raise UsageError(f"{option} cannot go to {where}", "name a file")
+        writable_file(file, option)
+        self.file, self.option, self._text = file, option, text
 
     def show(self, report: RunReport) -> None:
         """Write the report, whole or not at all."""
-        write_asked_for(self.file, self.text(report), self.option)
+        write_asked_for(self.file, self._text(report), self.option)
         self.written = self.file
-
-    @abstractmethod
-    def text(self, report: RunReport) -> str:
-        """The content of the file."""
-
-
-class ReportFolder(ReportFile):
-    """A listener that writes the report to a file in the folder that its option names."""
-
-    index: ClassVar[str]
-    """The name of the file."""
-
-    def __init__(self, folder: Path, settled: Settled) -> None:
-        """Make sure that the file can be written.
-
-        Raises:
-            UsageError: it cannot.
-        """
-        writable_folder(folder, self.option)
-        super().__init__(folder / self.index, settled)
-
-    def show(self, report: RunReport) -> None:
-        """Write the report, unless a link leads out of the folder, which may come from anywhere."""
-        if _leads_out(self.file):
-            mend = f"delete it, or choose another place with {self.option}"
-            raise UsageError(f"{self.file} leads out of the folder", mend)
-        super().show(report)
-
-
-def _leads_out(file: Path) -> bool:
-    try:
-        return not file.resolve().is_relative_to(file.parent.resolve())
-    except RuntimeError:  # links in a circle
-        return True
 
 
 @dataclass(frozen=True, slots=True)

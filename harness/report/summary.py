@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from harness.parity.verdict import CaseResult, CaseVerdict
@@ -21,7 +22,7 @@ from harness.report.words import (
 )
 from harness.triage.blame import blame
 
-__all__ = ["MOST_BYTES", "SummaryListener", "summary_report"]
+__all__ = ["MOST_BYTES", "summary_listener", "summary_report"]
 
 MOST_BYTES: Final = 900_000
 """GitHub refuses a summary of more than 1 MiB, and shows none of it then."""
@@ -33,16 +34,6 @@ _MARK: Final = {
     CaseVerdict.DIVERGENT: "❌",
     CaseVerdict.INCONCLUSIVE: "❔",
 }
-
-
-class SummaryListener(ReportFile):
-    """Writes the page."""
-
-    option = "--summary"
-
-    def text(self, report: RunReport) -> str:
-        """The page."""
-        return summary_report(report)
 
 
 def summary_report(report: RunReport) -> str:
@@ -141,3 +132,6 @@ def _waivers(report: RunReport) -> str:
         for waiver in report.waivers
     )
     return table(["waiver", "state", "covers", "days left"], rows)
+
+
+summary_listener = partial(ReportFile, "--summary", summary_report)

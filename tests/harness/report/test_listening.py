@@ -14,7 +14,7 @@ from harness.command_line.listeners import LISTENERS, ListenerOption
 from harness.errors import UsageError
 from harness.experiment.events import CaseFinished, CaseStarted, RunFinished, RunStarted, follow
 from harness.report.annotations import STEP_SUMMARY
-from harness.report.json_report import JsonListener
+from harness.report.json_report import json_listener
 from harness.report.listening import JournalledCase, Settled
 from harness.report.model import RunReport
 from tests.harness.report.journals import HEADER, RESULT
@@ -48,7 +48,7 @@ def test_every_listener_has_a_parameter_of_its_own() -> None:
 
 
 def test_a_folder_that_is_removed_during_the_run_is_wrong_usage(tmp_path: Path) -> None:
-    listener = JsonListener(tmp_path / "gone" / "file", Settled())
+    listener = json_listener(tmp_path / "gone" / "file", Settled())
     (tmp_path / "gone").rmdir()
 
     with pytest.raises(UsageError, match="choose another place with --json"):
