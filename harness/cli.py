@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
 import sys
-from collections.abc import Mapping
 from difflib import get_close_matches
 from io import StringIO
+from types import ModuleType
 from typing import Final
 
 import click
 
 from harness.collector import collect_seldom
+from harness.command_line import agents, corpus, evidence, run_and_read, search
 from harness.debug_log import log_debug
 from harness.errors import HarnessError, in_short
 from harness.output import StandardOutput
@@ -28,86 +28,54 @@ _USAGE: Final = 2
 _UNDECIDED: Final = 3
 _INTERRUPTED: Final = 130
 
-_COMMANDS: Final[Mapping[str, Mapping[str, str]]] = {
-    "run and read": {
-        "run": "Replay cassettes through two runtimes and compare.",
-        "report": "Show the report of a run from its journal; runs nothing.",
-        "show-report": "Open a report's page in the browser.",
-        "history": "List the verdicts of a cassette in past runs.",
-        "merge": "Join the journals of one run's shards, and judge the whole.",
-        "trace": "Write everything that one runtime does with cassettes.",
-        "diff": "Compare two trace documents, written by `parity trace`.",
-        "bisect": "Find the first revision in which CASSETTE is red.",
-    },
-    "corpus": {
-        "list": "List cassettes: name, phase and note.",
-        "show": "Show one cassette as YAML, its macros expanded.",
-        "check": "Check cassettes: their form, secrets, declared behaviours.",
-        "import": "Make cassettes of recorded `.responses` files.",
-        "adopt": "Make a finding a cassette of the corpus in ./cassettes.",
-        "waive": "Propose the waiver of a difference that is accepted.",
-        "baseline": "Keep what a runtime does, to compare without it later.",
-    },
-    "search": {
-        "generate": "Draw scenarios and keep those on which runtimes differ.",
-        "shrink": "Make a failing cassette as small as it can be.",
-        "orders": "Complete parallel work in every order, and compare.",
-        "faults": "Break the runtimes on purpose, and count what is noticed.",
-    },
-    "evidence": {
-        "measure": "Run what the gate lacks for a phase, and ask the gate.",
-        "gate": "Say whether a rollout phase may be flipped, and why.",
-        "sign": "Sign the gate's yes to a phase, and add it to the records.",
-        "verify": "Say whether a signed record holds here and now.",
-        "revoke": "Revoke a signed record.",
-        "keygen": "Make a pair of Ed25519 keys.",
-        "can-flip": "Say whether the signed records allow a flag.",
-    },
-    "agents": {
-        "agent": "Ask an agent to do something in the current folder.",
-        "record": "Run the agent as `parity agent` does, and keep a cassette.",
-        "upstream": "Install, list, remove versions of the published core.",
-    },
+_HEADINGS: Final = {
+    "run and read": run_and_read,
+    "corpus": corpus,
+    "search": search,
+    "evidence": evidence,
+    "agents": agents,
 }
-"""Heading of `parity --help` to its commands with their short helps.
+"""Heading of `parity --help` to the module that declares its commands, in their order."""
 
-The commands of a heading are in the module of that name, `harness.command_line.run_and_read`.
-"""
-_HEADINGS: Final = {name: heading for heading, rows in _COMMANDS.items() for name in rows}
+
+def _commands(module: ModuleType) -> dict[str, click.Command]:
+    """The commands that a module declares, by name, without parts of commands."""
+    found = [each for each in vars(module).values() if isinstance(each, click.Command)]
+    parts = [part for each in found for part in getattr(each, "commands", {}).values()]
+    return {str(each.name): each for each in found if each not in parts}
 
 
 class _Commands(click.Group):
-    """Imports a command when it is called, and turns errors into exit codes.
+    """Finds a command by its name, and turns errors into exit codes.
 
     1 means `divergent` and is the commands' own: no exception ends with it.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_HEADINGS)
+        return [name for module in _HEADINGS.values() for name in _commands(module)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _HEADINGS:
-            return None
-        module = f"harness.command_line.{_HEADINGS[cmd_name].replace(' ', '_')}"
-        found = vars(importlib.import_module(module)).values()
-        commands = (each for each in found if isinstance(each, click.Command))
-        return next(each for each in commands if each.name == cmd_name)
+        found = (_commands(module).get(cmd_name) for module in _HEADINGS.values())
+        return next((each for each in found if each is not None), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under their headings; imports none of them."""
-        width = max(map(len, _HEADINGS))
-        for heading, rows in _COMMANDS.items():
+        """Write the commands under their headings, each with the first sentence of its help."""
+        width = max(map(len, self.list_commands(ctx)))
+        for heading, module in _HEADINGS.items():
+            rows = _commands(module).items()
             with formatter.section(f"Commands, {heading}"):
-                formatter.write_dl([(f"{name:<{width}}", words) for name, words in rows.items()])
+                formatter.write_dl(
+                    [(f"{name:<{width}}", each.get_short_help_str(80)) for name, each in rows]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first word names; an unknown one gets the nearest names."""
-        if args and not args[0].startswith("-") and args[0] not in _HEADINGS:
-            near = get_close_matches(args[0], _HEADINGS)
-            listed = " or ".join(repr(name) for name in near)
-            hint = f" Did you mean {listed}?" if near else ""
+        known = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in known:
+            listed = " or ".join(repr(name) for name in get_close_matches(args[0], known))
+            hint = f" Did you mean {listed}?" if listed else ""
             ctx.fail(f"No such command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 

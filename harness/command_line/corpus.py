@@ -21,7 +21,7 @@ __all__ = ["adopt", "baseline", "check", "import_", "list_", "show", "waive"]
     help="Only those that say they exercise this behaviour of parity_tests/contract.md.",
 )
 def list_() -> None:
-    """List cassettes: name, phase, and what each is about.
+    """List cassettes: name, phase and note.
 
     \b
     parity list

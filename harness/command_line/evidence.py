@@ -30,7 +30,7 @@ __all__ = ["can_flip", "gate", "keygen", "measure", "revoke", "sign", "verify"]
 @click.option("--json", "json_file", type=options.FILE, help="Write the gate's answer as JSON.")
 @click.option("--html", "html_file", type=options.FILE, help="Write the gate's answer as a page.")
 def measure() -> None:
-    """Run what the gate lacks for a phase, and end with its answer.
+    """Run what the gate lacks for a phase, and ask the gate.
 
     Asks the gate what is missing, shows what is going to be run and about how long that takes, runs
     it, and asks again. What is there already and still counts is not run again, so that the same
@@ -273,7 +273,7 @@ def keygen() -> None:
 @options.as_of
 @options.policy_from
 def can_flip() -> None:
-    """Say whether a flag may be turned on, by the signed records.
+    """Say whether the signed records allow a flag.
 
     The newest record of each phase that FLAG moves counts. `experimental.adk.runtimeEnabled` moves
     every surface whose own flag is on, and without --settings that may be any;

@@ -119,7 +119,7 @@ def run() -> None:
 )
 @options.waivers
 def report() -> None:
-    """Show what a run came to, from its journal; nothing is run.
+    """Show the report of a run from its journal; runs nothing.
 
     Also of a run that was killed, as far as it got. Waivers are applied as they are now, on the day
     by which the run judged them.
@@ -138,7 +138,7 @@ def report() -> None:
 @click.argument("folder", required=False, type=options.PLACE)
 @click.option("--print", "only_print", is_flag=True, help="Print the page's path, and no more.")
 def show_report() -> None:
-    """Open a report's page in the browser, and print its path.
+    """Open a report's page in the browser and print its path.
 
     FOLDER is what was given to --html. Without it the last page is opened that a command wrote in
     this folder. Nothing is run, and the page needs no network.
@@ -163,7 +163,7 @@ def show_report() -> None:
 )
 @options.waivers
 def history() -> None:
-    """List how a cassette came out in past runs.
+    """List the verdicts of a cassette in past runs.
 
     The oldest run comes first, each with what had changed since the one before. CASSETTE is its
     file, its name, or a part of the name that no other has. Every `parity run` leaves its journal
@@ -221,7 +221,7 @@ def merge() -> None:
 @options.limits
 @options.trust
 def trace() -> None:
-    """Write down all that one runtime does with cassettes.
+    """Write everything that one runtime does with cassettes.
 
     A trace document, one for each cassette, holds what the runtime asked the model, did, remembered
     and emitted. With a single cassette and no --out the document goes to standard output.

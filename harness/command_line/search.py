@@ -188,7 +188,7 @@ def shrink() -> None:
 @click.option("--json", "json_file", type=options.FILE, help="Write every case and order as JSON.")
 @options.waivers
 def orders() -> None:
-    """Let parallel work complete in every order, and compare.
+    """Complete parallel work in every order, and compare.
 
     What runs side by side are tool calls and subagents. Model answers and ended calls are held back
     until nothing else can happen, then let go one at a time. Under each order control and candidate

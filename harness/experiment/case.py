@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -170,10 +170,7 @@ def judge(task: CaseTask) -> CaseOutcome:
         )
         return _declared(replace(judged, phase=facts.phase, contract=tuple(facts.contract)), task)
 
-    def undecided(reason: str) -> CaseResult:
-        return CaseResult.undecided(task.name, reason)
-
-    return guarded(task, compared, undecided)
+    return guarded(task, compared, partial(CaseResult.undecided, task.name))
 
 
 def _declared(result: CaseResult, task: CaseTask) -> CaseResult:
@@ -266,10 +263,7 @@ def trace(task: TraceTask) -> Observed | LoadProblem:
         write_whole(file, text)
         return Observed(name=task.name, doubt=doubt)
 
-    def not_observed(reason: str) -> Observed:
-        return Observed(name=task.name, doubt=reason)
-
-    return guarded(task, written, not_observed)
+    return guarded(task, written, lambda reason: Observed(name=task.name, doubt=reason))
 
 
 def guarded(
