@@ -1,6 +1,6 @@
 """Where things are: the corpus, the waivers, what is trusted, and what build this is.
 
-Read by the commands only; below them everybody is handed plain values.
+Only commands read this module; all others receive plain values.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from harness.inventory import (
     helpers_component,
     installed_distributions,
     layered_component,
-    shown_distributions,
     waivers_component,
 )
 from harness.sides import baseline_folder
 from harness.third_party import runtime_components
+from harness.versions import distributions
 
 __all__ = [
     "code_checkout",
@@ -134,7 +134,7 @@ def versions(sides: Iterable[str] = ()) -> Mapping[str, str]:
     Of `sides` the runtimes of third parties, by digest as well.
     """
     theirs = {name: each.digest[:12] for name, each in runtime_components(sides).items()}
-    return {"code": code_digest(), **shown_distributions(), **theirs}
+    return {"code": code_digest(), **distributions(), **theirs}
 
 
 def code_digest() -> str:

@@ -40,7 +40,6 @@ __all__ = [
     "helpers_component",
     "installed_distributions",
     "layered_component",
-    "shown_distributions",
     "waivers_component",
 ]
 
@@ -51,7 +50,6 @@ PACKAGES: Final = (*CODE, "seeded_faults")
 CATALOGUE: Final = "fault catalogue"
 HELPERS: Final = "corpus helpers"
 """Programs that cassettes start, such as servers: they lie beside them and are none themselves."""
-SHOWN: Final = ("parity", "google-adk", "google-genai")
 _PACKAGES: Final = Path(__file__).resolve().parents[1]
 _FAULTS: Final = re.compile(r"(services|runtimes/\w+)/faults/")
 """Where the faults of the catalogue lie: beside what they break."""
@@ -247,12 +245,6 @@ def installed_distributions() -> Mapping[str, str]:
             if dot and kind in ("dist-info", "egg-info") and dash:
                 found.setdefault(_normal(name), version.partition("-")[0])
     return dict(sorted(found.items()))
-
-
-def shown_distributions() -> dict[str, str]:
-    """Name to version of those installed distributions whose behaviour can show in a trace."""
-    installed = installed_distributions()
-    return {name: installed[name] for name in SHOWN if name in installed}
 
 
 @cache

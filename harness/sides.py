@@ -1,7 +1,7 @@
-"""What a side of a comparison is called: a runtime, two that take turns, or a baseline.
+"""The names of the sides of a comparison: a runtime, two that take turns, or a baseline.
 
 `adk`, `upstream@0.60.0`, `adk+legacy` (a session begun in one and resumed in the other), and
-`baseline:DIR`. Commands ask here before they import anything, so this imports nothing of ours.
+`baseline:DIR`. Imports nothing of this project, so that a command can check names first.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import tempfile
@@ -12,8 +13,9 @@ from typing import Final
 
 from harness.errors import UsageError
 from services.private_files import open_private
+from services.redaction import redacted_value
 
-__all__ = ["writable_file", "writable_folder", "write_asked_for", "write_whole"]
+__all__ = ["writable_file", "writable_folder", "write_asked_for", "write_json", "write_whole"]
 
 _DRAFTS: Final = count(1)
 _STREAMS: Final = ("/dev/fd/", "/dev/std", "/proc/")
@@ -60,6 +62,15 @@ def write_asked_for(file: Path, content: str, option: str) -> None:
     except OSError as error:
         problem = f"{file} cannot be written: {error.strerror}"
         raise UsageError(problem, f"choose another place with {option}") from error
+
+
+def write_json(file: Path, document: object) -> None:
+    """Write `document`, without secrets, to the file that the user named with `--json`.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    write_asked_for(file, json.dumps(redacted_value(document), indent=1) + "\n", "--json")
 
 
 def writable_file(file: Path | None, option: str) -> None:

@@ -12,7 +12,7 @@ from harness.command_line import options
 from harness.command_line.deferred import command
 from harness.debug_log import log_debug
 
-__all__ = ["_log_debug", "agent", "record", "run_options"]
+__all__ = ["agent", "record", "run_options"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -33,6 +33,10 @@ def _log_debug() -> None:
 
 def _list_option(flag: str, name: str, metavar: str, words: str) -> Callable[[Command], Command]:
     return click.option(flag, name, metavar=metavar, multiple=True, callback=_listed, help=words)
+
+
+def _file_option(words: str, *names: str) -> Callable[[Command], Command]:
+    return click.option(*names, metavar="FILE", type=options.PLACE, help=words)
 
 
 _OPTIONS: Final = (
@@ -62,12 +66,7 @@ _OPTIONS: Final = (
         help="Go on with `latest`, a number, or an id.",
     ),
     click.option("--session-id", metavar="ID", help="The id of the new session."),
-    click.option(
-        "--session-file",
-        metavar="FILE",
-        type=options.PLACE,
-        help="Go on with the conversation of a session file.",
-    ),
+    _file_option("Go on with the conversation of a session file.", "--session-file"),
     click.option("--list-sessions", is_flag=True, help="List the folder's sessions, and end."),
     click.option("--delete-session", metavar="WHICH", help="Delete a session, and end."),
     click.option("-m", "--model", metavar="MODEL", help="The model, or an alias of one."),
@@ -95,32 +94,16 @@ _OPTIONS: Final = (
     _list_option(
         "--include-directories", "include_directories", "FOLDER", "More folders that tools may use."
     ),
-    click.option(
-        "--settings",
-        "settings_file",
-        metavar="FILE",
-        type=options.PLACE,
-        help="Settings to use instead of the user's and the folder's.",
+    _file_option(
+        "Settings to use instead of the user's and the folder's.", "--settings", "settings_file"
     ),
     click.option("--skip-trust", is_flag=True, help="Let the folder's own settings count."),
-    click.option(
-        "--fake-responses",
-        metavar="FILE",
-        type=options.PLACE,
-        help="Answer from a file of recorded answers, one after another.",
-    ),
-    click.option(
+    _file_option("Answer from a file of recorded answers, one after another.", "--fake-responses"),
+    _file_option(
+        "The same, each call with the first answer left that fits it.",
         "--fake-responses-non-strict",
-        metavar="FILE",
-        type=options.PLACE,
-        help="The same, each call with the first answer left that fits it.",
     ),
-    click.option(
-        "--record-responses",
-        metavar="FILE",
-        type=options.PLACE,
-        help="Write what the model answers to a file.",
-    ),
+    _file_option("Write what the model answers to a file.", "--record-responses"),
     click.option(
         "-d",
         "--debug",
@@ -136,11 +119,9 @@ _OPTIONS: Final = (
         default=None,
         help="Measure the run, or don't, whatever the settings say.",
     ),
-    click.option(
+    _file_option(
+        "Append records, spans and metrics to a file, instead of sending them.",
         "--telemetry-outfile",
-        metavar="FILE",
-        type=options.PLACE,
-        help="Append records, spans and metrics to a file, instead of sending them.",
     ),
 )
 

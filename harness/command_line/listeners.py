@@ -6,7 +6,7 @@ To add a listener, write its module and add its row here.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import click
@@ -28,8 +28,8 @@ class ListenerOption:
     listener: Callable[..., Any]
     """Makes the listener of the option's value and of the run's `Settled`."""
     help: str
-    value: dict[str, Any] = field(default_factory=lambda: {"type": options.PLACE})
-    """What else click receives about the option."""
+    type: Any = options.FILE
+    """The type of the option's value; `BOOL` is a flag."""
 
     @property
     def parameter(self) -> str:
@@ -42,31 +42,28 @@ LISTENERS: Final = (
         "--html",
         deferred("harness.report.html:HtmlListener"),
         "Write the report as index.html in this folder.",
-        {"type": options.FOLDER},
+        options.PLACE,
     ),
     ListenerOption(
         "--json",
         deferred("harness.report.json_report:json_listener"),
         "Write the report as JSON.",
-        {"type": options.FILE},
     ),
     ListenerOption(
         "--junit",
         deferred("harness.report.junit:junit_listener"),
         "Write the report as JUnit XML.",
-        {"type": options.FILE},
     ),
     ListenerOption(
         "--summary",
         deferred("harness.report.summary:summary_listener"),
         "Write the report as Markdown, for a comment on a pull request.",
-        {"type": options.FILE},
     ),
     ListenerOption(
         "--github",
         deferred("harness.report.annotations:GitHubListener"),
         "Annotate, and add the Markdown to $GITHUB_STEP_SUMMARY where that is set.",
-        {"is_flag": True},
+        click.BOOL,
     ),
 )
 """In the order in which they receive each event."""
@@ -75,7 +72,9 @@ LISTENERS: Final = (
 def report_options(command: Command) -> Command:
     """`-v`, `--durations N`, and the options of `LISTENERS`."""
     for row in reversed(LISTENERS):
-        command = click.option(row.option, row.parameter, help=row.help, **row.value)(command)
+        flag = row.type is click.BOOL
+        option = click.option(row.option, row.parameter, type=row.type, is_flag=flag, help=row.help)
+        command = option(command)
     durations = click.option(
         "--durations",
         type=click.IntRange(min=0),

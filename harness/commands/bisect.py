@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,9 +23,10 @@ from harness.triage.checkout import Checkout
 from harness.triage.judging import Judge
 from harness.triage.revision import CannotTrace, Tracer
 from harness.triage.traces import read_trace
-from harness.whole_file import writable_file, write_asked_for
+from harness.whole_file import writable_file, write_json
 from harness.wrapping import say
-from services.redaction import redacted, redacted_value
+from services.redaction import redacted
+from services.wire import JsonObject
 
 __all__ = ["bisect"]
 
@@ -182,11 +182,11 @@ def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
     else:
         say(f"the first red revision is {found.commit} ({looked})")
     if plan.json_file is not None:
-        write_asked_for(plan.json_file, _document(found, lines, files), "--json")
+        write_json(plan.json_file, _document(found, lines, files))
 
 
-def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> str:
-    document = {
+def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> JsonObject:
+    return {
         "bisect": 1,
         "exact": not found.suspects,
         "first": found.commit,
@@ -199,4 +199,3 @@ def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> str:
             for each in found.judged
         ],
     }
-    return json.dumps(redacted_value(document), indent=1) + "\n"

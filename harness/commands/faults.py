@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 import time
@@ -29,15 +28,11 @@ from harness.gate.facts import evidence_facts
 from harness.parity.projection import RULES
 from harness.parity.waivers import Waivers
 from harness.scenarios.profiles import PROFILES
-from harness.whole_file import writable_file, write_asked_for
+from harness.whole_file import writable_file, write_json
 from harness.wrapping import say
-from seeded_faults import Behaviour, Fault, Site
-from services.redaction import redacted_value
+from seeded_faults import Fault, Site
 
 __all__ = ["FaultsSetup", "faults"]
-
-_CLASSES = [each.value for each in Behaviour]
-_SEED = 20260101
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +131,7 @@ def _run(
     matrix.rows = [row for row in matrix.rows if row.corpus is not None]
     show(matrix, sys.stdout)
     if plan.json_file is not None:
-        document = redacted_value(matrix.to_json())
-        write_asked_for(plan.json_file, json.dumps(document, indent=1) + "\n", "--json")
+        write_json(plan.json_file, matrix.to_json())
         say(f"written: {plan.json_file}")
     if matrix.interrupted:
         return 130

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Sequence
@@ -22,8 +21,7 @@ from harness.gate.page import gate_html
 from harness.gate.plan import Planned, measure_command, needed, plan_of
 from harness.gate.scope import FOLDER
 from harness.gate.show import EXITS, show_answer, show_changes
-from harness.whole_file import writable_file, write_asked_for
-from services.redaction import redacted_value
+from harness.whole_file import writable_file, write_asked_for, write_json
 
 __all__ = ["Question", "gate"]
 
@@ -110,8 +108,7 @@ class Question:
         show_answer(answer, title, source, sys.stdout, plan=plan, measure=self.measure)
         written = []
         for json_file in json_files:
-            text = json.dumps(redacted_value(answer.to_json()), indent=1) + "\n"
-            write_asked_for(json_file, text, "--json")
+            write_json(json_file, answer.to_json())
             written.append(str(json_file))
         if html_file is not None:
             text = gate_html(answer, title, source, plan, self.measure)

@@ -49,7 +49,7 @@ def merge(
         merged.record,
         waivers,
         files=files_of(header),
-        options=reproducing_options(header, waivers_file),
+        options=reproducing_options(header.trust, waivers_file),
     )
     report = with_past(report, merged.record.inventory, waivers)
     if journal is not None:

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import click
 
@@ -27,9 +26,6 @@ from harness.whole_file import writable_file, write_asked_for
 from harness.wrapping import say
 
 __all__ = ["OrdersSeams", "orders"]
-
-_MOST: Final = 24
-"""All orders of four that complete side by side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

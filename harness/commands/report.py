@@ -44,7 +44,7 @@ def report(
         record,
         waivers,
         files=files_of(record.header),
-        options=reproducing_options(record.header, waivers_file),
+        options=reproducing_options(record.header.trust, waivers_file),
     )
     made = _with_changes(made, record, waivers, since)
     if kills_file is not None:
@@ -90,7 +90,7 @@ def _run_journals(files: Sequence[Path]) -> list[Path]:
 
 
 def _notes(record: JournalRecord, waivers_file: Path | None) -> None:
-    """What a reader must know before he believes the report."""
+    """Print what limits the report: a run that did not end, waivers that changed."""
     header = record.header
     began = f", begun {header.started_at}" if header.started_at else ""
     say(printable(f"journal: {record.file}{began}"))

@@ -34,22 +34,22 @@ class RunPlan:
     control: str
     candidate: str
     phase: str | None
-    expr: str | None
+    expr: str | None = None
     paths: tuple[Path, ...]
     """As named on the command line."""
-    jobs: int
+    jobs: int = 1
     limits: Limits
     """What one case may use, over one run of each side."""
     trust: bool
     repeat: int
-    shard: str | None
+    shard: str | None = None
     """`2/3`."""
-    last_failed: bool
+    last_failed: bool = False
     maxfail: int | None = None
     """Divergent cases after which the run stops."""
-    resume: bool
+    resume: bool = False
     journal: Path | None
-    keep: bool
+    keep: bool = False
     """Leave a journal behind in `.parity/journals`."""
     waivers_file: Path | None
     as_of: date

@@ -14,7 +14,7 @@ import click
 
 from harness.commands import checks
 from harness.commands.here import clean_revision_here, found_here, journalled_tasks, signoffs_folder
-from harness.commands.signing import confirmed, say, signing_key
+from harness.commands.signing import KEY_OPTIONS, confirmed, say, signing_key
 from harness.draw import chosen
 from harness.errors import UsageError
 from harness.experiment.backend import Backend
@@ -50,7 +50,6 @@ from harness.signoff.writing import add_signature, append
 __all__ = ["SignSeams", "sign"]
 
 _SEEDS: Final = 2**32
-_BLOCKS: Final = 2
 _LOADED: Final = ("harness.scenarios.block",)
 
 
@@ -185,17 +184,11 @@ def sign(
     /,
     phase: str | None,
     profile: str,
-    places: tuple[Path, ...],
     add: Path | None,
     signoffs: Path | None,
     as_of: datetime | None,
     jobs: int,
-    signer: str | None,
-    sample: int,
-    cases: int | None,
-    trust: bool,
-    yes: bool,
-    **key_from: Any,
+    **given: Any,
 ) -> None:
     """Run `parity sign`."""
     before = None
@@ -211,19 +204,15 @@ def sign(
         signoffs = add.parent
     if phase is None:
         raise UsageError("nothing says which phase", "give --phase A, B or C")
-    if cases is not None and profile != PULL_REQUEST:
+    key_from = {name: given.pop(name) for name in KEY_OPTIONS}
+    if given["cases"] is not None and profile != PULL_REQUEST:
         raise UsageError(f"what is signed for {profile} is run again whole", "leave --cases out")
     asked = _Signature(
         phase=phase,
         profile=profile,
-        places=places,
-        signer=signer,
-        sample=sample,
-        cases=cases,
         folder=signoffs_folder(signoffs),
         jobs=checks.worker_count(jobs),
-        trust=trust,
-        yes=yes,
+        **given,
     )
     key = signing_key(**key_from)
     _sign(asked, day, key, before, _seams(ctx))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import click
 
@@ -16,6 +16,7 @@ from harness.signoff.keys import SigningKey, is_encrypted
 from services.redaction import redacted
 
 __all__ = [
+    "KEY_OPTIONS",
     "asked",
     "confirmed",
     "passphrase_source",
@@ -24,6 +25,8 @@ __all__ = [
 ]
 
 Said = TypeVar("Said")
+KEY_OPTIONS: Final = ("key_file", "key_fd", "passphrase_file", "passphrase_fd")
+"""The parameters of `signing_key`."""
 
 
 def passphrase_source(file: Path | None, descriptor: int | None) -> Source | None:
@@ -77,7 +80,7 @@ def confirmed(question: str, *, yes: bool) -> bool:
 
 
 def asked(question: Callable[[], Said]) -> Said:
-    """What the user says; giving up on a question is giving up on the command.
+    """The user's answer; Ctrl-C and the end of input interrupt the command.
 
     Raises:
         KeyboardInterrupt: the user's, or the end of what is typed.
@@ -89,7 +92,7 @@ def asked(question: Callable[[], Said]) -> Said:
 
 
 def say(lines: Iterable[str], *, err: bool = False) -> None:
-    """Show lines with nothing in them that a terminal could take amiss, or that is secret."""
+    """Print lines, printable and without secrets."""
     for line in lines:
         click.echo(printable(redacted(line)), err=err)
 

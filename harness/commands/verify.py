@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import sys
 from collections.abc import Sequence
@@ -39,9 +38,8 @@ from harness.signoff.show import verified_lines
 from harness.signoff.statement import SignOff
 from harness.signoff.trust import Signing
 from harness.signoff.verification import Verification, verified
-from harness.whole_file import writable_file, write_asked_for
+from harness.whole_file import writable_file, write_json
 from harness.wording import counted
-from services.redaction import redacted_value
 
 __all__ = ["verify"]
 
@@ -144,7 +142,7 @@ def _verify(
     if again.count:
         result = _replayed(result, place, again, backend)
     if json_file is not None:
-        _write(json_file, result.to_json())
+        write_json(json_file, result.to_json())
     say(verified_lines(result, whole=result.holds))
     if result.problems:
         return _FAILS
@@ -200,7 +198,7 @@ def _nothing(record: Path | None, chain: Chain, json_file: Path | None) -> int:
     if record is not None and not is_record_name(record.name):
         raise UsageError(f"{record} is no record's name", "name one such as 0003-A-release.json")
     if json_file is not None:
-        _write(json_file, {"verification": 1, "holds": False, "problems": problems})
+        write_json(json_file, {"verification": 1, "holds": False, "problems": problems})
     name = record.name if record is not None else str(chain.folder)
     if problems:
         say([f"does not hold: {problem}" for problem in problems])
@@ -231,7 +229,3 @@ def _trusted(place: Here, also: Sequence[str]) -> Signing:
             raise UsageError(f"--also-trust {name}: {error}", "choose another name") from error
         say([f"trusted for this call, and for pull_request records only: {name} ({file})"])
     return signing
-
-
-def _write(file: Path, document: object) -> None:
-    write_asked_for(file, json.dumps(redacted_value(document), indent=1) + "\n", "--json")

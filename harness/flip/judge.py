@@ -1,7 +1,7 @@
-"""May a flag be flipped, by what was signed: the gate, evaluated on the newest record.
+"""Decides by the newest signed record whether a flag may be flipped.
 
-A record says yes; whether that yes still holds here is asked anew: it must be of profile `release`,
-of the very code, cassettes and rules that are here, and its waivers must not have ended since.
+The record must be of profile `release`, and of the code, cassettes and rules that are here; its
+waivers must not have expired since.
 """
 
 from __future__ import annotations

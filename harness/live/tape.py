@@ -1,4 +1,4 @@
-"""What a model was asked and what it answered, as it came.
+"""Records the requests to a model and its responses, as they arrive.
 
 Source: the cassette format, "Model steps".
 """

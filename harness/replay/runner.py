@@ -14,7 +14,6 @@ from typing import Final
 from harness.cassette.format import Cassette, During
 from harness.cassette.macros import Paths
 from harness.errors import ReplayFailure
-from harness.inventory import shown_distributions
 from harness.replay.answers import ScriptedUser
 from harness.replay.confining import Cell
 from harness.replay.driver import Driver
@@ -28,6 +27,7 @@ from harness.replay.request_log import RequestLog
 from harness.replay.settings import missing_features, settings_of
 from harness.replay.witness import Witness
 from harness.sides import engines_of
+from harness.versions import distributions
 from runtimes.contract import (
     CommandFailed,
     ReportsVersions,
@@ -307,7 +307,7 @@ class _Run:
     def _what_ran(self) -> dict[str, str]:
         if self._versions:
             return dict(self._versions)
-        return {"python": platform.python_version(), **shown_distributions()}
+        return {"python": platform.python_version(), **distributions()}
 
     def _resumed(self) -> Path | None:
         """Write the chat recording that the cassette resumes from, if it does; where it is."""

@@ -10,7 +10,7 @@ from harness.cassette.find import find_cassettes
 from harness.config import default_contract
 from harness.coverage.contract import Contract, ContractFileError, load_contract
 from harness.errors import HarnessError, UsageError
-from harness.inventory import SHOWN, Component, Inventory, code_digest, waivers_component
+from harness.inventory import Component, Inventory, code_digest, waivers_component
 from harness.journal_header import JournalHeader
 from harness.parity.waivers import Waivers, load_waivers, settle
 from harness.report.journal import JournalRecord
@@ -25,6 +25,7 @@ __all__ = [
     "settled_report",
     "waivers_of",
 ]
+_SHOWN = ("parity", "google-adk", "google-genai")
 
 
 def settled_report(
@@ -95,9 +96,9 @@ def waivers_of(header: JournalHeader, file: Path | None) -> Waivers:
     return load_waivers(file, as_of=date.fromisoformat(header.as_of))
 
 
-def reproducing_options(header: JournalHeader, waivers_file: Path | None) -> list[str]:
+def reproducing_options(trust: bool, waivers_file: Path | None) -> list[str]:
     """What a command must repeat to see what the run saw, where it is not what it would do."""
-    options = ["--trust"] if header.trust else []
+    options = ["--trust"] if trust else []
     return options if waivers_file is None else [*options, "--waivers", str(waivers_file)]
 
 
@@ -141,5 +142,5 @@ def files_of(header: JournalHeader) -> dict[str, str]:
 
 def _versions(header: JournalHeader) -> dict[str, str]:
     """What ran: our code by digest, and the distributions whose behaviour can show in a trace."""
-    shown = {name: header.environment[name] for name in SHOWN if name in header.environment}
+    shown = {name: header.environment[name] for name in _SHOWN if name in header.environment}
     return {"code": code_digest(header.components), **shown, **header.made_of}

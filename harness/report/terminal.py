@@ -1,9 +1,8 @@
-"""What a person sees of a run's answer on standard output; `harness.report.progress` comes before.
+"""The report of a run on standard output.
 
-The first screen says whose problem a red run is, whether it is parity, and how to see the first
-difference again; what it rests on comes after, and the verdict once more at the end, where a log is
-looked at first. Colour and movement only where there is a terminal to show them, and never under
-`NO_COLOR`.
+It begins with the probable cause of a red run, the verdict, and the command that reproduces the
+first difference. It ends with the verdict, for readers of a log. Colour needs a terminal, and is
+off under `NO_COLOR`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which runtime a run goes through, and which conversation it goes on with."""
+"""Chooses the runtime of a run, and the session that it resumes."""
 
 from __future__ import annotations
 
