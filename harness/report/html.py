@@ -29,6 +29,7 @@ __all__ = ["SCRIPTS", "HtmlListener", "html_report", "page_style", "policy", "te
 
 SCRIPTS: Final = (
     "dom.js",
+    "inflate.js",
     "unpack.js",
     "text_diff.js",
     "fields.js",
