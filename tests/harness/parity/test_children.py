@@ -9,9 +9,10 @@ import pytest
 from harness.explain import explain
 from harness.parity.compare import compare_observations, compare_repeated
 from harness.parity.divergence import ChannelName, Divergence, Kind
-from harness.parity.side_by_side.build import timelines
+from harness.parity.side_by_side.build import packed_timelines
 from harness.parity.verdict import CaseVerdict
 from harness.replay.observation import ChildObservation, Observation
+from harness.timeline.model import unpack
 from tests.harness.samples import TIME, Facts, observation
 
 HERE = "11111111-1111-4111-8111-111111111111"
@@ -204,7 +205,7 @@ def test_a_finding_is_explained_and_shown_side_by_side() -> None:
     words = "\n".join(explain(result, "legacy", "adk"))
     assert "what child agents reported of their work (channel children)" in words
     assert "child agents" in words.rpartition("seam:")[2]
-    rows = timelines(control, candidate, result.divergences).rows
+    rows = unpack(packed_timelines(control, candidate, result.divergences, {})).rows
     lines = [row.control.line for row in rows if row.control is not None]
     assert "child 0/0 reported THOUGHT_CHUNK: 'Look'" in lines
     assert "child 0/0 is helper" in lines

@@ -6,7 +6,7 @@ import pytest
 from harness.canonical import sha256_hex
 from harness.parity.compare import compare_observations, compare_repeated
 from harness.parity.divergence import ABSENT, ChannelName
-from harness.parity.side_by_side.build import MOST_ROWS, packed_timelines, timelines
+from harness.parity.side_by_side.build import MOST_ROWS, packed_timelines
 from harness.replay.observation import Observation
 from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack, unpack
 from services.state import RetryAttempt
@@ -17,7 +17,7 @@ LATE = RetryAttempt(attempt=1, max_attempts=3, delay_ms=5000, error="busy", mode
 
 def built(control: Observation, candidate: Observation) -> Timelines:
     found = compare_observations(control, candidate)
-    return timelines(control, candidate, found.divergences, found.aligned)
+    return unpack(packed_timelines(control, candidate, found.divergences, found.aligned))
 
 
 def with_events(seen: Observation, *more: dict[str, Any], at: int = 99) -> Observation:
@@ -130,7 +130,7 @@ def test_a_path_leads_to_its_value_in_the_fields_of_a_question() -> None:
     there = replace(there, requests=[there.requests[0], changed])
 
     found = compare_observations(here, there)
-    made = timelines(here, there, found.divergences, found.aligned)
+    made = unpack(packed_timelines(here, there, found.divergences, found.aligned))
 
     (row,) = (row for row in made.rows if row.kind is MomentKind.REQUEST and row.divergences)
     assert row.candidate is not None
@@ -212,7 +212,7 @@ def test_the_earliest_of_both_sides_own_orders_comes_first_among_the_causes() ->
     )
     found = compare_observations(here, there)
 
-    made = timelines(here, there, found.divergences, found.aligned)
+    made = unpack(packed_timelines(here, there, found.divergences, found.aligned))
 
     assert found.divergences[0].channel is ChannelName.REQUESTS
     assert {found.divergences[index].channel for index in made.causes} >= {
