@@ -1,4 +1,4 @@
-"""`HeldModel`: a model whose answers wait at the barrier, ready to be handed out."""
+"""`HeldModel`: a model whose answers wait at the barrier."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import replace
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from harness.canonical import canonical
 from harness.orders.places import Place
@@ -18,41 +18,16 @@ from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import ReplayNote
 from services.wire import Json, JsonObject
 
-__all__ = ["HeldModel", "Holds", "ModelClock"]
+__all__ = ["HeldModel", "ModelClock"]
+
+if TYPE_CHECKING:
+    from harness.orders.barrier import Barrier
 
 T = TypeVar("T")
 
 
-class Holds(Protocol):
-    """Who says when an answer may go on, and wants to know what was answered."""
-
-    @property
-    def chunks(self) -> bool:
-        """Whether chunks after the first are held, too."""
-        ...
-
-    def asked(self, request: ModelRequest) -> Place:
-        """The place of the answer to a request that is being made."""
-        ...
-
-    def answered(self, place: Place, answer: str) -> None:
-        """What came to a place, as a digest."""
-        ...
-
-    def failed(self, place: Place) -> None:
-        """The model failed there."""
-        ...
-
-    async def hold(self, place: Place, signal: AbortSignal) -> None:
-        """Return when it is the turn of `place`, or when `signal` is aborted."""
-        ...
-
-
 class ModelClock(VirtualClock):
-    """A run's clock as its model sees it: it knows which answers are on their way, and until when.
-
-    Whatever else waits for time (a retry, a limit, the client) is no answer.
-    """
+    """The clock of a run's model: it knows when the answers that are on their way arrive."""
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__()
@@ -61,7 +36,7 @@ class ModelClock(VirtualClock):
 
     @property
     def next_due_ms(self) -> float | None:
-        """When the next answer that is on its way will be here; `None` where none is."""
+        """When the next answer arrives; `None` if none is on its way."""
         return min(self._due, default=None)
 
     def now_ms(self) -> int:
@@ -69,7 +44,7 @@ class ModelClock(VirtualClock):
         return self._clock.now_ms()
 
     def advance(self, delta_ms: float) -> None:
-        """Move the run's time on."""
+        """Advance the run's time."""
         self._clock.advance(delta_ms)
 
     async def sleep(self, delay_ms: float) -> None:
@@ -89,38 +64,35 @@ class ModelClock(VirtualClock):
 
 
 class HeldModel:
-    """Answers as `inner` does, each answer when its turn has come.
+    """Answers as `inner` does, each answer at its turn. Embeddings are not held."""
 
-    Embeddings belong to no thread and are not held.
-    """
-
-    def __init__(self, inner: ReplayedModel, barrier: Holds) -> None:
+    def __init__(self, inner: ReplayedModel, barrier: Barrier) -> None:
         self._inner = inner
         self._barrier = barrier
 
     @property
     def notes(self) -> Sequence[ReplayNote]:
-        """What did not fit."""
+        """Requests that found no step."""
         return self._inner.notes
 
     def unused_steps(self) -> list[int]:
-        """Indices of the answers that no request asked for."""
+        """Indices of the steps that no request used."""
         return self._inner.unused_steps()
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """Answer with one response."""
+        """One response."""
         return await self._value(request, self._inner.generate_content)
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
-        """Answer with a number of tokens."""
+        """A number of tokens."""
         return await self._value(request, self._inner.count_tokens)
 
     async def embed_content(self, request: EmbedRequest) -> JsonObject:
-        """Answer with embeddings."""
+        """Embeddings."""
         return await self._inner.embed_content(request)
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
-        """Answer with a stream of chunks."""
+        """A stream of chunks."""
         place = self._barrier.asked(request)
         stream = await self._held(place, request, self._inner.generate_content_stream)
         return self._chunks(place, stream, request.signal)
@@ -136,7 +108,7 @@ class HeldModel:
     async def _held(
         self, place: Place, request: ModelRequest, ask: Callable[[ModelRequest], Awaitable[T]]
     ) -> T:
-        """What `ask` answers or raises, at its turn.
+        """The answer or the error of `ask`, at its turn.
 
         Raises:
             AbortError: the request was aborted before that.
