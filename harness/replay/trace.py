@@ -1,7 +1,6 @@
-"""The trace document: an `Observation` written down whole, as cassette-format.md lays down.
+"""The trace document of an `Observation` (format: docs/cassette-format.md).
 
-The only place where each request's contents are materialised; everything else in the harness works
-on differences. Two equal runs give the same bytes.
+It holds each request's whole contents. Two equal runs give the same bytes.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ CONFIG_KEYS = (
     "responseMimeType",
     "toolConfig",
 )
-"""What a trace document keeps of a request's config."""
+"""Keys of a request's config that a trace keeps."""
 
 
 def trace_json(observation: Observation) -> str:
-    """The trace document as JSON text with a final newline: without secrets, paths replaced."""
+    """The trace as JSON text with a final newline: without secrets, paths replaced."""
     document = _document(observation)
     text = observation.paths.mask_json(_text(document))
     if redacted_value(document) is document:
         return text
-    # Only now: a run's folder may lie in a person's home.
+    # After the paths are replaced: a run's folder may lie in a user's home.
     return _text(redacted_value(json.loads(text)))
 
 
@@ -46,13 +45,13 @@ def _text(document: JsonObject) -> str:
 
 
 def to_trace(observation: Observation) -> JsonObject:
-    """The trace document as a value of its own: nothing in it is shared with the observation."""
+    """The trace as a value that shares nothing with the observation."""
     document: JsonObject = json.loads(trace_json(observation))
     return document
 
 
 def whole_contents(observation: Observation) -> Iterator[list[Content]]:
-    """The contents of each request, whole, in order of the requests."""
+    """The whole contents of each request, in order."""
     latest: dict[tuple[str, str], list[Content]] = {}
     for request in observation.requests:
         before = latest.get(request.lineage, [])
@@ -62,7 +61,7 @@ def whole_contents(observation: Observation) -> Iterator[list[Content]]:
 
 
 def retry_record(retry: RetryAttempt) -> JsonObject:
-    """A retry as trace documents write it; a whole number of milliseconds is written as one."""
+    """A retry as a JSON object; a whole delay becomes an integer."""
     delay = retry.delay_ms
     return {
         "attempt": retry.attempt,
@@ -74,7 +73,7 @@ def retry_record(retry: RetryAttempt) -> JsonObject:
 
 
 def _laid_out(value: Any) -> str:
-    """One line per item of a list: traces are read with `diff`. `indent` would be far slower."""
+    """One line per item of a list, for `diff`; `indent` would be far slower."""
     if not isinstance(value, list) or not value:
         return json.dumps(value)
     return "[\n" + ",\n".join(json.dumps(item) for item in value) + "\n]"
