@@ -1,21 +1,31 @@
-"""The trace document of an `Observation` (format: docs/cassette-format.md).
+"""The trace document: an `Observation` as JSON, with each request's whole contents.
 
-It holds each request's whole contents. Two equal runs give the same bytes.
+Two equal runs give the same bytes.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
-from harness.replay.child_documents import children_of
 from harness.replay.observation import Observation, ObservedRequest
 from services.redaction import redacted_value
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject
 
-__all__ = ["CONFIG_KEYS", "retry_record", "to_trace", "trace_json", "whole_contents"]
+__all__ = [
+    "CHILD_KEYS",
+    "CONFIG_KEYS",
+    "children_of",
+    "retry_record",
+    "to_trace",
+    "trace_json",
+    "whole_contents",
+]
+
+CHILD_KEYS: Final = ("children", "threads")
+"""Keys of traces and baselines about children, absent without children."""
 
 CONFIG_KEYS = (
     "temperature",
@@ -70,6 +80,19 @@ def retry_record(retry: RetryAttempt) -> JsonObject:
         "error": retry.error,
         "model": retry.model,
     }
+
+
+def children_of(seen: Observation) -> JsonObject:
+    """The part of a trace or baseline about children; empty without any."""
+    document: JsonObject = {}
+    if seen.children:
+        document["children"] = [child.to_json() for child in seen.children]
+    if seen.threads:
+        document["threads"] = {
+            name: {str(index): thread for index, thread in placed.items()}
+            for name, placed in seen.threads.items()
+        }
+    return document
 
 
 def _laid_out(value: Any) -> str:

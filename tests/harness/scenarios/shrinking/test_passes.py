@@ -31,7 +31,7 @@ def has(text: str) -> Callable[[Document], bool]:
 
 
 EXAMPLES: dict[str, tuple[Document, Callable[[Document], bool], Document]] = {
-    "steps that nobody asked for": (
+    "unused steps": (
         cassette(
             model=[{"text": "a", "repeat": 4}, {"text": "b"}, {"text": "c"}], unused=[2, 3, 5]
         ),

@@ -174,7 +174,7 @@ def test_a_finding_that_was_seen_once_and_never_again_ends_with_the_start() -> N
 def test_time_that_is_up_leaves_the_smallest_so_far_which_can_be_gone_on_with(tries: int) -> None:
     calls = iter(range(1000))
     told: list[Progress] = []
-    stopped = run(enough=lambda: next(calls) >= tries, told=told.append)
+    stopped = run(enough=lambda: next(calls) >= tries, on_progress=told.append)
 
     assert not stopped.finished
     assert stopped.tries == tries
@@ -203,7 +203,7 @@ def test_what_was_refused_before_is_not_tried_again() -> None:
 def test_whoever_watches_is_told_of_each_try_and_of_the_best_that_is_sure() -> None:
     told: list[Progress] = []
 
-    shrunk = run(told=told.append)
+    shrunk = run(on_progress=told.append)
 
     assert [progress.tries for progress in told] == list(range(shrunk.tries + 1))
     assert told[0].size.turns == 9
@@ -221,7 +221,7 @@ def test_an_interruption_comes_through_and_the_best_was_told() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(told=tell)
+        run(on_progress=tell)
 
     best = told[-1].best.document
     assert shows(best)
