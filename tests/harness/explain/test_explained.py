@@ -12,7 +12,9 @@ from services.state import RetryAttempt
 from tests.harness.samples import Facts, model, observation, user
 
 
-def told(control: Observation, candidate: Observation, name: str = "tools/read") -> Explanation:
+def explanation_of(
+    control: Observation, candidate: Observation, name: str = "tools/read"
+) -> Explanation:
     result = compare_repeated([control], [candidate], Facts(name=name))
     return explained(result, "legacy", "adk")
 
@@ -39,13 +41,13 @@ def result(*found: Divergence, name: str = "a/b", **more: Any) -> CaseResult:
 
 
 def test_parity_needs_no_sentence() -> None:
-    assert told(observation("legacy"), observation("adk")).sentences == ()
+    assert explanation_of(observation("legacy"), observation("adk")).sentences == ()
 
 
 def test_a_changed_event_is_explained_from_its_channel_to_its_contradiction() -> None:
     seen = observation("adk")
 
-    made = told(observation("legacy"), with_event(seen, 4, inputTokens=11))
+    made = explanation_of(observation("legacy"), with_event(seen, 4, inputTokens=11))
 
     assert made.channel is ChannelName.EVENTS
     assert made.sentences[0] == (
@@ -64,7 +66,7 @@ def test_a_changed_event_is_explained_from_its_channel_to_its_contradiction() ->
 def test_a_question_that_one_side_alone_asked_is_said_with_what_the_other_did_instead() -> None:
     seen = observation("adk")
 
-    made = told(observation("legacy"), replace(seen, requests=seen.requests[:1]))
+    made = explanation_of(observation("legacy"), replace(seen, requests=seen.requests[:1]))
 
     assert made.channel is ChannelName.REQUESTS
     assert "legacy asked the second question to the model, adk did not." in made.sentences[0]
@@ -78,7 +80,7 @@ def test_a_side_that_did_nothing_more_is_said_to_have_done_nothing() -> None:
     order.append(("requests", 1, 3))
     here, there = (replace(observation(name), order=order) for name in ("legacy", "adk"))
 
-    made = told(here, replace(there, events=there.events[:-1]))
+    made = explanation_of(here, replace(there, events=there.events[:-1]))
 
     assert "adk did nothing more in this run." in made.sentences
 
@@ -100,7 +102,9 @@ def test_what_is_accepted_leaves_two_runs_alike() -> None:
 def test_the_place_in_a_question_is_said_as_a_turn_of_the_conversation() -> None:
     seen = observation("adk")
     contents = (*seen.requests[1].new_contents[:1], user("other"))
-    made = told(observation("legacy"), with_question(seen, 1, new_contents=contents, digest="x"))
+    made = explanation_of(
+        observation("legacy"), with_question(seen, 1, new_contents=contents, digest="x")
+    )
 
     assert any("(turn 3 of the conversation that is sent)" in each for each in made.sentences)
 
@@ -109,7 +113,9 @@ def test_a_long_text_is_shown_where_it_differs() -> None:
     seen = observation("legacy")
     text = "the same words over and over " * 20
 
-    made = told(with_event(seen, 5, message=f"{text}A"), with_event(seen, 5, message=f"{text}B"))
+    made = explanation_of(
+        with_event(seen, 5, message=f"{text}A"), with_event(seen, 5, message=f"{text}B")
+    )
 
     (sentence,) = (each for each in made.sentences if each.startswith("At message"))
     assert 'A"' in sentence
@@ -258,4 +264,4 @@ def test_an_answer_remembered_otherwise_is_the_history_s() -> None:
     seen = observation("adk")
     other = replace(seen, transcript=[*seen.transcript[:-1], model("It says bye.")])
 
-    assert told(observation("legacy"), other).seam is Seam.HISTORY
+    assert explanation_of(observation("legacy"), other).seam is Seam.HISTORY

@@ -235,7 +235,7 @@ def test_a_process_that_is_really_killed_costs_its_example_only(bench: Bench) ->
 @pytest.mark.parametrize(
     ("dies_alone", "says"), [(True, "whichever of its examples"), (False, "no example of it")]
 )
-def test_a_block_that_kills_without_one_example_to_blame_is_told_of(
+def test_a_block_whose_killer_is_unknown_is_reported_lost(
     bench: Bench, dies_alone: bool, says: str
 ) -> None:
     def kills(task: BlockTask) -> BlockDone:

@@ -50,9 +50,9 @@ def run_in_order(cassette: LoadedCassette, runtime: str, barrier: Barrier) -> Ob
     changed = str(last) == "0/0 call"
     if f"{runtime} mixes results up" in text and changed:
         return replace(seen, transcript=[*seen.transcript, {"role": "user", "parts": []}])
-    if "tells who was first" in text:
-        told = [{"role": "model", "parts": [{"text": f"{first} was first"}]}]
-        return replace(seen, transcript=[*seen.transcript, *told])
+    if "names who was first" in text:
+        named = [{"role": "model", "parts": [{"text": f"{first} was first"}]}]
+        return replace(seen, transcript=[*seen.transcript, *named])
     if "leaves a step over" in text:
         return replace(seen, unused_steps=[7])
     if "events interleave" in text and changed:

@@ -242,7 +242,7 @@ def test_a_failure_comes_at_its_turn_and_touches_the_models_availability() -> No
     assert apart(before.trace, after.trace) == (MODEL,)
 
 
-def test_what_the_client_does_meanwhile_can_be_told_in_every_order() -> None:
+def test_orders_differ_where_the_client_acts_meanwhile() -> None:
     during = {"when": {"request": 0}, "do": "abort"}
     cassette = script(step("0/0", "a"), step("0/1", "b"), during=[during])
     one, other = Barrier(), Barrier(order("0/1 answer 0"))

@@ -76,7 +76,7 @@ def test_the_order_under_which_it_diverges_is_known(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_both_are_wrong_in_leaks_order(tmp_path: Path) -> None:
-    result = explored(tmp_path, "two; tells who was first")
+    result = explored(tmp_path, "two; names who was first")
 
     assert {run.verdict for run in result.runs} == {CaseVerdict.PARITY}
     assert [found.runtime for found in result.leaks] == ["legacy", "adk"]
@@ -85,7 +85,7 @@ def test_an_engine_that_both_are_wrong_in_leaks_order(tmp_path: Path) -> None:
 
 
 def test_what_something_shared_explains_is_no_leak(tmp_path: Path) -> None:
-    result = explored(tmp_path, "two; same file; tells who was first")
+    result = explored(tmp_path, "two; same file; names who was first")
 
     assert result.leaks == ()
     assert [found.difference.shared for found in result.dependent] == [("the file x.txt",)] * 2
@@ -93,7 +93,7 @@ def test_what_something_shared_explains_is_no_leak(tmp_path: Path) -> None:
 
 
 def test_orders_that_touch_the_shared_alike_must_still_agree(tmp_path: Path) -> None:
-    result = explored(tmp_path, "three; two write the same file; tells who was first")
+    result = explored(tmp_path, "three; two write the same file; names who was first")
 
     third_first = [run.number for run in result.runs if run.places[0] == "0/2 call"]
     assert {found.difference.other for found in result.leaks} == set(third_first)
@@ -130,7 +130,7 @@ def test_a_candidate_that_is_ready_sooner_is_brought_into_the_controls_order(
     assert len(result.runs) == 3
 
 
-def test_steps_left_over_on_both_sides_are_no_doubt_in_an_order_nobody_wrote_for(
+def test_unused_steps_on_both_sides_are_no_doubt_under_another_order(
     tmp_path: Path,
 ) -> None:
     assert explored(tmp_path, "two; leaves a step over").verdict is CaseVerdict.PARITY

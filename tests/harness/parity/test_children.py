@@ -32,17 +32,17 @@ def activities(agent_id: str) -> list[dict[str, Any]]:
 def events(agent_id: str, reason: str = "completed") -> list[dict[str, Any]]:
     stream = {"streamId": f"s-{agent_id[:4]}", "timestamp": TIME}
     call = f"{agent_id}#0-0"
-    told: list[dict[str, Any]] = [
+    reported: list[dict[str, Any]] = [
         {**stream, "type": "agent_start"},
         {**stream, "type": "tool_request", "requestId": call, "name": "glob", "args": {}},
         {**stream, "type": "agent_end", "reason": reason},
     ]
-    return [{**event, "id": f"s-{agent_id[:4]}-{number}"} for number, event in enumerate(told)]
+    return [{**event, "id": f"s-{agent_id[:4]}-{number}"} for number, event in enumerate(reported)]
 
 
 def child(agent_id: str, thread: str = "0/0", **changes: Any) -> ChildObservation:
-    told = {"activities": activities(agent_id), "events": events(agent_id), **changes}
-    return ChildObservation(thread=thread, agent="helper", agent_id=agent_id, **told)
+    reported = {"activities": activities(agent_id), "events": events(agent_id), **changes}
+    return ChildObservation(thread=thread, agent="helper", agent_id=agent_id, **reported)
 
 
 def run(*children: ChildObservation, **changes: Any) -> Observation:
@@ -111,7 +111,7 @@ def test_a_child_that_one_side_alone_has_is_one_difference_with_thread_and_agent
     assert {"thread": "0/1", "agent": "helper"} in (found.control, found.candidate)
 
 
-def test_children_are_compared_with_those_of_their_thread_whoever_started_first() -> None:
+def test_children_are_compared_by_thread_in_any_order_of_starts() -> None:
     one = run(child(HERE, "0/0"), child(THERE, "0/1"))
     other = run(child(THERE, "0/0"), child(HERE, "0/1"))
 
@@ -119,11 +119,11 @@ def test_children_are_compared_with_those_of_their_thread_whoever_started_first(
 
 
 def test_an_answer_that_names_the_other_threads_call_is_a_difference() -> None:
-    told = activities(HERE)
-    told[2]["data"]["id"] = f"{THERE}#0-0"
+    reported = activities(HERE)
+    reported[2]["data"]["id"] = f"{THERE}#0-0"
     other = child(THERE, "0/1")
 
-    found = found_between(run(child(HERE), other), run(child(HERE, activities=told), other))
+    found = found_between(run(child(HERE), other), run(child(HERE, activities=reported), other))
 
     assert found[0].path == "activity.data.id"
 

@@ -119,7 +119,7 @@ def test_a_duplicated_message_is_one_extra() -> None:
     assert (found.kind, found.label) == (Kind.EXTRA, "message(agent)")
 
 
-def test_a_moved_event_is_told_as_order() -> None:
+def test_a_moved_event_is_a_divergence_of_kind_order() -> None:
     seen = observation("adk")
     events = [*seen.events[:3], seen.events[4], seen.events[3], *seen.events[5:]]
 

@@ -73,7 +73,7 @@ def test_timestamps_hides_times_and_not_other_text_under_the_key() -> None:
     assert outcome(seen, with_event(seen, 4, timestamp="2026-01-01 00:00:05"))[0] == ["timestamp"]
 
 
-def test_timestamps_leaves_times_in_what_tools_and_people_wrote() -> None:
+def test_timestamps_leaves_times_in_texts_of_tools_and_users() -> None:
     seen = observation()
     args = with_event(seen, 1, args={"timestamp": TIME})
 

@@ -148,7 +148,7 @@ def test_it_is_between_the_runtimes_by_their_base_names(
         ({}, Said(reason="  "), "reason: says nothing"),
     ],
 )
-def test_what_nobody_may_waive_is_not_proposed(
+def test_no_waiver_is_proposed_for_what_cannot_be_waived(
     changes: dict[str, Any], said: Said, words: str
 ) -> None:
     found = divergence(**changes)

@@ -125,7 +125,7 @@ def test_a_run_of_the_core_that_hung_is_an_observation_of_it() -> None:
     assert judged(hung, run("legacy", ERROR), core()).inherited != ()
 
 
-def test_an_error_of_both_that_nobody_can_settle_is_a_remark_that_says_how() -> None:
+def test_an_unsettled_error_of_both_sides_gives_a_remark_with_a_command() -> None:
     result = judged(run("legacy", ERROR), run("adk", ERROR), UNKNOWN)
 
     assert result.verdict is CaseVerdict.PARITY
@@ -137,7 +137,7 @@ def test_an_error_of_both_that_nobody_can_settle_is_a_remark_that_says_how() -> 
     assert [each.finding for each in result.unsettled] == [ERROR]
 
 
-def test_a_warning_of_both_that_nobody_can_settle_is_counted() -> None:
+def test_an_unsettled_warning_of_both_sides_is_counted() -> None:
     result = judged(run("legacy", WARNING), run("adk", WARNING), UNKNOWN)
 
     assert result.verdict is CaseVerdict.PARITY

@@ -180,7 +180,7 @@ LEG = '["upstream", "legacy"]'
         ('["*", "*"]', ("legacy", "adk"), True),
     ],
 )
-def test_a_waiver_covers_and_is_told_of_only_between_its_runtimes(
+def test_a_waiver_covers_and_has_a_status_only_between_its_runtimes(
     tmp_path: Path, between: str | None, runtimes: tuple[str, str], covered: bool
 ) -> None:
     (settled,), states = settle(
@@ -346,7 +346,7 @@ def test_the_projects_own_file_is_sound() -> None:
 
 
 def test_the_projects_own_waivers_are_between_runtimes_that_exist() -> None:
-    """A name nobody bears would make a waiver that no run ever calls unused."""
+    """A wrong name would make a waiver that no run ever reports as unused."""
     file = Path(__file__).parents[3] / "parity_tests" / "waivers.toml"
     legs = [waiver.between or () for waiver in load_waivers(file, as_of=TODAY).entries]
 

@@ -130,7 +130,7 @@ def test_a_costly_pattern_neither_hangs_the_loader_nor_is_wide(
         ("path", f'"{"*a" * 1500}"', "longer than"),
     ],
 )
-def test_what_nobody_wrote_is_refused(tmp_path: Path, key: str, value: str, words: str) -> None:
+def test_unwritten_fields_are_refused(tmp_path: Path, key: str, value: str, words: str) -> None:
     problem = refusal(tmp_path, control="1", **{key: value})
 
     assert problem is not None

@@ -125,7 +125,7 @@ def run(cassette: Cassette, runtime: str) -> Observation:
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("delays", [(10, 300), (300, 10)])
-def test_each_thread_is_answered_from_its_own_queue_whoever_is_first(
+def test_each_thread_is_answered_from_its_own_queue_in_any_order(
     runtime: str, delays: tuple[int, int]
 ) -> None:
     seen = run(two_children(*delays), runtime)

@@ -94,23 +94,23 @@ def test_the_second_engine_knows_what_was_said_in_the_first() -> None:
 
 @pytest.mark.parametrize(("control", "candidate"), PAIRS)
 def test_it_makes_no_difference_which_engine_began(control: str, candidate: str) -> None:
-    told = cassette()
+    case = cassette()
 
-    result = compare_repeated([run_cassette(told, control)], [run_cassette(told, candidate)], told)
+    result = compare_repeated([run_cassette(case, control)], [run_cassette(case, candidate)], case)
 
     assert result.verdict is CaseVerdict.PARITY, result.divergences
 
 
 def test_a_recording_that_lacks_something_shows_in_what_the_other_engine_asks() -> None:
-    told = cassette(
+    case = cassette(
         script=[{"send": "look"}, {"send": "and again"}],
         model=[step(READ, READ), {"text": "alpha it is"}, {"text": "bye"}],
     )
-    good = run_cassette(told, "legacy+legacy")
+    good = run_cassette(case, "legacy+legacy")
     with in_force(faults()["only-last-call-recorded"], "adk+legacy"):
-        broken = run_cassette(told, "adk+legacy")
+        broken = run_cassette(case, "adk+legacy")
 
-    result = compare_repeated([good], [broken], told)
+    result = compare_repeated([good], [broken], case)
 
     assert result.verdict is CaseVerdict.DIVERGENT
     assert any(found.channel == "requests" for found in result.divergences)
@@ -142,13 +142,13 @@ def test_answers_go_on_where_the_first_engine_left_them() -> None:
         "adk+legacy",
     )
 
-    told = [event["outcome"] for event in seen.side_events if event["event"] == "confirmation"]
-    assert told == ["proceed_once", "cancel"]
+    outcomes = [each["outcome"] for each in seen.side_events if each["event"] == "confirmation"]
+    assert outcomes == ["proceed_once", "cancel"]
 
 
 def test_an_unknown_engine_is_named() -> None:
-    with pytest.raises(UnknownRuntime, match="nobody"):
-        run_cassette(cassette(), "adk+nobody")
+    with pytest.raises(UnknownRuntime, match="absent"):
+        run_cassette(cassette(), "adk+absent")
 
 
 def test_one_prompt_alone_leaves_the_run_with_an_error() -> None:
@@ -181,7 +181,7 @@ def test_steps_left_over_because_of_the_handover_leave_no_doubt(tmp_path: Path) 
     assert result.verdict is CaseVerdict.PARITY
 
 
-def test_a_corpus_of_single_prompts_is_told_so(tmp_path: Path) -> None:
+def test_a_corpus_of_single_prompts_cannot_hand_over(tmp_path: Path) -> None:
     file = tmp_path / "family" / "case.yaml"
     file.parent.mkdir()
     file.write_text(

@@ -24,10 +24,10 @@ class Call:
 
 
 def update(witness: Witness, *calls: tuple[str, str]) -> None:
-    told = ToolCallsUpdate(
+    update = ToolCallsUpdate(
         calls=[cast("ToolCallView", Call(*call)) for call in calls], scheduler_id="s"
     )
-    witness._update(told)
+    witness._update(update)
 
 
 def start(number: int = 0) -> AgentStart:
@@ -49,7 +49,7 @@ def test_requests_and_retries_stand_between_the_events() -> None:
     assert witness.order == [("requests", 0, 1), ("retries", 0, 1), ("requests", 1, 1)]
 
 
-def test_side_events_follow_the_retries_in_their_channel_whoever_adds_them() -> None:
+def test_side_events_follow_the_retries_in_their_channel() -> None:
     witness = Witness()
     witness.side_events.append({"event": "confirmation"})
     witness.on_event(start())

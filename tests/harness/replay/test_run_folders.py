@@ -47,12 +47,15 @@ def test_its_path_is_as_long_as_that_of_any_temporary_folder(place: Path) -> Non
         assert folder.parent == place
 
 
-def test_it_is_gone_afterwards_and_is_told_of_under_its_final_name(place: Path) -> None:
-    told: list[tuple[Kind, str]] = []
-    with told_of_leftovers(lambda kind, what: told.append((kind, what))), run_folder() as folder:
+def test_it_is_removed_afterwards_and_reported_under_its_final_name(place: Path) -> None:
+    reported: list[tuple[Kind, str]] = []
+    with (
+        told_of_leftovers(lambda kind, what: reported.append((kind, what))),
+        run_folder() as folder,
+    ):
         (folder / "ws").mkdir()
 
-    assert told == [("folder", str(folder))]
+    assert reported == [("folder", str(folder))]
     assert list(place.iterdir()) == []
 
 

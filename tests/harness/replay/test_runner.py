@@ -86,7 +86,7 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
-def test_a_run_that_can_never_go_on_is_told_from_one_that_ended(runtime: str) -> None:
+def test_a_stalled_run_differs_from_one_that_ended(runtime: str) -> None:
     seen = run(runtime, model=[{"hang": True}])
 
     assert seen.stalled
@@ -132,8 +132,8 @@ def test_imported_answers_run_whatever_tools_they_call() -> None:
 
 
 def test_an_unknown_runtime_is_refused() -> None:
-    with pytest.raises(UnknownRuntime, match="'nobody'"):
-        run("nobody")
+    with pytest.raises(UnknownRuntime, match="'absent'"):
+        run("absent")
 
 
 def test_what_a_runtime_lets_out_is_an_observation(monkeypatch: pytest.MonkeyPatch) -> None:

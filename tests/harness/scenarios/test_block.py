@@ -34,7 +34,7 @@ def broken() -> BlockDone:
 
 @pytest.mark.parametrize("way", ["search", "sample"])
 @pytest.mark.slow
-def test_a_block_is_the_same_whoever_runs_it(way: Way) -> None:
+def test_a_block_is_the_same_on_every_worker(way: Way) -> None:
     one, other = run_block(task(way=way)), run_block(task(way=way))
 
     assert one.digest == other.digest
@@ -73,7 +73,7 @@ def test_the_scenarios_of_a_block_can_be_listed_without_running_them(broken: Blo
 
 
 def test_a_harness_that_fails_is_a_finding_and_the_block_goes_on() -> None:
-    done = run_block(task(candidate="nobody", examples=3))
+    done = run_block(task(candidate="absent", examples=3))
 
     assert done.examples == 3
     (found,) = done.findings

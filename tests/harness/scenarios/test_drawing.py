@@ -35,7 +35,7 @@ def test_so_many_are_drawn_as_are_asked_for(way: Way) -> None:
     assert len(drawn(way, 5, 9)) == 9
 
 
-def test_a_sample_does_not_count_the_plainest_example_that_nobody_drew() -> None:
+def test_a_sample_does_not_count_the_plainest_example_of_hypothesis() -> None:
     choices: list[tuple[int, ...]] = []
     draw_block("sample", PROFILE, 1, 5, lambda scenario: choices.append(scenario.choices))
 

@@ -25,7 +25,7 @@ def test_no_block_is_begun_once_it_is_enough() -> None:
     assert begun == [0, 1, 2]
 
 
-def test_a_finding_belongs_to_the_earliest_block_whoever_is_first() -> None:
+def test_a_finding_belongs_to_the_earliest_block() -> None:
     generation = Generation()
 
     assert [each.block for each in generation.add(done(2, finding(2)))] == [2]

@@ -48,8 +48,8 @@ def test_rows_come_in_the_order_in_which_things_happened() -> None:
 
     rows = built(seen, with_events(seen, said(1))).rows
 
-    told = [(row.kind, row.control.index) for row in rows[:5] if row.control is not None]
-    assert told == [
+    shown = [(row.kind, row.control.index) for row in rows[:5] if row.control is not None]
+    assert shown == [
         (MomentKind.EVENT, 0),
         (MomentKind.REQUEST, 1),
         (MomentKind.REQUEST, 0),
@@ -63,9 +63,9 @@ def test_each_moment_says_when_it_was() -> None:
     there = replace(observation("adk"), times={("events", 0): 0, ("events", 1): 2500})
 
     rows = built(here, there).rows
-    told = [row for row in rows if row.kind is MomentKind.EVENT][:2]
+    shown = [row for row in rows if row.kind is MomentKind.EVENT][:2]
 
-    assert [(row.control.at_ms, row.candidate.at_ms) for row in told if row.control] == [
+    assert [(row.control.at_ms, row.candidate.at_ms) for row in shown if row.control] == [
         (0, 0),
         (1500, 2500),
     ]

@@ -32,7 +32,7 @@ WIDE = 12
 
 
 class Watched(Chooser):
-    """Draws given numbers, then the plainest; tells what was chosen where, and what might be."""
+    """Draws given numbers, then the plainest; records the choices and their options."""
 
     def __init__(self, numbers: Sequence[int], weights: Mapping[str, Mapping[str, int]]) -> None:
         super().__init__(self._next, weights)

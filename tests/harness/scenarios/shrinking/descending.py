@@ -13,6 +13,9 @@ from harness.scenarios.trial import Trial
 Document = dict[str, Any]
 DIVERGENCE = Divergence(cassette="a/b", channel=ChannelName.EVENTS, kind=Kind.MISSING, label="x")
 FINGERPRINT = DIVERGENCE.fingerprint
+HOOK = {"type": "command", "command": "echo a; rm -rf b"}
+HOOKS = {"BeforeTool": [{"matcher": "x", "hooks": [HOOK, HOOK]}, {"hooks": [HOOK]}]}
+FAILURE = {"status": 502, "message": "long words", "grpc": "UNKNOWN", "details": [{"a": 1}]}
 
 
 def down(each: Pass, document: Document, wanted: Callable[[Document], bool]) -> Document:
@@ -58,3 +61,13 @@ def trial(document: Document, *, shows: bool, **facts: Any) -> Trial:
         compare_s=0.0,
         **facts,
     )
+
+
+def stream(*chunks: Document, **keys: Any) -> Document:
+    """A cassette whose model answers with these chunks."""
+    return cassette(model=[{"stream": list(chunks), **keys}])
+
+
+def always(_: Document) -> bool:
+    """Keeps every document."""
+    return True

@@ -173,13 +173,13 @@ def test_a_finding_that_was_seen_once_and_never_again_ends_with_the_start() -> N
 @pytest.mark.parametrize("tries", range(1, 12))
 def test_time_that_is_up_leaves_the_smallest_so_far_which_can_be_gone_on_with(tries: int) -> None:
     calls = iter(range(1000))
-    told: list[Progress] = []
-    stopped = run(enough=lambda: next(calls) >= tries, on_progress=told.append)
+    seen: list[Progress] = []
+    stopped = run(enough=lambda: next(calls) >= tries, on_progress=seen.append)
 
     assert not stopped.finished
     assert stopped.tries == tries
     assert size_of(stopped.document) == min(
-        (each.size for each in told), key=lambda size: size.bytes
+        (each.size for each in seen), key=lambda size: size.bytes
     )
     assert run(document=stopped.document).document == SMALL
 
@@ -200,29 +200,29 @@ def test_what_was_refused_before_is_not_tried_again() -> None:
     assert (again.tries, again.finished) == (0, True)
 
 
-def test_whoever_watches_is_told_of_each_try_and_of_the_best_that_is_sure() -> None:
-    told: list[Progress] = []
+def test_progress_is_reported_after_each_try_with_the_best_scenario() -> None:
+    seen: list[Progress] = []
 
-    shrunk = run(on_progress=told.append)
+    shrunk = run(on_progress=seen.append)
 
-    assert [progress.tries for progress in told] == list(range(shrunk.tries + 1))
-    assert told[0].size.turns == 9
-    assert told[-1].size.turns == 1
-    assert told[-1].best.fingerprint == FINGERPRINT
-    assert {"answers", "whole keys"} <= {progress.stage for progress in told}
+    assert [progress.tries for progress in seen] == list(range(shrunk.tries + 1))
+    assert seen[0].size.turns == 9
+    assert seen[-1].size.turns == 1
+    assert seen[-1].best.fingerprint == FINGERPRINT
+    assert {"answers", "whole keys"} <= {progress.stage for progress in seen}
 
 
-def test_an_interruption_comes_through_and_the_best_was_told() -> None:
-    told: list[Progress] = []
+def test_an_interruption_is_raised_after_the_best_was_reported() -> None:
+    seen: list[Progress] = []
 
-    def tell(progress: Progress) -> None:
-        told.append(progress)
+    def stop_at_nine(progress: Progress) -> None:
+        seen.append(progress)
         if progress.tries == 9:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(on_progress=tell)
+        run(on_progress=stop_at_nine)
 
-    best = told[-1].best.document
+    best = seen[-1].best.document
     assert shows(best)
     assert len(repr(best)) < len(repr(BIG))

@@ -28,7 +28,7 @@ def test_what_is_said_about_a_scenario_is_no_part_of_it() -> None:
     assert content_digest(cassette(match="by_role")) != content_digest(cassette())
 
 
-def test_steps_left_over_are_told_by_position() -> None:
+def test_unused_steps_are_counted_by_position() -> None:
     document = cassette(model=[{"text": "a", "repeat": 3}, {"text": "b"}], unused=[1, 2, 3])
 
     assert steps_left_over(document) == {0: 2, 1: 1}
