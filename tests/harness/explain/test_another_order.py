@@ -1,4 +1,4 @@
-"""Results of calls that stand in another order: said once, and not as a change at each place."""
+"""Results of calls in another order are reported once, not as a change at each place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALPHA, BRAVO, TREE = ("c0", "read_file", "alpha"), ("c1", "read_file", "bravo"),
 
 
 def asked(runtime: str, results: Sequence[Result]) -> Observation:
-    """A run whose second question carries these results."""
+    """A run whose second request has these results."""
     calls = [
         {"functionCall": {"id": id_, "name": name, "args": {}}}
         for id_, name, _ in (ALPHA, BRAVO, TREE)
@@ -76,8 +76,8 @@ def test_results_with_long_outputs_are_recognised_as_well() -> None:
 @pytest.mark.parametrize(
     "results",
     [
-        [BRAVO, ("c0", "read_file", "other")],  # one of them is another one
-        [("c0", "read_file", "bravo"), BRAVO],  # one of them twice
+        [BRAVO, ("c0", "read_file", "other")],  # one result differs
+        [("c0", "read_file", "bravo"), BRAVO],  # one result occurs twice
     ],
 )
 def test_results_that_are_not_the_same_ones_are_changes(results: Sequence[Result]) -> None:

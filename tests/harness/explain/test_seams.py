@@ -1,4 +1,4 @@
-"""One sign after the other, on results that hold nothing but the sign."""
+"""The seam of each sign, on results with only that sign."""
 
 from __future__ import annotations
 
@@ -115,16 +115,16 @@ def test_a_request_of_the_product_has_the_seam_of_its_role(role: str, expected: 
         ("fallback:pro->flash", Seam.FALLBACK),
     ],
 )
-def test_what_one_side_alone_reached_says_why_it_asked_on(probe: str, expected: Seam) -> None:
+def test_probes_of_one_side_explain_its_lone_request(probe: str, expected: Seam) -> None:
     assert seam(LONE, reached=((probe,), ())) is expected
 
 
 @pytest.mark.parametrize("probe", ["loop:warned", "policy:denied", "text:anything"])
-def test_what_both_sides_reached_says_nothing_of_one_that_asked_on(probe: str) -> None:
+def test_probes_of_both_sides_do_not_explain_a_lone_request(probe: str) -> None:
     assert seam(LONE, reached=((probe,), (probe,))) is seam(LONE)
 
 
-def test_what_is_remembered_otherwise_is_history_and_what_is_not_is_how_it_was_sent() -> None:
+def test_a_differing_transcript_has_the_seam_history_else_request_assembly() -> None:
     sent = question("contents[0].parts[0].text", control="<session_context>", candidate="x")
     remembered = found(ChannelName.TRANSCRIPT, label="content(user)")
 
@@ -142,7 +142,7 @@ def test_what_is_kept_at_the_end_follows_from_how_the_stream_ended() -> None:
         assert "follows from how the stream went" in made.lines()[-1]
 
 
-def test_an_answer_whose_signatures_alone_are_lost_was_put_together_otherwise() -> None:
+def test_an_answer_without_its_signatures_has_the_seam_stream() -> None:
     lost = question("contents[1].parts[0].thoughtSignature", control="s", candidate=ABSENT)
     said = question("contents[1].parts[0].text")
     remembered = found(ChannelName.TRANSCRIPT, label="content(model)")
@@ -211,9 +211,7 @@ PLAIN = [
 
 
 @pytest.mark.parametrize(("each", "more"), PLAIN)
-def test_a_sign_that_nothing_else_gives_is_said_plainly(
-    each: Divergence, more: dict[str, Any]
-) -> None:
+def test_a_unique_sign_gives_a_sure_seam(each: Divergence, more: dict[str, Any]) -> None:
     made = explanation_of(each, **more)
 
     assert made.sure
@@ -232,7 +230,7 @@ def test_a_sign_that_nothing_else_gives_is_said_plainly(
         found(ChannelName.TOOL_STATES, path="states[1]", control="scheduled"),
     ],
 )
-def test_a_sign_that_has_more_than_one_cause_is_a_guess(each: Divergence) -> None:
+def test_a_sign_with_several_causes_gives_a_guess(each: Divergence) -> None:
     made = explanation_of(each)
 
     assert not made.sure
@@ -240,9 +238,7 @@ def test_a_sign_that_has_more_than_one_cause_is_a_guess(each: Divergence) -> Non
 
 
 @pytest.mark.parametrize(("each", "more"), PLAIN)
-def test_nothing_is_said_plainly_of_a_run_that_broke_off(
-    each: Divergence, more: dict[str, Any]
-) -> None:
+def test_the_seam_of_a_broken_off_run_is_never_sure(each: Divergence, more: dict[str, Any]) -> None:
     broke = found(ChannelName.REQUESTS, Kind.REPLAY, label="replay", path="error")
 
     made = explanation_of(each, broke, **more)

@@ -106,7 +106,7 @@ def test_a_call_depends_on_mode_and_answers(what: str) -> None:
     assert apart(before.trace, after.trace) == (what,)
 
 
-def test_a_script_is_shared_where_a_place_got_another_answer() -> None:
+def test_the_script_is_shared_if_a_place_got_another_answer() -> None:
     def script(**answers: str) -> Any:
         touches = Touches()
         touches.whole(SCRIPT, answers)

@@ -89,7 +89,7 @@ def test_an_event_out_of_order_is_a_difference_of_order() -> None:
     assert all("thread 0/0" in each.label for each in found)
 
 
-def test_another_reason_of_the_end_is_named_by_its_field() -> None:
+def test_a_changed_end_reason_is_named_by_its_field() -> None:
     (found,) = found_between(
         run(child(HERE)), run(child(HERE, events=events(HERE, reason="max_turns")))
     )

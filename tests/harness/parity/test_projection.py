@@ -1,4 +1,4 @@
-"""Each rule hides what it says and nothing more."""
+"""Each projection rule hides the values that it names and no others."""
 
 from dataclasses import replace
 from typing import Any
@@ -178,7 +178,7 @@ def test_random_suffixes_hides_a_later_session_and_not_the_first() -> None:
 
 
 def with_recordings(*sessions: tuple[str, str]) -> Observation:
-    """Recordings of sessions, each with its id and the minute in which it was begun."""
+    """Recordings of sessions, each with its id and its starting minute."""
     files = {
         f"tmp/ws/chats/session-2026-01-01T00-{minute}-{session[:8]}.jsonl": [
             {"sessionId": session, "startTime": f"2026-01-01T00:{minute}:00.000Z"},

@@ -321,7 +321,7 @@ def test_a_waiver_that_says_too_little_is_refused(
     assert caught.value.exit_code == 2
 
 
-def test_an_id_is_there_once(tmp_path: Path) -> None:
+def test_a_repeated_id_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WaiverFileError, match="there twice"):
         loaded(tmp_path, toml(), toml())
 
@@ -332,7 +332,7 @@ def test_another_format_is_refused(tmp_path: Path, head: str) -> None:
         load_waivers(written(tmp_path, toml(), head=head), as_of=TODAY)
 
 
-def test_a_file_that_is_not_there_is_refused_and_none_is_fine(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused_and_no_file_gives_no_waivers(tmp_path: Path) -> None:
     with pytest.raises(WaiverFileError, match="cannot be read"):
         load_waivers(tmp_path / "none.toml", as_of=TODAY)
 

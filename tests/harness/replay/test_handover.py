@@ -1,4 +1,4 @@
-"""A session begun in one runtime and gone on with in another."""
+"""A session begins in one runtime and resumes in another."""
 
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,7 @@ def test_the_second_engine_knows_what_was_said_in_the_first() -> None:
 
 
 @pytest.mark.parametrize(("control", "candidate"), PAIRS)
-def test_it_makes_no_difference_which_engine_began(control: str, candidate: str) -> None:
+def test_either_engine_may_begin_a_handover(control: str, candidate: str) -> None:
     case = cassette()
 
     result = compare_repeated([run_cassette(case, control)], [run_cassette(case, candidate)], case)
@@ -101,7 +101,7 @@ def test_it_makes_no_difference_which_engine_began(control: str, candidate: str)
     assert result.verdict is CaseVerdict.PARITY, result.divergences
 
 
-def test_a_recording_that_lacks_something_shows_in_what_the_other_engine_asks() -> None:
+def test_an_incomplete_recording_shows_in_the_requests_of_the_other_engine() -> None:
     case = cassette(
         script=[{"send": "look"}, {"send": "and again"}],
         model=[step(READ, READ), {"text": "alpha it is"}, {"text": "bye"}],
@@ -129,7 +129,7 @@ def test_what_happens_during_the_second_half_happens_once() -> None:
     assert ends == ["completed", "aborted", "completed"]
 
 
-def test_answers_go_on_where_the_first_engine_left_them() -> None:
+def test_the_users_answers_continue_after_a_handover() -> None:
     write = {"functionCall": {"name": "write_file", "args": {"file_path": "n", "content": "c"}}}
     seen = run_cassette(
         cassette(

@@ -1,4 +1,4 @@
-"""Addresses of steps: which turn is meant, and what becomes of it where turns go."""
+"""Threads of steps refer to turns, and are renumbered when turns are dropped."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def test_rows_come_in_the_order_in_which_things_happened() -> None:
     ]
 
 
-def test_each_moment_says_when_it_was() -> None:
+def test_each_moment_has_its_time() -> None:
     here = replace(observation("legacy"), times={("events", 0): 0, ("events", 1): 1500})
     there = replace(observation("adk"), times={("events", 0): 0, ("events", 1): 2500})
 
@@ -84,7 +84,7 @@ def test_timelines_of_earlier_builds_are_read_without_times() -> None:
             Timelines.from_json({**old, "rows": [["event", wrong, None, []]]})
 
 
-def test_of_a_run_without_an_order_questions_stand_before_their_answers() -> None:
+def test_without_a_recorded_order_requests_stand_before_their_answers() -> None:
     seen = observation("legacy")
 
     rows = built(seen, with_events(seen, said(1))).rows
@@ -95,7 +95,7 @@ def test_of_a_run_without_an_order_questions_stand_before_their_answers() -> Non
     assert asked[0] < requested < answered < asked[1]
 
 
-def test_what_differs_has_fields_and_what_is_alike_has_none() -> None:
+def test_only_differing_items_have_fields() -> None:
     seen = observation("legacy")
     events = [dict(event) for event in seen.events]
     events[-1]["reason"] = "failed"
@@ -141,7 +141,7 @@ def test_a_path_leads_to_its_value_in_the_fields_of_a_question() -> None:
     assert contents[1]["parts"][0]["text"] == "x"
 
 
-def test_the_run_s_own_folders_stand_nowhere_whole_or_cut() -> None:
+def test_timelines_never_contain_the_runs_own_folders() -> None:
     seen = observation("legacy", base="/tmp/run-with-a-long-name")
     event = said(1)
     event["content"][0]["text"] = "x" * 60 + " /tmp/run-with-a-long-name/ws/a.txt"
@@ -174,7 +174,7 @@ def test_a_secret_in_pieces_is_found() -> None:
     assert key[8:] not in str(made.to_json())
 
 
-def test_of_a_long_run_what_is_alike_and_far_away_is_left_out() -> None:
+def test_a_long_run_drops_equal_rows_far_from_differences() -> None:
     seen = with_events(observation("legacy"), *map(said, range(2 * MOST_ROWS)), at=3)
     events = [dict(event) for event in seen.events]
     events[MOST_ROWS]["role"] = "user"
@@ -186,7 +186,7 @@ def test_of_a_long_run_what_is_alike_and_far_away_is_left_out() -> None:
     assert any(row.divergences for row in made.rows)
 
 
-def test_what_is_packed_fits_into_a_journal_s_line() -> None:
+def test_packed_timelines_fit_into_a_journal_line() -> None:
     seen = observation("legacy")
     many = [said(number) for number in range(1000)]
     for number, event in enumerate(many):

@@ -1,4 +1,4 @@
-"""Going down a pass as `shrink` does, with a rule instead of two runtimes; and small documents."""
+"""Runs a pass as `shrink` does, with a rule instead of two runtimes; and makes small documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAILURE = {"status": 502, "message": "long words", "grpc": "UNKNOWN", "details":
 
 
 def down(each: Pass, document: Document, wanted: Callable[[Document], bool]) -> Document:
-    """The document that the pass ends with where `wanted` says what is kept."""
+    """The last document of the pass; `wanted` decides which candidates are kept."""
     descent = each.descend(document)
     try:
         candidate = next(descent)
@@ -51,7 +51,7 @@ def call(name: str = "read_file", **args: Any) -> Document:
 
 
 def trial(document: Document, *, shows: bool, **facts: Any) -> Trial:
-    """What a run of `document` came to: the finding, or parity."""
+    """A trial of `document` with the finding, or at parity."""
     found = (DIVERGENCE,) if shows else ()
     return Trial(
         document={"unused": [], **document},

@@ -20,7 +20,7 @@ def drawn() -> DrawnScenario:
 
 
 def tries_of(scenario: DrawnScenario, *, most: int) -> list[Document]:
-    """What Hypothesis proposes where everything shows what is looked for."""
+    """The proposals of Hypothesis if every scenario shows the finding."""
     seen: list[Document] = []
 
     class Enough(BaseException):

@@ -400,7 +400,7 @@ def test_every_pass_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_a_pass_ends_with_what_cannot_go(name: str) -> None:
+def test_a_pass_ends_with_the_expected_document(name: str) -> None:
     document, wanted, expected = EXAMPLES[name]
     before = repr(document)
 
@@ -409,17 +409,17 @@ def test_a_pass_ends_with_what_cannot_go(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_a_pass_of_which_nothing_is_kept_changes_nothing(name: str) -> None:
+def test_a_pass_without_kept_candidates_changes_nothing(name: str) -> None:
     document, _, _ = EXAMPLES[name]
 
     assert down(BY_NAME[name], document, lambda candidate: False) == document
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_a_pass_has_nothing_to_say_of_the_plainest_cassette(name: str) -> None:
+def test_a_pass_does_not_enlarge_the_plainest_cassette(name: str) -> None:
     tried: list[Document] = []
 
     down(BY_NAME[name], cassette(), lambda candidate: bool(tried.append(candidate)))
 
-    # Leaving out its only prompt or answer is tried even there; nothing longer is ever made.
+    # The passes try to drop its only prompt or answer, and never propose a longer document.
     assert all(len(repr(candidate)) < len(repr(cassette())) for candidate in tried)

@@ -1,4 +1,4 @@
-"""What no pass may do to a cassette: cut commands, join what hangs, make it invalid."""
+"""No pass cuts commands, joins hanging chunks, or makes a cassette invalid."""
 
 from typing import Any
 
@@ -89,7 +89,7 @@ def test_items_of_a_macro_are_written_out() -> None:
     assert flat["model"][2] == document["model"][1]
 
 
-def test_what_the_passes_make_of_a_rich_cassette_still_loads(tmp_path: Any) -> None:
+def test_a_rich_cassette_stays_valid_through_all_passes(tmp_path: Any) -> None:
     document = cassette(
         session={"model": "auto", "approval_mode": "yolo", "settings": {"maxAttempts": 2}},
         files={"a.txt": {"$lines": {"count": 20}}},

@@ -34,7 +34,7 @@ def run(
     return shrink(document, judge, fingerprint=FINGERPRINT, **values)
 
 
-def test_what_is_left_is_what_the_finding_needs() -> None:
+def test_shrinking_keeps_only_what_the_finding_needs() -> None:
     shrunk = run()
 
     assert shrunk.document == SMALL
@@ -79,7 +79,7 @@ def test_a_cassette_that_is_as_small_as_it_gets_stays() -> None:
     assert shrunk.tries > 0
 
 
-def test_another_finding_is_not_what_is_looked_for() -> None:
+def test_a_document_with_another_finding_is_refused() -> None:
     with pytest.raises(FindingLost, match="shows parity, not"):
         run(lambda document: trial(document, shows=False))
 
@@ -92,7 +92,7 @@ def test_what_is_no_cassette_cannot_be_shrunk() -> None:
 @pytest.mark.parametrize(
     "misses", [{"provider_errors": frozenset({"call-unanswered"})}, {"misses": 1}]
 )
-def test_a_conversation_gains_nothing_that_a_model_would_object_to(misses: dict[str, Any]) -> None:
+def test_shrinking_adds_no_provider_error_and_no_miss(misses: dict[str, Any]) -> None:
     def judge(document: Document) -> Trial | None:
         worse = {} if {"send": "one"} in document["script"] else misses
         return trial(document, shows=shows(document), **worse)
@@ -104,7 +104,7 @@ def test_a_conversation_gains_nothing_that_a_model_would_object_to(misses: dict[
     assert shrunk.trial.misses == 0
 
 
-def test_what_a_model_objected_to_before_is_no_hindrance() -> None:
+def test_provider_errors_of_the_start_do_not_stop_shrinking() -> None:
     def judge(document: Document) -> Trial | None:
         facts = {"provider_errors": frozenset({"call-unanswered"}), "misses": 1}
         return trial(document, shows=shows(document), **facts)
@@ -136,7 +136,7 @@ def test_steps_that_are_left_over_at_the_end_are_declared() -> None:
 
 
 class Coming:
-    """Shows the finding where it is, but only at some of the looks at a scenario."""
+    """Shows the finding in only some of the runs of a scenario."""
 
     def __init__(self, answers: Iterator[bool]) -> None:
         self._answers = answers
@@ -171,7 +171,7 @@ def test_a_finding_that_was_seen_once_and_never_again_ends_with_the_start() -> N
 
 
 @pytest.mark.parametrize("tries", range(1, 12))
-def test_time_that_is_up_leaves_the_smallest_so_far_which_can_be_gone_on_with(tries: int) -> None:
+def test_when_the_time_is_up_the_smallest_so_far_can_be_shrunk_further(tries: int) -> None:
     calls = iter(range(1000))
     seen: list[Progress] = []
     stopped = run(enough=lambda: next(calls) >= tries, on_progress=seen.append)
@@ -184,14 +184,14 @@ def test_time_that_is_up_leaves_the_smallest_so_far_which_can_be_gone_on_with(tr
     assert run(document=stopped.document).document == SMALL
 
 
-def test_time_that_is_up_at_once_leaves_what_it_began_with() -> None:
+def test_without_time_the_start_is_the_result() -> None:
     shrunk = run(enough=lambda: True)
 
     assert shrunk.document == BIG
     assert (shrunk.tries, shrunk.steps, shrunk.finished) == (0, 0, False)
 
 
-def test_what_was_refused_before_is_not_tried_again() -> None:
+def test_refused_scenarios_are_not_tried_again() -> None:
     tried: set[str] = set()
     first = run(tried=tried)
     again = run(document=first.document, tried=tried)
