@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
-from typing import Final
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Final, TypeVar
 
+from harness.canonical import canonical, sha256_hex
 from harness.cassette.format import Cassette
-from harness.orders.held_model import HeldModel, ModelClock
+from harness.orders.model_clock import ModelClock
 from harness.orders.order import Order, Schedule
 from harness.orders.places import Kind, Place, path_of, path_text
 from harness.orders.shared import ANSWERS, CLIENT, MODE, MODEL, SCRIPT, Touches, Trace
@@ -22,15 +25,19 @@ from services.abort import AbortSignal
 from services.bundle import Services
 from services.clock import VirtualClock
 from services.message_bus import ToolCallsUpdate
-from services.model.generator import LlmRole, ModelRequest
-from services.model.replay.generator import ObservedRequest
+from services.model.errors import ModelError
+from services.model.generator import ChunkStream, EmbedRequest, LlmRole, ModelRequest
+from services.model.replay.generator import ObservedRequest, ReplayNote
 from services.scheduler.execution import Ending, RunCall
 from services.scheduler.states import ToolCall
 from services.state import ApprovalModeChanged, CoreEvent, ModelChanged
 from services.threads import ThreadPaths, executing_call
 from services.tools.registry import ToolRegistry
+from services.wire import JsonObject
 
 __all__ = ["PATIENCE_MS", "Barrier"]
+
+T = TypeVar("T")
 
 PATIENCE_MS: Final = 10_000
 """How long, in virtual time, a choice waits for an answer that is on its way."""
@@ -82,7 +89,7 @@ class Barrier:
             self._addressed = frozenset(step.thread for step in cassette.steps)
             clock.before_waking = self._let_go
             inner = source(cassette, self._clock, on_request, on_chunk)
-            return HeldModel(inner, self)
+            return _HeldModel(inner, self)
 
         return held
 
@@ -198,6 +205,88 @@ class Barrier:
                 continue
             self._begun.add(call.call_id)
             self.touches.tool(tool, None, self._paths.of_call(call.call_id))
+
+
+class _HeldModel:
+    """Answers as `inner` does, each answer at its turn. Embeddings are not held."""
+
+    def __init__(self, inner: ReplayedModel, barrier: Barrier) -> None:
+        self._inner = inner
+        self._barrier = barrier
+
+    @property
+    def notes(self) -> Sequence[ReplayNote]:
+        """Requests that found no step."""
+        return self._inner.notes
+
+    def unused_steps(self) -> list[int]:
+        """Indices of the steps that no request used."""
+        return self._inner.unused_steps()
+
+    async def generate_content(self, request: ModelRequest) -> JsonObject:
+        """One response."""
+        return await self._value(request, self._inner.generate_content)
+
+    async def count_tokens(self, request: ModelRequest) -> JsonObject:
+        """A number of tokens."""
+        return await self._value(request, self._inner.count_tokens)
+
+    async def embed_content(self, request: EmbedRequest) -> JsonObject:
+        """Embeddings."""
+        return await self._inner.embed_content(request)
+
+    async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
+        """A stream of chunks."""
+        place = self._barrier.asked(request)
+        stream = await self._held(place, request, self._inner.generate_content_stream)
+        return self._chunks(place, stream, request.signal)
+
+    async def _value(
+        self, request: ModelRequest, ask: Callable[[ModelRequest], Awaitable[JsonObject]]
+    ) -> JsonObject:
+        place = self._barrier.asked(request)
+        value = await self._held(place, request, ask)
+        self._barrier.answered(place, sha256_hex(canonical(value)))
+        return value
+
+    async def _held(
+        self, place: Place, request: ModelRequest, ask: Callable[[ModelRequest], Awaitable[T]]
+    ) -> T:
+        """The answer or the error of `ask`, at its turn.
+
+        Raises:
+            AbortError: the request was aborted before that.
+        """
+        try:
+            answer = await ask(request)
+        except ModelError as failure:
+            await self._turn(place, request.signal)
+            self._barrier.failed(place)
+            self._barrier.answered(place, str(failure))
+            raise
+        await self._turn(place, request.signal)
+        return answer
+
+    async def _turn(self, place: Place, signal: AbortSignal) -> None:
+        await self._barrier.hold(place, signal)
+        signal.raise_if_aborted()
+
+    async def _chunks(
+        self, place: Place, stream: ChunkStream, signal: AbortSignal
+    ) -> AsyncGenerator[JsonObject, None]:
+        number = 0
+        async with aclosing(stream):
+            try:
+                async for chunk in stream:
+                    if not number:
+                        self._barrier.answered(place, sha256_hex(canonical(chunk)))
+                    elif self._barrier.chunks:
+                        await self._barrier.hold(replace(place, kind="chunk", chunk=number), signal)
+                    number += 1
+                    yield chunk
+            except ModelError:
+                self._barrier.failed(place)
+                raise
 
 
 def _open(turn: asyncio.Future[None]) -> None:
