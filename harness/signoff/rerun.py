@@ -138,7 +138,7 @@ def block_tasks_of(
     return [
         (
             BlockTask(
-                way="sample" if sample.independent else "search",
+                way=sample.way,
                 profile=sample.profile,
                 seed=sample.seed,
                 number=number,
