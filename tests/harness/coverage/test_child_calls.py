@@ -95,10 +95,10 @@ def test_a_tool_denied_to_one_agent_that_another_used_shows() -> None:
 @pytest.mark.parametrize(
     ("event", "times", "probe"),
     [
-        ("BeforeTool", 2, "child:hook.told.BeforeTool"),
+        ("BeforeTool", 2, "child:hook.received.BeforeTool"),
         ("BeforeTool", 1, None),
         ("BeforeAgent", 0, None),
-        ("AfterModel", 2, "child:hook.told.AfterModel"),
+        ("AfterModel", 2, "child:hook.received.AfterModel"),
         ("AfterModel", 1, None),
     ],
 )
@@ -118,5 +118,5 @@ def test_a_hook_around_prompts_that_fired_once_for_each_was_not_told_of_agents()
         events = [{"type": "agent_start"}]
         return found(seen(child(), events=events, workspace_changes={"x.log": log}))
 
-    assert "child:hook.untold.BeforeAgent" in fired(1)
-    assert "child:hook.untold.BeforeAgent" not in fired(2)
+    assert "child:hook.not_received.BeforeAgent" in fired(1)
+    assert "child:hook.not_received.BeforeAgent" not in fired(2)

@@ -68,7 +68,7 @@ def test_a_child_shows_that_it_started_and_which_sort_it_is() -> None:
         ("ERROR", {"error": "Graceful recovery attempt failed."}, "child:recovery_failed"),
         ("THOUGHT_CHUNK", {"text": "**Reading** files"}, "child:thought"),
         ("ERROR", {"name": "complete_task", "error": "params/x"}, "child:output_refused"),
-        ("ERROR", {"error": "AbortError: Aborted"}, "child:abort_told"),
+        ("ERROR", {"error": "AbortError: Aborted"}, "child:abort_reported"),
         ("ERROR", {"error": "Tool execution blocked: no"}, "child:hook.tool_blocked"),
         ("ERROR", {"error": "Agent execution stopped by hook: no"}, "child:hook.tool_stopped"),
         ("ERROR", {"error": "Tool execution denied by policy. No."}, "child:denied"),

@@ -99,7 +99,7 @@ def test_results_in_the_order_of_their_calls_show_beside_an_agents() -> None:
         ("<state_snapshot>\nx", "child:summary_in_history"),
         ("out\n<hook_context>c</hook_context>", "child:hook.context"),
         ("Output too large. Showing first 1", "child:truncated"),
-        ("<loaded_context>\nm", "child:told.memory"),
+        ("<loaded_context>\nm", "child:given.memory"),
     ],
 )
 def test_what_stands_in_an_agents_history_shows(text: str, probe: str) -> None:
@@ -111,13 +111,13 @@ def test_what_stands_in_an_agents_history_shows(text: str, probe: str) -> None:
 def test_a_system_instruction_shows_what_an_agent_is_told() -> None:
     skilled: dict[str, Any] = {"tools": ("activate_skill", "complete_task")}
 
-    assert "child:told.skills" in shown(asked(system_instruction="activate_skill", **skilled))
-    assert "child:told.skills" in shown(asked(system_instruction="sha256:00", **skilled))
-    assert "child:told.skills" not in shown(asked(system_instruction="x", **skilled))
-    assert "child:told.skills" not in shown(asked(system_instruction="activate_skill"))
-    assert "child:told.memory" in shown(asked(system_instruction="--- Context from: a"))
-    assert "child:told.plan_mode" in shown(asked(system_instruction="into <HOME>/x/plans/ only"))
-    assert "child:told.plan_mode" not in shown(asked(system_instruction="in src/planner/"))
+    assert "child:given.skills" in shown(asked(system_instruction="activate_skill", **skilled))
+    assert "child:given.skills" in shown(asked(system_instruction="sha256:00", **skilled))
+    assert "child:given.skills" not in shown(asked(system_instruction="x", **skilled))
+    assert "child:given.skills" not in shown(asked(system_instruction="activate_skill"))
+    assert "child:given.memory" in shown(asked(system_instruction="--- Context from: a"))
+    assert "child:given.plan_mode" in shown(asked(system_instruction="into <HOME>/x/plans/ only"))
+    assert "child:given.plan_mode" not in shown(asked(system_instruction="in src/planner/"))
 
 
 def test_a_long_result_is_long_in_a_baseline_too() -> None:

@@ -161,7 +161,7 @@ def test_a_baseline_shows_what_its_run_showed() -> None:
         (replace(observation(), recording={"a": [], "b": []}), "recorded:several_files"),
         (
             replace(observation(), workspace_changes={"l": '{"hook_event_name": "BeforeTool"}\n'}),
-            "hook:told.BeforeTool",
+            "hook:received.BeforeTool",
         ),
         (replace(observation(), stalled=True), "replay:stalled"),
     ],
