@@ -187,7 +187,7 @@ def test_a_head_by_somebody_else_is_seen(
     append(other, lambda n, before: sign_off(n, before), MALLORY, signing())
     (tmp_path / HEAD_FILE).write_bytes((other / HEAD_FILE).read_bytes())
 
-    assert "HEAD: is signed by nobody who is trusted" in problems(tmp_path)
+    assert "HEAD: has no signature of a trusted signer" in problems(tmp_path)
 
 
 def test_a_head_that_lags_behind_is_no_problem(tmp_path: Path) -> None:
