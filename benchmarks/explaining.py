@@ -1,10 +1,9 @@
-"""How often the explainer is right: every fault of the catalogue, put in and explained.
+"""How often the explainer is right about a case with a seeded fault.
 
-What is right stands in `fault_seams.toml`, by what a fault spoils. The cases that show a fault are
-the first of its own class that differ, up to four of them. The faults fall into two halves by the
-hash of their names: rules were made with one half before their eyes, the other says how they do
-with faults that nobody had in mind. Which rules speak plainly was decided by counting, and is
-counted again here, rule by rule.
+`fault_seams.toml` has the right seams of each fault. A fault is explained in the first cases of its
+own class that show it, up to four. The hash of their names divides the faults in two halves: one
+was used to write the rules, the other shows how the rules do with new faults. The rules are also
+counted one by one, as a count decides which of them are sure.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ _EVERY: Final = 20
 """A quick measurement takes one of so many faults."""
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """Explain every observable fault and count what the explanations say."""
     files = tuple(find_cassettes([ROOT / "cassettes"])) if (ROOT / "cassettes").is_dir() else ()
     if not files:
@@ -73,7 +72,7 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
             if not accepted or (quick and number % _EVERY):
                 continue
             if number % 20 == 0:
-                tell(f"explaining: {number} of {len(chosen)} faults")
+                progress(f"explaining: {number} of {len(chosen)} faults")
             corpus = Corpus(
                 catalogue=CatalogueAt(),
                 files=files,

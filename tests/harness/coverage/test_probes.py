@@ -205,7 +205,7 @@ def test_what_models_tools_and_servers_say_names_no_probe() -> None:
     assert not [probe for probe in reached(seen) if "sk-a" in probe]
 
 
-def test_a_question_without_an_answer_is_told_from_one_with_any() -> None:
+def test_a_question_without_an_answer_differs_from_one_with_an_answer() -> None:
     asked = {"event": "confirmation", "type": "edit", "outcome": None}
 
     assert "confirmed:edit.unanswered" in reached(replace(events(), side_events=[asked]))

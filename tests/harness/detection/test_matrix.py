@@ -46,8 +46,8 @@ def test_the_generated_run_counts_where_the_corpus_found_nothing() -> None:
 
 
 def test_the_unobservable_are_not_counted_unless_they_are_found() -> None:
-    quiet = Row(fault=named("a", unobservable="nobody can see it"), corpus=part("a"))
-    loud = killed("b", unobservable="nobody can see it")
+    quiet = Row(fault=named("a", unobservable="no channel shows it"), corpus=part("a"))
+    loud = killed("b", unobservable="no channel shows it")
 
     assert (quiet.outcome, loud.outcome) == (Outcome.UNOBSERVABLE, Outcome.KILLED)
     assert matrix(quiet, loud).totals()[0].observable == 1

@@ -81,12 +81,12 @@ def test_what_is_wrong_is_refused_with_its_place(wrong: str) -> None:
     assert says in str(refused.value)
 
 
-def test_the_projects_own_gates_have_every_phase_and_nobody_who_may_release() -> None:
+def test_the_projects_own_gates_have_every_phase_and_no_signer_of_releases() -> None:
     gates = load_gates(CHECKOUT / "parity_tests" / "gates.toml")
 
     assert list(gates.phase) == ["A", "B", "C"]
     for phase in gates.phase:
-        # A key in the checkout that nobody keeps would be everybody's.
+        # With a private key in the checkout, everybody could sign.
         assert gates.signing.signers(phase, "release") == ()
         assert [each.name for each in gates.signing.signers(phase, "pull_request")] == ["ci"]
 

@@ -134,7 +134,7 @@ def test_a_signature_under_another_trusted_keys_id_does_not_count() -> None:
     assert (seen.good, seen.bad) == ((), (BOB.public,))
 
 
-def test_an_unknown_key_is_told_and_does_not_count() -> None:
+def test_an_unknown_key_is_reported_and_does_not_count() -> None:
     envelope = seal(PAYLOAD, MALLORY)
 
     seen = Signatures(envelope, [ALICE.public])

@@ -78,7 +78,7 @@ def test_the_side_that_left_another_trace_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "undecided"), [("crashes", True), ("broken", False)])
-def test_what_cannot_be_run_is_told(tmp_path: Path, text: str, undecided: bool) -> None:
+def test_a_case_that_cannot_be_run_is_reported(tmp_path: Path, text: str, undecided: bool) -> None:
     given = tasks(tmp_path, a__1="plain")
     was = traces(given)
     (tmp_path / "a" / "1.yaml").write_text(text)
