@@ -18,8 +18,8 @@ from harness.cassette.problems import FormatProblem
 from harness.codec import Coded, Unreadable, read
 from harness.errors import HarnessError
 from harness.prefixes import shared_prefix
-from harness.replay.child_documents import CHILD_KEYS
 from harness.replay.observation import Observation
+from harness.replay.trace import CHILD_KEYS
 from harness.sides import engines_of
 from runtimes.contract import UnusableRuntime
 from runtimes.registry import UnknownRuntime, runtime_traits
