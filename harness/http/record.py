@@ -149,7 +149,7 @@ SCENARIOS: Final = (
     ),
     HttpScenario(
         name="bad_request",
-        note="400, which nobody should try again",
+        note="400, which is not retried",
         steps=[{"error": _BAD_REQUEST}],
         conversations=[[_HELLO]],
         contract=("P-065", "P-066"),

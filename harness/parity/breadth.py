@@ -49,7 +49,7 @@ SCENARIOS: Final = (
     "errors/429_exhausted",
     "fallback/handler_stop",
     "masking/once_only",
-    "hooks/told_model",
+    "hooks/model_input",
     "loops/cycle_two",
     "mcp/dies",
     "http/quota_then_answer",
