@@ -24,7 +24,8 @@ __all__ = ["check_settings"]
 
 _UNREAD: Final[Mapping[Any, str]] = {
     bool: """
-        autoDistillation checkpointing debugMode disableYoloMode enableEnvironmentVariableRedaction
+        autoDistillation checkpointing contextManagement.tools.outputMasking.enabled debugMode
+        disableYoloMode enableEnvironmentVariableRedaction
         enableEventDrivenScheduler enableInteractiveShell enableShellOutputEfficiency
         experimentalAgentHistorySummarization experimentalAgentHistoryTruncation
         experimentalAutoMemory extensionsEnabled includeDirectoryTree mcpEnabled toolSandboxing

@@ -1,10 +1,9 @@
 """A cassette's answers over a socket: the stand-in below, the real google-genai client above it.
 
-What a scripted model skips is here: requests that the SDK accepts, event streams that it parses
-whatever the borders between reads, errors that it raises. Which step answers a request is still
-settled at the model seam, where role and thread are known, by the scripted model itself; the
-request then names its step to the stand-in. Delays pass there too, in virtual time, so that only
-the exchange itself is real work.
+It covers what a scripted model skips: requests that the SDK accepts, event streams that it parses
+however they are cut, errors that it raises. The scripted model, which knows role and thread, still
+chooses the step of a request and waits for its delays in virtual time; the request then names that
+step to the stand-in.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from typing import Final
 import httpx
 
 from harness.cassette.format import Cassette
+from harness.http.chunks import reported
 from harness.http.standin import STEP_HEADER, StandIn, open_standin, stream_body
-from harness.http.telling import telling
 from services.clock import VirtualClock
 from services.model.auth import AuthConfig, AuthType
 from services.model.gemini import GeminiContentGenerator
@@ -36,7 +35,7 @@ _STEP: ContextVar[int | None] = ContextVar("wire_step", default=None)
 
 
 def wire_step(step: ModelStep) -> JsonObject:
-    """`step` in the stand-in's words. It must have no markers among its chunks and not hang."""
+    """`step` as a step of the stand-in. Its chunks have no markers, and it does not hang."""
     if step.error is not None:
         return {"error": _error(step.error)}
     if step.kind is StepKind.STREAM:
@@ -51,7 +50,7 @@ def wire_step(step: ModelStep) -> JsonObject:
 
 
 def _as_the_api_writes(response: Json) -> Json:
-    """A response as it is on the wire: the Gemini API has its own name for citations."""
+    """A response as the Gemini API writes it: citations have another name there."""
     if not isinstance(response, dict) or not response.get("candidates"):
         return response
     return {**response, "candidates": [_candidate(each) for each in response["candidates"]]}
@@ -122,7 +121,7 @@ async def open_wire(
 ) -> AsyncIterator[WireSource]:
     """A stand-in and a client for one run; leaving ends both.
 
-    `framed` is handed every step in the stand-in's words, and returns it with its cuts.
+    `framed` receives every step of the stand-in, and returns it with its cuts.
     """
     async with (
         open_standin([]) as standin,
@@ -138,7 +137,7 @@ async def _name_step(request: httpx.Request) -> None:
 
 
 class WireModel:
-    """The model seam of such a run; see the module."""
+    """The model of such a run; see the module."""
 
     def __init__(
         self,
@@ -164,7 +163,7 @@ class WireModel:
         return self._tickets.notes
 
     def unused_steps(self) -> list[int]:
-        """Indices of the steps that nobody asked for, ascending."""
+        """Indices of the steps that no request used, ascending."""
         return self._tickets.unused_steps()
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
@@ -178,7 +177,7 @@ class WireModel:
         async with aclosing(await self._tickets.generate_content_stream(request)) as tickets:
             _STEP.set(_number(await anext(tickets)))
         stream = await self._gemini.generate_content_stream(request)
-        return telling(stream, index, self._on_chunk)
+        return reported(stream, index, self._on_chunk)
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
         """Ask for a number of tokens."""
@@ -192,7 +191,7 @@ class WireModel:
 
 
 def _ticket(place: int, step: ModelStep) -> ModelStep:
-    """`step` as the scripted model sees it: matched and delayed alike, answered by its place."""
+    """`step` for the scripted model: matched and delayed alike, answered with its index."""
     number = {_TICKET: place}
     plain = replace(step, error=None, then_error=None, chunks=(), value=None)
     if step.method is StepMethod.STREAM:

@@ -1,4 +1,4 @@
-"""`telling`: a stream of chunks that says which of them its consumer has dealt with."""
+"""Reporting the chunks of a stream that its consumer has handled."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from contextlib import aclosing
 
 from services.model.generator import ChunkStream
 
-__all__ = ["telling"]
+__all__ = ["reported"]
 
 
-async def telling(
+async def reported(
     stream: ChunkStream, request: int, on_chunk: Callable[[int, int], None] | None
 ) -> ChunkStream:
-    """Pass `stream` on, and close it with this.
+    """Pass `stream` on; closing the result closes it.
 
-    `on_chunk` is called with the request's and the chunk's index, both from 0, when the consumer
+    `on_chunk` receives the indices of the request and of the chunk, both from 0, when the consumer
     asks for the next chunk.
     """
     chunk_index = 0
