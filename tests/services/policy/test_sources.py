@@ -7,7 +7,6 @@ import pytest
 
 from services.policy.sources import (
     insecure_folder,
-    load_extension_policies,
     load_policy_rules,
 )
 from services.settings import settings_from_parameters
@@ -144,14 +143,3 @@ def test_a_folder_that_is_not_there_is_secure_and_a_file_is_none(tmp_path: Path)
 
     assert insecure_folder(tmp_path / "none") is None
     assert insecure_folder(tmp_path / "file") == "Not a directory"
-
-
-def test_extensions_may_not_allow_nor_speak_of_yolo(tmp_path: Path) -> None:
-    text = RULE.format("allow", 1) + RULE.format("deny", 2) + RULE.format("deny", 3)
-    (tmp_path / "e.toml").write_text(text + 'modes = ["yolo"]\n')
-
-    found = load_extension_policies("ext", tmp_path)
-
-    assert [(rule.priority, rule.source) for rule in found.rules] == [
-        (2.002, "Extension (ext): e.toml")
-    ]
