@@ -251,7 +251,7 @@ def _run(
         waivers,
         given=len(todo),
         stopped=failures.count if stopped and not_run else 0,
-        files={file.name: file.told for file in todo},
+        files={file.name: file.argument for file in todo},
         options=reproducing_options(header, plan.waivers_file),
     )
     code = deliver(with_past(report, inventory, waivers), plan.wanted, also=journal_file)
