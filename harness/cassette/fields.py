@@ -1,4 +1,4 @@
-"""Taking a mapping apart: every key once, each of its type, nothing left over."""
+"""Reading a mapping: known keys only, each of its type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Fields:
-    """The keys of one mapping at `path`. `known` is checked at once; each getter checks a type.
+    """The mapping at `path`. The constructor checks its keys, each getter a type.
 
     Raises:
         FormatProblem: from the constructor for unknown keys, from getters for wrong types.

@@ -1,7 +1,7 @@
 """Cassettes from upstream's recorded `.responses` files.
 
-Such a file holds answers only. The user's side is made up: one `send` for each stream that ends
-without a call, which is where the recorded program must have handed back to its user.
+Such a file holds answers only. The import adds the user's side: one `send` for each stream that
+ends without a call, where the recorded program must have returned to its user.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._+@=-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """What the file does not say. `family` is the first part of the cassette's name."""
+    """What the file lacks. `family` is the first part of the cassette's name."""
 
     model: str = DEFAULT_MODEL
     approval_mode: str = "default"

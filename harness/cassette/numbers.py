@@ -1,7 +1,6 @@
-"""Numbers of a file: refused where JSON's readers could not hold them, or only after a long time.
+"""Numbers of a YAML file, within the bounds of a double.
 
-Python holds whole numbers of any length, and converts one of n digits in n² steps; whatever reads
-the wire holds doubles.
+Python converts a whole number of n digits in n² steps; readers of the wire hold doubles.
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ import yaml
 __all__ = ["yaml_integer", "yaml_real"]
 
 _MOST_DIGITS: Final = 400
-"""More than the largest double has; converting takes long for many."""
+"""More than the largest double has."""
 _ONE_INTEGER: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+")
 _ONE_REAL: Final = re.compile(
     r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?\.\w+"
 )
-"""What YAML 1.1 and 1.2 read alike: `010` is eight or ten, `1:30` is ninety or text."""
+"""Numbers that YAML 1.1 and 1.2 read alike; `010` is eight or ten, `1:30` ninety or text."""
 _SAFE: Final = yaml.SafeLoader("")
 
 
@@ -28,7 +27,7 @@ def yaml_integer(text: str) -> int:
     """A whole number as YAML writes it: decimal, or hexadecimal with `0x`.
 
     Raises:
-        ValueError, OverflowError: it is none, cannot be held, or is read in more than one way.
+        ValueError, OverflowError: it is no number, is too large, or is ambiguous.
     """
     _check_digits(text)
     _check_reading(text, _ONE_INTEGER)
@@ -41,7 +40,7 @@ def yaml_real(text: str) -> float:
     """A number with a point as YAML writes it.
 
     Raises:
-        ValueError, OverflowError: it is none, cannot be held, or is read in more than one way.
+        ValueError, OverflowError: it is no number, is too large, or is ambiguous.
     """
     _check_digits(text)
     _check_reading(text, _ONE_REAL)

@@ -1,4 +1,4 @@
-"""Reading what the user does: `script`, `during` and `answers`.
+"""Reading the user's side: `script`, `during` and `answers`.
 
 Source: the cassette format, "Keys"; content parts: gemini-cli `packages/core/src/agent/types.ts`.
 """
@@ -233,7 +233,7 @@ def _only_key(value: Json, path: str, known: tuple[str, ...]) -> str:
 
 
 def _read_payload(value: Json, path: str) -> AgentSend:
-    """What is sent: text, a message, or another kind by its wire name (`update`, `action`)."""
+    """The payload of `send`: text, a message, or another kind by its wire name (`update`, …)."""
     if isinstance(value, str):
         return MessageSend(content=(TextPart(text=value),))
     if isinstance(value, dict) and set(value) == {"update"}:

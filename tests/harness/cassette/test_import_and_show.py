@@ -93,7 +93,7 @@ def test_a_bad_line_is_named(tmp_path):
     assert caught.value.key == "line 2"
 
 
-def test_a_recording_that_cannot_be_read_is_told(tmp_path):
+def test_an_unreadable_recording_is_reported(tmp_path):
     with pytest.raises(CassetteNotFound):
         import_responses(tmp_path / "no.responses")
     bad = tmp_path / "bad.responses"
