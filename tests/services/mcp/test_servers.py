@@ -53,7 +53,7 @@ async def test_instructions_prompts_and_resources_are_those_of_the_server(
             "---[end of server instructions]---"
         )
         assert [item.uri for item in manager.all_resources()] == ["mem://one", "mem://later/0"]
-        prompt = manager.prompts.get("greet")
+        prompt = manager.main.prompts.get("greet")
         assert prompt is not None
         said = await prompt.invoke({"a": 1, "b": None, "c": True})
         assert said["messages"][0]["content"]["text"] == "{'a': '1', 'c': 'true'}"
@@ -166,7 +166,7 @@ async def test_connecting_again_leaves_nothing_of_the_connection_before(
 ) -> None:
     async with session({"r": server("rude.py", "garbage")}) as opened:
         await opened.call("mcp_r_slow")
-        await opened.manager.discover("r", opened.manager.servers["r"])
+        await opened.manager.discover("r", opened.manager.client("r").config)
         assert opened.manager.status("r") is McpServerStatus.CONNECTED
         assert len([child for child in _children() if "garbage" in _command(child)]) == 1
 
@@ -178,7 +178,7 @@ async def test_a_changed_list_replaces_tools_resources_and_prompts(session: Open
         await opened.manager.settled()
         assert opened.tools.all_names()[-1] == "mcp_f_extra_0"
         assert len(opened.manager.all_resources()) == 3
-        assert [item.name for item in opened.manager.prompts.all()] == ["greet", "greet_0"]
+        assert [item.name for item in opened.manager.main.prompts.all()] == ["greet", "greet_0"]
         assert sorted(opened.said()) == [
             "info: Prompts updated for server: f",
             "info: Resources updated for server: f",
