@@ -45,16 +45,16 @@ async def open_mcp(
     Leaving ends every server and returns when its processes are gone.
 
     Args:
-        session: its settings name the servers, its environment is what processes may inherit.
-        trusted: whether the folder is trusted by now; what the settings say where it is left out.
-        tasks: where lists are fetched again.
-        tools: where the servers' tools are registered, behind all others.
-        version: ours, which servers receive.
+        session: its settings name the servers; processes inherit from its environment.
+        trusted: whether the folder is trusted now; `None`: as the settings say.
+        tasks: where lists are refreshed.
+        tools: where the servers' tools are registered, after all others.
+        version: the version that servers receive.
         on_progress: receives the progress of executing calls.
-        policy_warnings: what is wrong with the policy's rules about a server with these tools.
+        policy_warnings: warnings about the policy's rules, by server and its tools.
 
     Raises:
-        McpConfigError: a server's configuration has no meaning.
+        McpConfigError: a server's configuration is malformed.
     """
     settings, clock = session.settings, session.clock
     configs = {
@@ -90,7 +90,7 @@ async def open_mcp(
 
 
 def agent_registries(tools: ToolRegistry) -> Registries:
-    """Where servers' offers to an agent go; its prompts and resources are not used."""
+    """The registries of an agent; its prompts and resources are not used."""
     return Registries(
         tools=McpToolbox(tools),
         prompts=PromptRegistry(),

@@ -1,4 +1,4 @@
-"""The policy engine: may this call run, must somebody be asked, or is it refused?
+"""The policy engine, which decides whether a call runs, needs a confirmation, or is refused.
 
 Source: core `policy/policy-engine.ts`.
 """

@@ -20,7 +20,7 @@ _PARAMETER: Final = re.compile(r"\$\{[#!]?(?:\w+|[@*#?$!-])")
 
 @dataclass(frozen=True, slots=True)
 class HereDocument:
-    """A text announced by `<<`: what ends it, and how literally it is meant."""
+    """A here-document: its delimiter, and how its text is read."""
 
     delimiter: str
     tabs: bool
@@ -28,7 +28,7 @@ class HereDocument:
 
 
 class WordReader(Cursor, ABC):
-    """Reads words; whoever derives from it reads the commands in them."""
+    """Reads words; a subclass reads the commands in them."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)

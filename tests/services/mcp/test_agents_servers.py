@@ -62,7 +62,7 @@ async def test_of_agents_that_run_as_sessions_the_later_one_waits_and_gets_nothi
 
 
 @pytest.mark.parametrize("sessions", [False, True])
-def test_a_server_that_does_not_start_keeps_nobody(session: OpenSession, sessions: bool) -> None:
+def test_a_server_that_does_not_start_delays_no_agent(session: OpenSession, sessions: bool) -> None:
     @on_virtual_time
     async def run() -> None:
         async with session({}, adk=AdkFlags(agent_session_subagent_enabled=sessions)) as opened:

@@ -207,11 +207,11 @@ async def test_a_notice_without_a_change_is_looked_into_twice(session: OpenSessi
 
 
 @on_virtual_time
-async def test_progress_is_told_by_call(session: OpenSession) -> None:
+async def test_progress_is_reported_by_call(session: OpenSession) -> None:
     async with session({"f": server("fickle.py")}) as opened:
         assert said_to_model(await opened.call("mcp_f_progress")) == "done"
-        told = [(item.call_id, item.progress, item.total, item.message) for item in opened.progress]
-        assert told == [
+        seen = [(item.call_id, item.progress, item.total, item.message) for item in opened.progress]
+        assert seen == [
             ("call-mcp_f_progress", 1, 4, "a quarter"),
             ("call-mcp_f_progress", 2.5, None, None),
         ]
@@ -254,8 +254,8 @@ async def test_results_are_held_against_the_output_schema(
 async def test_children_get_the_clean_environment_and_their_own(session: OpenSession) -> None:
     own = {"API_KEY": "k${HOME}", "LD_PRELOAD": "evil.so"}
     async with session({"f": server("fickle.py", env=own)}) as opened:
-        told = said_to_model(await opened.call("mcp_f_env"))
-        variables = dict(line.split("=", 1) for line in told.splitlines())
+        text = said_to_model(await opened.call("mcp_f_env"))
+        variables = dict(line.split("=", 1) for line in text.splitlines())
         home = str(opened.workspace.home)
     assert variables["API_KEY"] == f"k{home}"
     assert variables["GEMINI_CLI"] == "1"

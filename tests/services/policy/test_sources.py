@@ -100,15 +100,15 @@ def test_servers_are_not_allowed_unasked_in_an_interactive_run(workspace: Worksp
     assert loaded(workspace, policySettings=policy, mcpServers={"c": {}}) == []
 
 
-def test_faults_in_files_are_told(workspace: Workspace) -> None:
+def test_errors_in_files_are_emitted(workspace: Workspace) -> None:
     (workspace.home / ".gemini/policies/u.toml").write_text("x = \n")
-    told: list[CoreEvent] = []
+    emitted: list[CoreEvent] = []
     events = CoreEvents()
-    events.subscribe(told.append)
+    events.subscribe(emitted.append)
 
     load_policy_rules(settings_from_parameters({}), workspace=workspace, events=events)
 
-    (feedback,) = told
+    (feedback,) = emitted
     assert isinstance(feedback, UserFeedback)
     assert feedback.severity == "error"
     assert feedback.message.startswith("[USER] Policy file error in u.toml, line 1:")
@@ -122,15 +122,15 @@ def test_admin_paths_do_not_count_beside_a_system_folder(
     system.chmod(0o777)
     (system / "s.toml").write_text(RULE.format("deny", 1))
     (workspace.root / "a.toml").write_text(RULE.format("deny", 3))
-    told: list[CoreEvent] = []
+    emitted: list[CoreEvent] = []
     events = CoreEvents()
-    events.subscribe(told.append)
+    events.subscribe(emitted.append)
     settings = settings_from_parameters({"adminPolicyPaths": ["a.toml"]})
 
     found = load_policy_rules(settings, workspace=workspace, events=events, system_folder=system)
 
     assert all(rule.priority < 2 for rule in found.rules)
-    texts = [event.message for event in told if isinstance(event, UserFeedback)]
+    texts = [event.message for event in emitted if isinstance(event, UserFeedback)]
     assert texts[0] == (
         "Security Warning: Ignoring --admin-policy because system policies are already defined "
         f"in {system}"
