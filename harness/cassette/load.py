@@ -148,7 +148,7 @@ def _build(
     files = of(lambda: read_files(fields.mapping("files"), "files")) or {}
     actions = [of(partial(read_action, item, f"script[{n}]")) for n, item in enumerate(script)]
     whiles = [of(partial(read_during, item, f"during[{n}]")) for n, item in enumerate(during)]
-    answers = of(lambda: _read_answers(fields)) or Answers()
+    answers = of(lambda: read_answers(fields.mapping("answers"), "answers")) or Answers()
     match = of(lambda: fields.choice("match", _MATCHES, "in_order")) or _MATCHES["in_order"]
     # The count of steps that could not be read is unknown.
     most = MAX_STEPS if read is None else len(steps)
@@ -195,12 +195,6 @@ def _check_step(item: Json, path: str) -> None:
         parse_step(item, path)
     except StepFormatError as error:
         raise FormatProblem(error.path, error.problem, _MEND_STEP) from error
-
-
-def _read_answers(fields: Fields) -> Answers:
-    if "answers" not in fields:
-        return Answers()
-    return read_answers(fields.mapping("answers"), "answers")
 
 
 def _check_version(tree: Json) -> None:

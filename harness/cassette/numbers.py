@@ -29,9 +29,7 @@ def yaml_integer(text: str) -> int:
     Raises:
         ValueError, OverflowError: it is no number, is too large, or is ambiguous.
     """
-    _check_digits(text)
-    _check_reading(text, _ONE_INTEGER)
-    value: int = _SAFE.construct_yaml_int(yaml.ScalarNode("tag:yaml.org,2002:int", text))
+    value: int = _SAFE.construct_yaml_int(_checked(text, _ONE_INTEGER))
     float(value)
     return value
 
@@ -42,19 +40,16 @@ def yaml_real(text: str) -> float:
     Raises:
         ValueError, OverflowError: it is no number, is too large, or is ambiguous.
     """
-    _check_digits(text)
-    _check_reading(text, _ONE_REAL)
-    value: float = _SAFE.construct_yaml_float(yaml.ScalarNode("tag:yaml.org,2002:float", text))
+    value: float = _SAFE.construct_yaml_float(_checked(text, _ONE_REAL))
     if not math.isfinite(value):
         raise ValueError("JSON has no such number")
     return value
 
 
-def _check_digits(text: str) -> None:
+def _checked(text: str, alike: re.Pattern[str]) -> yaml.ScalarNode:
+    """`text` as a node; its constructor, not the tag, decides what it becomes."""
     if len(text) > _MOST_DIGITS:
         raise ValueError(f"a number has at most {_MOST_DIGITS} digits")
-
-
-def _check_reading(text: str, alike: re.Pattern[str]) -> None:
     if alike.fullmatch(text) is None:
         raise ValueError("readers of YAML 1.1 and 1.2 take it for different values")
+    return yaml.ScalarNode("", text)

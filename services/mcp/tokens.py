@@ -10,7 +10,6 @@ Source: core `mcp/oauth-token-storage.ts`, `mcp/oauth-provider.ts` (`getValidTok
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +24,7 @@ from services.mcp.endpoints import OAuthSecurityError, is_loopback_url, validate
 from services.net.mcp_clients import open_mcp_client
 from services.net.terms import Terms
 from services.node_errors import node_error_message
-from services.private_files import make_private_folder
+from services.private_files import make_private_folder, write_private
 from services.regular_files import MOST_TEXT, read_regular
 from services.wire import JsonObject, js_json_pretty
 
@@ -180,11 +179,8 @@ class TokenStore:
         make_private_folder(self._path.parent)
         text = js_json_pretty(tokens).encode("utf-8", "replace")
         scratch = self._path.with_name(f".{self._path.name}.new")
-        scratch.unlink(missing_ok=True)
         # Through a file of its own: a crash in between must not lose tokens.
-        descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text)
+        write_private(scratch, text, draft=True)
         scratch.replace(self._path)
 
 
