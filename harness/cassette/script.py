@@ -38,6 +38,7 @@ from harness.cassette.format import (
 )
 from harness.cassette.paths import inside
 from harness.cassette.problems import FormatProblem, kind_of, suggest
+from services.availability.handler import FallbackIntent
 from services.model.replay.steps import MAX_DELAY_MS
 from services.state import ApprovalMode
 from services.tools.contract import ConfirmationOutcome
@@ -47,19 +48,6 @@ __all__ = ["APPROVAL_MODES", "read_action", "read_answers", "read_during"]
 
 APPROVAL_MODES: Final = {mode.name.lower(): mode for mode in ApprovalMode}
 """The modes as cassettes write them."""
-
-FALLBACK_INTENTS: Final = {
-    intent: intent
-    for intent in (
-        "retry_always",
-        "retry_once",
-        "retry_with_credits",
-        "stop",
-        "retry_later",
-        "upgrade",
-    )
-}
-"""What a fallback handler may answer. Source: core `fallback/types.ts`."""
 
 _EVENT_TYPES: Final = frozenset(
     kind.__dataclass_fields__["type"].default for kind in get_args(AgentEvent)
@@ -129,10 +117,10 @@ def read_answers(value: Json, path: str) -> Answers:
     here = fields.at("fallback")
     intents = []
     for position, intent in enumerate(fields.items("fallback")):
-        if not isinstance(intent, str) or intent not in FALLBACK_INTENTS:
+        if intent not in FallbackIntent.__members__.values():
             problem = f"{kind_of(intent)} is not an intent"
             raise FormatProblem(
-                f"{here}[{position}]", problem, suggest(str(intent), FALLBACK_INTENTS)
+                f"{here}[{position}]", problem, suggest(str(intent), FallbackIntent)
             )
         intents.append(intent)
     confirmations = fields.items("confirmations")
