@@ -263,6 +263,7 @@ class Cassette:
     match: MatchMode = "in_order"
     unused: tuple[int, ...] = ()
     features: frozenset[str] = frozenset()
+    """The features that a build needs for it, names of `needs.FEATURES`."""
     placeholders: bool = True
     document: JsonObject = field(default_factory=dict, repr=False, compare=False)
 
@@ -270,10 +271,6 @@ class Cassette:
     def family(self) -> str:
         """The folder of the name: `loops` for `loops/tool_nudge`."""
         return str(PurePosixPath(self.name).parent)
-
-    def needs(self) -> frozenset[str]:
-        """Names of the features that a build needs for this cassette: see `needs.FEATURES`."""
-        return self.features
 
     def bind(self, paths: Paths) -> Cassette:
         """This cassette with the placeholders in all its texts filled in for one run."""

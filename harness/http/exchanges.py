@@ -38,7 +38,7 @@ class HttpExchange:
 
     index: int
     method: StepMethod
-    """The call that it answers. `STREAM` also for a recorded `generateContent`: `translated`."""
+    """The call that it answers: `STREAM` also for a recorded `generateContent`."""
     recorded_as: str
     """The API's method in the recording: `generateContent`, `streamGenerateContent`, …"""
     model: str
@@ -50,11 +50,6 @@ class HttpExchange:
     """The response's body as it is served: an event stream for a successful `STREAM`."""
     chunks: tuple[JsonObject, ...] = field(repr=False)
     """The successful response, parsed; empty for an error."""
-
-    @property
-    def translated(self) -> bool:
-        """True where a whole answer is served as a stream of one event."""
-        return self.method is StepMethod.STREAM and self.recorded_as == "generateContent"
 
     @property
     def calls_tools(self) -> bool:

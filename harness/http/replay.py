@@ -1,6 +1,6 @@
 """A recording behind the real client: google-genai, httpx and vcrpy, with no network below.
 
-`HttpReplayedGenerator` is a `GeminiContentGenerator` whose HTTP client ends in a vcrpy cassette.
+`HttpReplayedGenerator` uses a `GeminiContentGenerator` whose HTTP client ends in a vcrpy cassette.
 It covers what a scripted model skips: requests that the SDK accepts, event streams that it parses,
 errors that it raises.
 
@@ -25,10 +25,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
-from harness.http.chunks import reported
+from harness.http.client import local_client, reported
 from harness.http.exchanges import HttpRecording
-from services.model.auth import AuthConfig, AuthType
-from services.model.gemini import GeminiContentGenerator
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import ReplayClock, ReplayNote
 from services.model.replay.matching import ObservedRequest
@@ -70,18 +68,8 @@ class HttpReplayedGenerator:
         self._requests = 0
         self._cassette = _cassette_of(recording)
         self.notes: list[ReplayNote] = []
-        self._gemini = GeminiContentGenerator(
-            AuthConfig(type=AuthType.USE_GEMINI, api_key="recorded", base_url=_BASE),
-            clock,
-            http_client=httpx.AsyncClient(transport=_CassetteTransport(self._cassette, self._miss)),
-            # Nothing is ever encrypted here; loading the certificates costs more than the replay.
-            http_options={"client_args": {"verify": False}, "async_client_args": {"ssl": False}},
-        )
-
-    @property
-    def request_count(self) -> int:
-        """How many requests have been made."""
-        return self._requests
+        http = httpx.AsyncClient(transport=_CassetteTransport(self._cassette, self._miss))
+        self._gemini = local_client(_BASE, clock, http)
 
     def unused_steps(self) -> list[int]:
         """Indices of the exchanges that no request used, ascending."""

@@ -17,10 +17,10 @@ from typing import Final
 import httpx
 
 from harness.cassette.format import Cassette
-from harness.http.chunks import reported
-from harness.http.standin import STEP_HEADER, StandIn, open_standin, stream_body
+from harness.http.client import local_client, reported
+from harness.http.standin import STEP_HEADER, open_standin, stream_body
+from harness.replay.models import ModelSource
 from services.clock import VirtualClock
-from services.model.auth import AuthConfig, AuthType
 from services.model.gemini import GeminiContentGenerator
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import ReplayedContentGenerator, ReplayNote
@@ -28,7 +28,7 @@ from services.model.replay.matching import ObservedRequest
 from services.model.replay.steps import ErrorSpec, ModelStep, StepKind, StepMethod
 from services.wire import Json, JsonObject
 
-__all__ = ["WireModel", "WireSource", "open_wire", "wire_step"]
+__all__ = ["open_wire", "wire_step"]
 
 _TICKET: Final = "ticket"
 _STEP: ContextVar[int | None] = ContextVar("wire_step", default=None)
@@ -71,55 +71,9 @@ def _error(error: ErrorSpec) -> JsonObject:
     return {**found, "details": details}
 
 
-class WireSource:
-    """Makes the model of one run; a `ModelSource` of `observe_cassette`."""
-
-    def __init__(
-        self,
-        standin: StandIn,
-        http: httpx.AsyncClient,
-        framed: Callable[[JsonObject], JsonObject],
-    ) -> None:
-        self._standin = standin
-        self._http = http
-        self._framed = framed
-
-    def __call__(
-        self,
-        cassette: Cassette,
-        clock: VirtualClock,
-        on_request: Callable[[ObservedRequest], None],
-        on_chunk: Callable[[int, int], None],
-    ) -> WireModel:
-        """The model of a run of `cassette`, whose steps the stand-in serves from now on."""
-        self._standin.steps[:] = [self._framed(wire_step(step)) for step in cassette.steps]
-        return WireModel(
-            cassette,
-            clock=clock,
-            gemini=GeminiContentGenerator(
-                AuthConfig(
-                    type=AuthType.USE_GEMINI,
-                    api_key="stand-in",
-                    base_url=self._standin.base_url,
-                ),
-                clock,
-                http_client=self._http,
-                # Nothing is encrypted here; loading the certificates costs more than a run.
-                http_options={
-                    "client_args": {"verify": False},
-                    "async_client_args": {"ssl": False},
-                },
-            ),
-            on_request=on_request,
-            on_chunk=on_chunk,
-        )
-
-
 @asynccontextmanager
-async def open_wire(
-    framed: Callable[[JsonObject], JsonObject],
-) -> AsyncIterator[WireSource]:
-    """A stand-in and a client for one run; leaving ends both.
+async def open_wire(framed: Callable[[JsonObject], JsonObject]) -> AsyncIterator[ModelSource]:
+    """A source of models that share a stand-in and a client; leaving ends both.
 
     `framed` receives every step of the stand-in, and returns it with its cuts.
     """
@@ -127,7 +81,20 @@ async def open_wire(
         open_standin([]) as standin,
         httpx.AsyncClient(verify=False, event_hooks={"request": [_name_step]}) as http,  # noqa: S501 - plain http on the loopback interface
     ):
-        yield WireSource(standin, http, framed)
+
+        def source(
+            cassette: Cassette,
+            clock: VirtualClock,
+            on_request: Callable[[ObservedRequest], None],
+            on_chunk: Callable[[int, int], None],
+        ) -> WireModel:
+            standin.steps[:] = [framed(wire_step(step)) for step in cassette.steps]
+            gemini = local_client(standin.base_url, clock, http)
+            return WireModel(
+                cassette, clock=clock, gemini=gemini, on_request=on_request, on_chunk=on_chunk
+            )
+
+        yield source
 
 
 async def _name_step(request: httpx.Request) -> None:

@@ -45,7 +45,7 @@ def test_the_smallest_cassette_has_the_defaults(tmp_path):
     assert cassette.match == "in_order"
     assert cassette.script == (Send(MessageSend(content=(TextPart(text="x"),))),)
     assert len(cassette.steps) == 1
-    assert cassette.needs() == frozenset()
+    assert cassette.features == frozenset()
     assert cassette.phase is None
 
 
@@ -132,7 +132,7 @@ def test_every_key_of_the_head_is_read(tmp_path):
     assert cassette.match == "by_role"
     assert [step.index for step in cassette.steps] == [0, 1, 2]
     assert cassette.unused == (1, 2)
-    assert cassette.needs() == {
+    assert cassette.features == {
         "compression",
         "confirmations",
         "fallback_handler",

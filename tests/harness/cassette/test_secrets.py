@@ -92,7 +92,7 @@ def test_what_is_imported_and_what_is_found_has_none(name: str, tmp_path: Path) 
         says=f"events[1] message: text (changed)\nlegacy: {frame.format(secret)}",
     )
 
-    imported = import_responses(recorded).to_yaml()
+    imported = dump_yaml(import_responses(recorded))
     kept = write_found(tmp_path / "found", found).read_text("utf-8")
 
     assert pieces_in(imported, secret) == []

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.errors import CassetteFormatError
-from harness.http.exchanges import HttpRecording, SkippedRecording
+from harness.http.exchanges import HttpExchange, HttpRecording, SkippedRecording
 from harness.http.vcr_cassettes import load_recording
+from services.model.replay.steps import StepMethod
 
-__all__ = ["has_tool_loop", "is_streamed", "load_recordings"]
+__all__ = ["has_tool_loop", "is_streamed", "is_translated", "load_recordings"]
 
 _SUFFIXES = {".yaml", ".yml", ".responses", ".json", ".txt"}
 
@@ -39,3 +40,8 @@ def is_streamed(recording: HttpRecording) -> bool:
 def has_tool_loop(recording: HttpRecording) -> bool:
     """True when the model called a tool and received another request."""
     return any(each.calls_tools for each in [*recording.model_exchanges()][:-1])
+
+
+def is_translated(exchange: HttpExchange) -> bool:
+    """True where a recorded whole answer is served as a stream of one event."""
+    return exchange.method is StepMethod.STREAM and exchange.recorded_as == "generateContent"
