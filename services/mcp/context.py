@@ -22,8 +22,8 @@ class Registries:
     """The registries of the main agent, or of a subagent."""
 
     tools: McpToolbox
-    prompts: PromptRegistry
-    resources: ResourceRegistry
+    prompts: PromptRegistry = field(default_factory=PromptRegistry)
+    resources: ResourceRegistry = field(default_factory=ResourceRegistry)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

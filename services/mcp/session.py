@@ -11,14 +11,13 @@ from services.mcp.context import McpContext, Registries
 from services.mcp.diagnostics import McpDiagnostics
 from services.mcp.manager import McpManager
 from services.mcp.progress import McpProgress
-from services.mcp.registries import PromptRegistry, ResourceRegistry
 from services.mcp.tokens import TokenStore, tokens_path
 from services.mcp.toolbox import McpToolbox
 from services.session import Session
 from services.state import UserFeedback
 from services.tools.registry import ToolRegistry
 
-__all__ = ["agent_registries", "open_mcp"]
+__all__ = ["open_mcp"]
 
 
 def _no_warnings(server: str, tools: Sequence[str]) -> Sequence[str]:
@@ -77,22 +76,8 @@ async def open_mcp(
         policy_warnings=policy_warnings,
         warn=lambda message: feedback("warning", message),
     )
-    main = Registries(
-        tools=McpToolbox(tools),
-        prompts=PromptRegistry(),
-        resources=ResourceRegistry(),
-    )
-    manager = McpManager(configs, context, main)
+    manager = McpManager(configs, context, Registries(tools=McpToolbox(tools)))
     try:
         yield manager
     finally:
         await manager.stop()
-
-
-def agent_registries(tools: ToolRegistry) -> Registries:
-    """The registries of an agent; its prompts and resources are not used."""
-    return Registries(
-        tools=McpToolbox(tools),
-        prompts=PromptRegistry(),
-        resources=ResourceRegistry(),
-    )

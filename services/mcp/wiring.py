@@ -79,9 +79,11 @@ class SessionServers:
             LookupError: the session is not open.
         """
         from services.mcp.config import server_configs
-        from services.mcp.session import agent_registries
+        from services.mcp.context import Registries
+        from services.mcp.toolbox import McpToolbox
 
-        manager, registries = await self._opened(), agent_registries(tools)
+        # An agent does not use the servers' prompts and resources.
+        manager, registries = await self._opened(), Registries(tools=McpToolbox(tools))
         for name, config in server_configs(servers).items():
             await manager.discover(name, config, registries)
         return lambda: manager.remove_registries(registries)

@@ -196,7 +196,7 @@ class PolicyEngine:
         return decided is Decision.DENY
 
     def targets_build_file(self, args: JsonObject | None) -> bool:
-        """Whether the file that `args` name steers a build."""
+        """Whether `args` name a build file."""
         return build_files.targets_build_file(args, self.workspace_root)
 
     def _usable_rules(self) -> Iterable[PolicyRule]:
