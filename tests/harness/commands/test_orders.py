@@ -121,7 +121,7 @@ def test_workers_come_to_the_same(tmp_path: Path) -> None:
     [
         (("--most", 0), "0 is not in the range"),
         (("--control", "adk+legacy"), "name one runtime a side"),
-        (("--control", "nobody"), "unknown runtime 'nobody'"),
+        (("--control", "unknown"), "unknown runtime 'unknown'"),
         (("--order", "first this"), "take it from a report"),
         (("--json", "/"), "is a directory"),
     ],
