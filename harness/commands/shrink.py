@@ -279,7 +279,7 @@ def _made_small(
                 judge,
                 fingerprint=str(trial.fingerprint),
                 enough=lambda: seams.clock() >= end,
-                told=take,
+                on_progress=take,
                 tried=journal,
             )
             made.best = made.shrunk.trial
