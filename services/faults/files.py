@@ -146,7 +146,7 @@ same_topic_told_as_new = held_out.wrap(
     first(put("host.state.topic_title", None)),
     says="A topic that stays what it was is announced as a new one.",
     origin="the topic kept by the call instead of the session",
-    closed_by="tools/topic_told_again",
+    closed_by="tools/topic_repeated",
 )
 two_steps_in_progress = held_out.wrap(
     "services.tools.write_todos:WriteTodosTool.check_values",

@@ -30,7 +30,7 @@ server_variables_not_expanded = held_out.wrap(
     instead(lambda _, text, _variables: text),
     says="References in a server's variables are handed to it as they are written.",
     origin="an environment taken from the settings as it is",
-    closed_by="mcp/told",
+    closed_by="mcp/server_input",
 )
 changed_list_not_fetched = held_out.wrap(
     "services.mcp.refresh:Refresher.notice",
@@ -92,7 +92,7 @@ def include_list_beats_exclude_list(enables: Any, self: Any, tool: str) -> Any:
 @held_out(
     "services.mcp.client:McpClient.call_tool",
     origin="arguments cleaned up on their way out",
-    closed_by="mcp/told",
+    closed_by="mcp/server_input",
 )
 async def wait_parameter_kept_from_servers(
     call: Any, self: Any, tool: str, arguments: Any, call_id: str

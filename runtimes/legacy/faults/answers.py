@@ -130,7 +130,7 @@ def thought_and_heading_swapped(parse: Any, text: str) -> Any:
 @held_out(
     "runtimes.legacy.turn:Turn._read",
     origin="a set that became a dict, to keep an order that no caller asked for",
-    closed_by="finish/citations_told_once",
+    closed_by="finish/citations_once",
 )
 def sources_not_sorted(read: Any, self: Any, chunk: Any) -> Iterator[Any]:
     """An answer's sources are emitted in the order in which they came."""

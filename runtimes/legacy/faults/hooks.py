@@ -81,7 +81,7 @@ hooks_told_fragments_run_together = held_out.wrap(
     remade(text=_run_together),
     says="AfterAgent gets the answer's fragments without blanks between them.",
     origin="a clean-up: who would want blanks in the middle of words",
-    closed_by="hooks/told_fragments",
+    closed_by="hooks/agent_input_fragments",
 )
 
 
