@@ -12,7 +12,7 @@ from services.redaction.redactor import (
     redacted,
     redacted_value,
     secrets_in,
-    told,
+    without_credentials,
 )
 from services.redaction.walk import Located, secrets_in_value
 
@@ -28,5 +28,5 @@ __all__ = [
     "redacted_value",
     "secrets_in",
     "secrets_in_value",
-    "told",
+    "without_credentials",
 ]

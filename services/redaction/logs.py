@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from services.redaction.redactor import told
+from services.redaction.redactor import without_credentials
 
 __all__ = ["SecretsMasked"]
 
@@ -14,4 +14,4 @@ class SecretsMasked(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The whole text of a record."""
-        return told(super().format(record))
+        return without_credentials(super().format(record))

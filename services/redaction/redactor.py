@@ -13,7 +13,7 @@ from services.redaction.patterns import find, hinted, suspicious
 from services.redaction.tokens import TOKENS, Token
 from services.redaction.views import views
 
-__all__ = ["Redactor", "redacted", "redacted_value", "secrets_in", "told"]
+__all__ = ["Redactor", "redacted", "redacted_value", "secrets_in", "without_credentials"]
 
 _Any = TypeVar("_Any")
 
@@ -132,7 +132,7 @@ def _apart(found: Sequence[Found]) -> list[Found]:
 
 
 _PLAIN: Final = Redactor()
-_TOLD: Final = Redactor(homes=False)
+_CREDENTIALS: Final = Redactor(homes=False)
 
 
 def redacted(text: str) -> str:
@@ -150,9 +150,6 @@ def secrets_in(text: str) -> list[Found]:
     return _PLAIN.secrets_in(text)
 
 
-def told(text: str) -> str:
-    """`text` as whoever started the program is told it, kept in logs: without keys and tokens.
-
-    His own paths stay, or he could not go there.
-    """
-    return _TOLD.text(text)
+def without_credentials(text: str) -> str:
+    """`text` for its own user, and for logs: masks for keys and tokens, but home paths stay."""
+    return _CREDENTIALS.text(text)
