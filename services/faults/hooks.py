@@ -87,7 +87,7 @@ failing_hook_told_at_every_chunk = fault.wrap(
     "tests/harness/faults/test_unobservable_services.py",
 )
 given_answer_lost = fault.wrap(
-    "services.hooks.model_events:_synthetic",
+    "services.hooks.model_call:_synthetic",
     returns(None),
     says="The answer that a hook gives instead of the model's is not shown, only its reason.",
     origin="a framework's callbacks, whose blocking knows no answer of its own",
@@ -129,7 +129,7 @@ untrusted_hooks_run = held_out.wrap(
     origin="trust asked for where the settings are read, and not where hooks are made",
 )
 hook_config_added = held_out.wrap(
-    "services.hooks.model_events:changed_config",
+    "services.hooks.model_call:changed_config",
     instead(lambda _, said, request: {**request.config, **mapping(mapping(said).get("config"))}),
     says="A request's settings that a hook leaves out of its config are kept.",
     origin="an update of a mapping instead of its replacement",
@@ -262,7 +262,7 @@ def last_hooks_context_alone(merge: Any, outputs: Any) -> Any:
 
 
 @held_out(
-    "services.hooks.model_events:changed_contents", origin="a conversion that knows one direction"
+    "services.hooks.model_call:changed_contents", origin="a conversion that knows one direction"
 )
 def hook_messages_replace_contents(changed: Any, said: Any, request: Any) -> Any:
     """A hook's messages replace the request's contents, calls and results and all."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from services.hooks.events import HookEvent
 from services.hooks.values import js_text, mapping, truthy
-from services.wire import Content, Json, JsonObject, js_trim
+from services.wire import Json, JsonObject, js_trim
 
-__all__ = ["AfterModelResult", "BeforeModelResult", "HookOutput", "ToolSelectionResult"]
+__all__ = ["HookOutput"]
 
 
 class HookOutput:
@@ -95,40 +94,3 @@ class HookOutput:
     def _object(self, key: str) -> JsonObject | None:
         value = self._specific.get(key)
         return value if isinstance(value, dict) else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeforeModelResult:
-    """What becomes of a request.
-
-    `stopped` goes before `blocked`. The last three are set together, changed or not, whenever a
-    hook had any output: upstream then chooses the contents again and adds a retry's nudge again.
-    """
-
-    stopped: bool = False
-    blocked: bool = False
-    reason: str = ""
-    synthetic_response: JsonObject | None = None
-    """With `blocked`: the answer to give instead; every candidate has a finish reason."""
-    model: str | None = None
-    config: JsonObject | None = None
-    """The request's whole config."""
-    contents: Sequence[Content] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AfterModelResult:
-    """What becomes of a chunk. `response` is the chunk itself or what replaces it."""
-
-    response: JsonObject
-    stopped: bool = False
-    blocked: bool = False
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSelectionResult:
-    """The request's tool choice and tools; None: as they were."""
-
-    tool_config: JsonObject | None = None
-    tools: list[Json] | None = None

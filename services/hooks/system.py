@@ -17,15 +17,9 @@ from services.abort import AbortSignal
 from services.hooks.command import HookPlaces
 from services.hooks.events import HookEvent, HookNotice
 from services.hooks.firing import HookFiring
-from services.hooks.model_events import ModelHooks
 from services.hooks.planning import Subject
-from services.hooks.results import (
-    AfterModelResult,
-    BeforeModelResult,
-    HookOutput,
-    ToolSelectionResult,
-)
-from services.hooks.translation import HookModelRequest
+from services.hooks.results import HookOutput
+from services.hooks.translation import HookModelRequest, response_for_hooks
 from services.hooks.trust import warning_for_new_hooks
 from services.session import Session
 from services.state import UserFeedback
@@ -82,7 +76,6 @@ class HookSystem:
             ),
             transcript=lambda: str(self.transcript() or ""),
         )
-        self._model = ModelHooks(self._firing)
 
     def initialize(self) -> None:
         """Warn the user of project hooks that are new and of events that do not exist.
@@ -166,29 +159,26 @@ class HookSystem:
             signal=signal,
         )
 
-    async def before_model(
-        self, request: HookModelRequest, signal: AbortSignal | None = None
-    ) -> BeforeModelResult:
-        """Before every API attempt, retries of both kinds too."""
-        return await self._model.before_model(request, signal)
+    async def before_model(self, request: HookModelRequest) -> HookOutput | None:
+        """Before every request to the model, retries included; see `ModelCallHooks`."""
+        return await self._firing.fire(HookEvent.BEFORE_MODEL, lambda: self._asked(request))
 
-    async def before_tool_selection(
-        self, request: HookModelRequest, signal: AbortSignal | None = None
-    ) -> ToolSelectionResult:
-        """Right after `before_model`, with what it left."""
-        return await self._model.before_tool_selection(request, signal)
+    async def before_tool_selection(self, request: HookModelRequest) -> HookOutput | None:
+        """After `before_model`, with the request as that changed it."""
+        return await self._firing.fire(
+            HookEvent.BEFORE_TOOL_SELECTION, lambda: self._asked(request)
+        )
 
-    async def after_model(
-        self, request: HookModelRequest, chunk: JsonObject, signal: AbortSignal | None = None
-    ) -> AfterModelResult:
-        """For each chunk, before it is handed on.
+    async def after_model(self, request: HookModelRequest, chunk: JsonObject) -> HookOutput | None:
+        """For each chunk, before clients get it; `request` is one object for all of an answer."""
+        return await self._firing.fire(
+            HookEvent.AFTER_MODEL,
+            lambda: {**self._asked(request), "llm_response": response_for_hooks(chunk)},
+            request=request,
+        )
 
-        Args:
-            request: What was sent; the same object for all chunks of one answer.
-            chunk: The API's JSON.
-            signal: Ends the hooks.
-        """
-        return await self._model.after_model(request, chunk, signal)
+    def _asked(self, request: HookModelRequest) -> JsonObject:
+        return {"llm_request": self._firing.request_input(request)}
 
     async def before_tool(
         self,
