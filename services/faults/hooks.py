@@ -7,7 +7,7 @@ from typing import Any
 
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import Altered
-from seeded_faults.wrappers import instead, passing, result, returns
+from seeded_faults.wrappers import instead, only_when, passing, result, returns
 from services.hooks.events import HookEvent
 from services.hooks.values import mapping
 from services.scheduler.call_hooks import AfterCall
@@ -18,10 +18,6 @@ held_out = Faults(Site.SERVICE, Behaviour.HOOKS, held_out=True)
 
 def _in_trusted_folder(session: Any) -> Any:
     return Altered(session, settings=replace(session.settings, folder_trusted=True))
-
-
-def _none_disabled(make_plan: Any) -> Any:
-    return lambda definitions, _disabled, subject: make_plan(definitions, frozenset(), subject)
 
 
 prompt_forgotten_over_tools = fault.wrap(
@@ -118,7 +114,7 @@ sequential_hooks_told_the_same = held_out.wrap(
 )
 disabled_hooks_run = held_out.wrap(
     "services.hooks.firing:make_plan",
-    _none_disabled,
+    passing(disabled=lambda _: frozenset()),
     says="Hooks that the settings disable are run.",
     origin="a list that only the dialog for hooks reads",
 )
@@ -194,16 +190,12 @@ async def before_tool_fired_twice(
     return await fire(self, event, fields, **more)
 
 
-@fault(
-    "services.hooks.firing:HookFiring.fire", origin="compression moved to where hooks do not reach"
+pre_compress_not_fired = fault.wrap(
+    "services.hooks.firing:HookFiring.fire",
+    only_when(lambda self, event, *_, **__: event is not HookEvent.PRE_COMPRESS),
+    says="PreCompress is not fired.",
+    origin="compression moved to where hooks do not reach",
 )
-async def pre_compress_not_fired(
-    fire: Any, /, self: Any, event: Any, fields: Any, **more: Any
-) -> Any:
-    """PreCompress is not fired."""
-    if event is HookEvent.PRE_COMPRESS:
-        return None
-    return await fire(self, event, fields, **more)
 
 
 @fault(
@@ -229,13 +221,12 @@ def hook_context_unescaped(_: Any, self: Any) -> Any:
     return said if isinstance(said, str) else None
 
 
-@fault("services.hooks.aggregation:_any_may_forbid", origin="outputs merged key by key")
-def last_hook_overrules(_: Any, outputs: Any) -> Any:
-    """A hook that allows takes back what a hook before it denied."""
-    merged: dict[str, Any] = {}
-    for output in outputs:
-        merged.update(output)
-    return merged
+last_hook_overrules = fault.wrap(
+    "services.hooks.aggregation:_any_may_forbid",
+    instead(lambda _, outputs: {key: each[key] for each in outputs for key in each}),
+    says="A hook that allows takes back what a hook before it denied.",
+    origin="outputs merged key by key",
+)
 
 
 @held_out("services.hooks.running:parse_output", origin="the exit code looked at before the output")

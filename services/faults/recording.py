@@ -211,13 +211,18 @@ def thoughts_recorded_with_every_answer(
     return message_id
 
 
-@held_out("services.chat_recording:tool_record", origin="a display that began as a text")
-def structured_display_not_recorded(tool_record: Any, *args: Any) -> Any:
-    """What a tool showed the user is recorded only where it is a text."""
-    record = tool_record(*args)
-    if not isinstance(record.get("resultDisplay"), str):
-        record.pop("resultDisplay", None)
-    return record
+structured_display_not_recorded = held_out.wrap(
+    "services.chat_recording:tool_record",
+    result(
+        lambda record: {
+            key: record[key]
+            for key in record
+            if key != "resultDisplay" or isinstance(record[key], str)
+        }
+    ),
+    says="What a tool showed the user is recorded only where it is a text.",
+    origin="a display that began as a text",
+)
 
 
 @held_out(

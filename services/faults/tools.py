@@ -292,14 +292,18 @@ def numbers_taken_as_texts(build: Any, self: Any, params: Any) -> Any:
     return build(self, params)
 
 
-@held_out(
-    "services.tools.base:DeclarativeTool.build", origin="a conversion of arguments that has no null"
+null_arguments_left_out = held_out.wrap(
+    "services.tools.base:DeclarativeTool.build",
+    passing(
+        params=lambda given: (
+            {key: given[key] for key in given if given[key] is not None}
+            if isinstance(given, dict)
+            else given
+        )
+    ),
+    says="Arguments that are null count as not given.",
+    origin="a conversion of arguments that has no null",
 )
-def null_arguments_left_out(build: Any, self: Any, params: Any) -> Any:
-    """Arguments that are null count as not given."""
-    if isinstance(params, dict):
-        params = {key: value for key, value in params.items() if value is not None}
-    return build(self, params)
 
 
 @held_out(

@@ -9,7 +9,7 @@ from typing import Any
 
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import remade
-from seeded_faults.wrappers import instead
+from seeded_faults.wrappers import instead, result
 from services.hooks.model_call import AgentExecutionBlocked
 from services.scheduler.calls import CallStatus
 
@@ -45,13 +45,6 @@ async def _not_blocking(before_attempt: Any, /, self: Any, request: Any, **kwarg
         return request
 
 
-def _run_together(_: Any) -> Any:
-    def broken(self: Any) -> str:
-        return "".join(self.texts)
-
-    return property(broken)
-
-
 hook_changes_history = fault.wrap(
     "runtimes.legacy.chat:ModelCallHooks",
     remade(after_chunk=_changing_history),
@@ -78,23 +71,19 @@ stop_hook_active_not_told = fault.wrap(
 )
 hooks_told_fragments_run_together = held_out.wrap(
     "runtimes.legacy.turn:AnswerReader",
-    remade(text=_run_together),
+    remade(text=lambda _: property(lambda self: "".join(self.texts))),
     says="AfterAgent gets the answer's fragments without blanks between them.",
-    origin="a clean-up: who would want blanks in the middle of words",
+    origin="a clean-up that takes blanks in the middle of words for mistakes",
     closed_by="hooks/told_fragments",
 )
 
 
-@fault(
+context_not_cleared = fault.wrap(
     "runtimes.legacy.client:after_agent",
+    result(lambda found: (found[0] and replace(found[0], context_cleared=False), found[1])),
+    says="An AfterAgent hook that clears the context does not.",
     origin="a field of a hook's output that the port does not know",
 )
-async def context_not_cleared(after_agent: Any, *args: Any) -> Any:
-    """An AfterAgent hook that clears the context does not."""
-    ended, again = await after_agent(*args)
-    if ended is not None:
-        ended = replace(ended, context_cleared=False)
-    return ended, again
 
 
 @held_out(
