@@ -31,8 +31,8 @@ async def before_agent(
         return None, entered
     if entered.stops:
         chats.current.add_history({"role": "user", "parts": parts})
-        return AgentExecutionStopped(entered.reason, entered.system_message), parts
-    return AgentExecutionBlocked(entered.reason, entered.system_message), parts
+        return AgentExecutionStopped(entered.shown_reason), parts
+    return AgentExecutionBlocked(entered.shown_reason), parts
 
 
 async def after_agent(
@@ -53,7 +53,7 @@ async def after_agent(
     )
     if said is None:
         return None, None
-    emitted = (said.reason, said.system_message, said.clears_context)
+    emitted = (said.shown_reason, said.clears_context)
     if said.stops:
         return AgentExecutionStopped(*emitted), None
     return AgentExecutionBlocked(*emitted), [{"text": said.reason}]

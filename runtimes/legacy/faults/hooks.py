@@ -122,7 +122,7 @@ async def refused_answer_undoes_prompt(
     before, refused = self.mark(prompt_id), False
     async with aclosing(send(self, key, parts, prompt_id, *args, **kwargs)) as items:
         async for item in items:
-            refused = refused or type(item).__name__ == "ChatBlocked"
+            refused = refused or type(item).__name__ == "AgentExecutionBlocked"
             yield item
     if refused:
         self._roll_back(before)
