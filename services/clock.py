@@ -13,12 +13,12 @@ import asyncio
 import heapq
 import selectors
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from services.abort import AbortError, AbortSignal
+from services.abort import AbortSignal, until_aborted
 
 __all__ = [
     "VIRTUAL_EPOCH_MS",
@@ -60,41 +60,19 @@ def iso_timestamp(epoch_ms: int) -> str:
 
 async def sleep_or_abort(clock: Clock, delay_ms: float, signal: AbortSignal) -> None:
     """Sleep, or raise `AbortError` as soon as `signal` is aborted."""
-    await _or_abort(clock.sleep(delay_ms), signal)
+    await until_aborted(clock.sleep(delay_ms), signal)
 
 
 async def sleep_until_or_abort(clock: Clock, due_ms: float, signal: AbortSignal) -> None:
     """Sleep until a date, or raise `AbortError` as soon as `signal` is aborted.
 
-    What moves the clock before the sleep has begun is part of it.
+    Whatever moves the clock before the sleep has begun shortens the sleep.
     """
-    await _or_abort(_sleep_until(clock, due_ms), signal)
 
+    async def sleep() -> None:
+        await clock.sleep(due_ms - clock.now_ms())
 
-async def _sleep_until(clock: Clock, due_ms: float) -> None:
-    await clock.sleep(due_ms - clock.now_ms())
-
-
-async def _or_abort(sleeping: Coroutine[Any, Any, None], signal: AbortSignal) -> None:
-    if signal.aborted:
-        sleeping.close()
-        raise AbortError()
-    loop = asyncio.get_running_loop()
-    sleeper = loop.create_task(sleeping)
-    off = signal.on_abort(lambda: _cancel(sleeper))
-    try:
-        await asyncio.wait([sleeper])
-    finally:
-        off()
-        if not sleeper.done():
-            sleeper.cancel()
-            await asyncio.wait([sleeper])
-    if sleeper.cancelled():
-        raise AbortError()
-
-
-def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()
+    await until_aborted(sleep(), signal)
 
 
 class SystemClock:

@@ -15,7 +15,7 @@ from services.availability.handler import FallbackModelHandler
 from services.bundle import Services
 from services.chat_recording import ChatRecording
 from services.clock import Clock
-from services.compression.opening import open_compression
+from services.compression.service import ChatCompressionService
 from services.environment import Environment
 from services.hooks.events import HookNotice
 from services.hooks.system import open_hooks
@@ -33,6 +33,7 @@ from services.prompts import Prompts
 from services.routing.opening import SessionModels, open_models
 from services.scheduler.execution import RunCall
 from services.scheduler.scheduler import ToolScheduler
+from services.scheduler.truncation import OutputLimiter
 from services.session import Session
 from services.settings import Settings
 from services.skills.manager import SkillManager
@@ -42,7 +43,7 @@ from services.subagents.opening import agent_tool, agents_in_prompt, open_agents
 from services.subagents.subagents import Subagents
 from services.telemetry.contract import Telemetry
 from services.threads import ThreadedContentGenerator, ThreadPaths, follow_calls
-from services.tool_distillation import output_limiter
+from services.tool_distillation import ToolDistillation
 from services.tools.builtin import register_builtin_tools
 from services.tools.contract import as_server_tool
 from services.tools.opening import open_host
@@ -160,9 +161,10 @@ class _Parts:
                 tool.name, annotations=_policy_annotations(tool)
             )
         )
-        self.limiter = output_limiter(
+        distillation = ToolDistillation(
             self.session, self.models.utility, self.prompts.system_instruction
         )
+        self.limiter = OutputLimiter(self.session, distillation)
         self.hooks = open_hooks(self.session, notify=setup.notify_hooks)
         self.scheduler = ToolScheduler(
             self.session,
@@ -190,9 +192,9 @@ class _Parts:
             scheduler=self.scheduler,
             prompts=self.prompts,
             utility=self.models.utility,
-            compression=open_compression(
+            compression=ChatCompressionService(
                 self.session,
-                utility=self.models.utility,
+                model=self.models.utility,
                 session_context=self.prompts.session_context,
                 max_chars=self.limiter.threshold,
                 hooks=self.hooks,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import random
 import uuid
 from typing import Final, Protocol
 
@@ -16,7 +15,6 @@ __all__ = [
     "RandomIds",
     "RandomSource",
     "RealProcessIds",
-    "SystemRandomSource",
     "stable_id",
 ]
 
@@ -70,17 +68,6 @@ class CountingIds:
         raw = hashlib.sha256(text.encode()).hexdigest()
         # Put together as text: a history that is replaced takes an id for each of its contents.
         return f"{raw[:8]}-{raw[8:12]}-4{raw[13:16]}-{_VARIANTS[raw[16]]}{raw[17:20]}-{raw[20:32]}"
-
-
-class SystemRandomSource:
-    """A pseudo-random generator, seeded by the system unless a seed is given."""
-
-    def __init__(self, seed: int | None = None) -> None:
-        self._random = random.Random(seed)  # noqa: S311 - jitter, not secrets
-
-    def random(self) -> float:
-        """The generator's next number."""
-        return self._random.random()
 
 
 class FixedRandom:

@@ -21,12 +21,12 @@ from services.model.parts import first_parts
 from services.model.tokens import estimate_tokens
 from services.model.utility import UtilityModel, UtilityRequest
 from services.output_files import save_tool_output, tool_outputs_folder
-from services.scheduler.truncation import OutputLimiter, ShortOutput
+from services.scheduler.truncation import ShortOutput
 from services.session import Session
 from services.tools.contract import LlmContent
 from services.wire import Json, JsonObject, Part, js_json, js_json_pretty, js_length, js_slice
 
-__all__ = ["ToolDistillation", "output_limiter", "truncate_proportionally", "truncated_response"]
+__all__ = ["ToolDistillation", "truncate_proportionally", "truncated_response"]
 
 logger = logging.getLogger(__name__)
 
@@ -209,19 +209,6 @@ def _cut_value(value: str, ratio: float, note: str) -> str:
     tokens = max(_MIN_TOKENS, floor(estimate_tokens([{"text": value}]) * ratio))
     target = _chars_of(value, tokens)
     return truncate_proportionally(value, target) + note if js_length(value) > target else value
-
-
-def output_limiter(
-    session: Session, model: UtilityModel, system_instruction: Callable[[], str]
-) -> OutputLimiter:
-    """Build what shortens a session's tool outputs.
-
-    Args:
-        session: The session.
-        model: Writes summaries.
-        system_instruction: The main conversation's.
-    """
-    return OutputLimiter(session, ToolDistillation(session, model, system_instruction))
 
 
 def truncate_proportionally(text: str, target: int) -> str:

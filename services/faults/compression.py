@@ -77,10 +77,9 @@ improved_summary_thrown_away = held_out.wrap(
 @held_out(
     "services.compression.service:ChatCompressionService.__init__", origin="`is None` for `or`"
 )
-def zero_threshold_taken_literally(
-    prepare: Any, /, self: Any, *, threshold: Any = None, **seams: Any
-) -> None:
+def zero_threshold_taken_literally(prepare: Any, /, self: Any, session: Any, **seams: Any) -> None:
     """A threshold of 0 has every request compress what is there, not half a window."""
-    prepare(self, threshold=threshold, **seams)
+    prepare(self, session, **seams)
+    threshold = session.settings.compression_threshold
     if threshold is not None:
         self._threshold = threshold

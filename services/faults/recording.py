@@ -132,6 +132,12 @@ recordings_read_as_latin_1 = held_out.wrap(
     origin="a file opened with the machine's default",
     closed_by="resume/words_beyond_ascii",
 )
+compression_trigger_swapped = held_out_hooks.wrap(
+    "services.hooks.system:HookSystem.pre_compress",
+    passing(forced=lambda forced: not forced),
+    says="PreCompress is informed that users asked for what was done unasked, and vice versa.",
+    origin="a flag that was turned round on its way",
+)
 privileged_modes_unguarded = held_out_approval.wrap(
     "services.state:SessionState.set_approval_mode",
     during("_folder_trusted", True),
@@ -274,16 +280,3 @@ def dropped_messages_recorded(followed: Any, messages: Sequence[Any], *more: Any
         if message["id"] not in there:
             found.insert(position, message)
     return found
-
-
-@held_out_hooks(
-    "services.compression.opening:_pre_compress", origin="a flag that was turned round on its way"
-)
-def compression_trigger_swapped(pre_compress: Any, hooks: Any) -> Any:
-    """PreCompress is informed that users asked for what was done unasked, and vice versa."""
-    fire = pre_compress(hooks)
-
-    async def swapped(trigger: str) -> None:
-        await fire("auto" if trigger == "manual" else "manual")
-
-    return fire and swapped

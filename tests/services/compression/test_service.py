@@ -1,19 +1,24 @@
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from services.abort import AbortController
-from services.compression.budget import OutputTruncation
 from services.compression.service import (
     ChatCompressionService,
     CompressionResult,
     CompressionStatus,
     compression_config_key,
 )
+from services.hooks.events import HookEvent
+from services.hooks.system import HookSystem
 from services.model.errors import ModelError
 from services.model.generator import ChunkStream, EmbedRequest, LlmRole, ModelRequest
 from services.model.utility import UtilityRequest
+from services.settings import Settings
+from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 Turn = dict[str, Any]
 SUMMARY = "<state_snapshot>\nGoal: test\n</state_snapshot>"
@@ -110,6 +115,19 @@ class Counter:
         raise AssertionError("nothing is embedded here")
 
 
+class Hooks:
+    """Hooks for PreCompress alone."""
+
+    def __init__(self, triggers: list[str]) -> None:
+        self._triggers = triggers
+
+    def has_hooks(self, event: HookEvent) -> bool:
+        return event is HookEvent.PRE_COMPRESS
+
+    async def pre_compress(self, *, forced: bool) -> None:
+        self._triggers.append("manual" if forced else "auto")
+
+
 class Bench:
     """A service over a model with given answers."""
 
@@ -125,17 +143,16 @@ class Bench:
         self.counter = Counter(total)
         self.triggers: list[str] = []
         self.abort = AbortController()
-        self.service = ChatCompressionService(
-            model=self.model,
-            generator=self.counter,
-            truncation=OutputTruncation(project_temp=folder, max_chars=lambda: 100),
-            session_context=lambda: CONTEXT,
-            threshold=threshold,
-            pre_compress=self._hook if hook else None,
+        session = session_at(
+            Workspace(root=folder, home=folder), Settings(compression_threshold=threshold)
         )
-
-    async def _hook(self, trigger: str) -> None:
-        self.triggers.append(trigger)
+        self.service = ChatCompressionService(
+            replace(session, content_generator=self.counter),
+            model=self.model,
+            session_context=lambda: CONTEXT,
+            max_chars=lambda: 100,
+            hooks=cast("HookSystem", Hooks(self.triggers)) if hook else None,
+        )
 
     async def compress(
         self, chat: Chat, *, force: bool = False, model: str = "gemini-2.5-pro"
