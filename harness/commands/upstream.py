@@ -64,7 +64,7 @@ def install(version: str | None) -> None:
     interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
     with _told_as_usage(), _ended_by_signals():
-        package = install_version(version, tell=lambda line: say(line, err=True))
+        package = install_version(version, report=lambda line: say(line, err=True))
     folder = package.parents[2]
     name = "upstream" if folder.name == DEFAULT_VERSION else f"upstream@{folder.name}"
     say(

@@ -40,7 +40,7 @@ LEFTOVER: Final = ".leftover-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledVersion:
-    """What `parity upstream list` tells about one version.
+    """One version, for `parity upstream list`.
 
     `node` is the requirement in the package's own words (`>=20`), empty if it names none; `size`
     is in bytes, of the package with all it depends on; `folder` is what `remove` deletes.
@@ -98,7 +98,7 @@ def check_available(version: str) -> None:
 
 
 def details(version: str) -> InstalledVersion:
-    """What there is to tell about an installed version; looks at every file's size.
+    """Describe an installed version; reads the size of every file.
 
     Raises:
         UpstreamUnavailable: it is not installed.
@@ -115,7 +115,7 @@ def details(version: str) -> InstalledVersion:
 
 
 def remove(version: str) -> None:
-    """Delete an installed version. Gone at once for everybody, even if deleting is cut short.
+    """Delete an installed version. One rename takes it away before its files are deleted.
 
     A folder of that name that is not a complete install is deleted too.
 

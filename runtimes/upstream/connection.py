@@ -17,8 +17,7 @@ from contextlib import ExitStack
 from typing import Any, Final
 
 from runtimes.contract import CommandFailed
-from runtimes.upstream.failure import DriverBroken
-from runtimes.upstream.process import DriverProcess
+from runtimes.upstream.process import DriverBroken, DriverProcess
 from services.clock import Clock
 from services.wire import JsonObject
 

@@ -19,8 +19,7 @@ from typing import Any, Final
 from runtimes.contract import RuntimeUnavailable
 from runtimes.published import UpstreamUnavailable, find_node, package_folder
 from runtimes.upstream.connection import Connection
-from runtimes.upstream.failure import DriverBroken
-from runtimes.upstream.process import DRIVER, DriverProcess
+from runtimes.upstream.process import DRIVER, DriverBroken, DriverProcess
 from services.clock import Clock
 
 __all__ = ["Lease", "Statistics", "close_idle", "lease", "statistics"]

@@ -16,9 +16,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from runtimes.contract import RuntimeBroken
 from services.redaction import redacted
 
-__all__ = ["DRIVER", "DriverProcess"]
+__all__ = ["DRIVER", "DriverBroken", "DriverProcess"]
 
 DRIVER: Final = Path(__file__).with_name("driver.mjs")
 _TAIL_BYTES: Final = 4_000
@@ -26,6 +27,10 @@ _BEFORE_TAIL_BYTES: Final = 8_000
 _NOTES_BYTES: Final = 1 << 16
 _ENDING_S: Final = 1.0
 _GONE_S: Final = 5.0
+
+
+class DriverBroken(RuntimeBroken):
+    """The driver died, broke its protocol, or did not answer in time."""
 
 
 class DriverProcess:

@@ -14,10 +14,10 @@ from runtimes.published import PACKAGE
 from runtimes.upstream.agent import Agents
 from runtimes.upstream.children import Children
 from runtimes.upstream.connection import Connection
-from runtimes.upstream.failure import DriverBroken
 from runtimes.upstream.model import ModelBridge
 from runtimes.upstream.notices import Notices
 from runtimes.upstream.pool import Lease, lease
+from runtimes.upstream.process import DriverBroken
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
 from services.threads import ThreadPaths

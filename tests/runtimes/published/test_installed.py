@@ -77,7 +77,7 @@ def test_a_version_never_leads_out_of_the_cache(machine: Machine) -> None:
     assert (machine.cache / "x").is_dir()
 
 
-def test_availability_tells_the_first_thing_missing(machine: Machine) -> None:
+def test_check_available_raises_for_the_first_missing_thing(machine: Machine) -> None:
     (machine.bin / "node").unlink()
     with pytest.raises(UpstreamUnavailable, match="node is not on PATH"):
         check_available("0.61.0")

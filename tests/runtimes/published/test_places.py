@@ -18,8 +18,6 @@ HOME = Path.home()
         ({"XDG_CACHE_HOME": "relative"}, "linux", HOME / ".cache/parity"),
         ({}, "linux", HOME / ".cache/parity"),
         ({}, "darwin", HOME / "Library/Caches/parity"),
-        ({"LOCALAPPDATA": "/l"}, "win32", Path("/l/parity/cache")),
-        ({}, "win32", HOME / "AppData/Local/parity/cache"),
     ],
 )
 def test_the_cache_folder_is_the_first_one_that_is_named(

@@ -12,7 +12,7 @@ import pytest
 
 from runtimes.contract import CommandFailed
 from runtimes.upstream.connection import Connection
-from runtimes.upstream.failure import DriverBroken
+from runtimes.upstream.process import DriverBroken
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock, virtual_loop
 
 Message = dict[str, Any]
