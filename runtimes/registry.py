@@ -1,8 +1,8 @@
 """Name → runtime factory, and which runtime a surface gets under which flags.
 
-Runtimes are found by entry points (group `parity.runtimes`), so a stranger's package adds its own;
-the ones of this project are known even where it runs uninstalled. Nothing is imported before it
-is asked for: google-adk alone takes most of a second.
+Runtimes are found by entry points (group `parity.runtimes`), so another package can add its own.
+This project's runtimes are known even where it runs uninstalled. A runtime is imported when it is
+opened: google-adk alone takes most of a second.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ async def open_runtime(name: str, services: Services) -> AsyncIterator[Runtime]:
 
 
 class Surface(StrEnum):
-    """What people and programs touch; each has a flag of its own."""
+    """A surface for users or programs; each has a flag of its own."""
 
     NONINTERACTIVE = "noninteractive"
     INTERACTIVE = "interactive"

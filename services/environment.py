@@ -50,6 +50,6 @@ class Environment:
         return cls(platform="linux", variables=children, child_variables=children)
 
     def long_date(self, epoch_ms: int) -> str:
-        """The date as en-US people write it: `Thursday, January 1, 2026` (UTC)."""
+        """The date in en-US: `Thursday, January 1, 2026` (UTC)."""
         moment = datetime.fromtimestamp(epoch_ms / 1000, UTC)
         return f"{moment:%A}, {moment:%B} {moment.day}, {moment.year}"

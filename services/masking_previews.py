@@ -54,17 +54,17 @@ def shell_preview(response: JsonObject) -> str:
 
 def _beside(response: JsonObject, content: str) -> str:
     """What the response's own fields say that its text does not."""
-    told = ""
+    status = ""
     exit_code = response.get("exitCode")
     if exit_code is None:
         exit_code = response.get("exit_code")
     succeeded = exit_code is None or (exit_code == 0 and not isinstance(exit_code, bool))
     if not succeeded and f"Exit Code: {_as_text(exit_code)}" not in content:
-        told += f"\n[Exit Code: {_as_text(exit_code)}]"
+        status += f"\n[Exit Code: {_as_text(exit_code)}]"
     error = response.get("error")
     if _truthy(error) and f"Error: {_as_text(error)}" not in content:
-        told += f"\n[Error: {_as_text(error)}]"
-    return told
+        status += f"\n[Error: {_as_text(error)}]"
+    return status
 
 
 def _edges(text: str) -> str:

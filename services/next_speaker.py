@@ -29,7 +29,7 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 CONTINUE_REQUEST: Final = "Please continue."
-"""What the user is made to say where the model should go on. Source: core `core/client.ts`."""
+"""The user-role text that makes the model go on. Source: core `core/client.ts`."""
 
 _AFTER_TOOL: Final = "The last message was a function response, so the model should speak next."
 _AFTER_NOTHING: Final = (
@@ -90,7 +90,7 @@ class NextSpeaker:
 async def check_next_speaker(
     chat: SpokenChat, model: UtilityModel, signal: AbortSignal, prompt_id: str
 ) -> NextSpeaker | None:
-    """Say who should speak next, asking a model only where history does not tell.
+    """Decide who speaks next; asks a model only where the history is not enough.
 
     Returns:
         The verdict; `None` where nothing can be said: no history, the last turn is not the

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final, Self
 
-from services.leftovers import Kind, told_of_leftovers
+from services.leftovers import Kind, leftovers_reported_to
 
 __all__ = ["Guard", "guarded"]
 
@@ -76,5 +76,5 @@ def _start() -> subprocess.Popen[bytes]:
 @contextmanager
 def guarded() -> Iterator[None]:
     """What is started while this is open ends with this process, even if that is killed."""
-    with Guard() as guard, told_of_leftovers(guard.add):
+    with Guard() as guard, leftovers_reported_to(guard.add):
         yield

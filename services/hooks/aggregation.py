@@ -1,4 +1,4 @@
-"""The outputs of several hooks become one, by the event's rule.
+"""Merges the outputs of several hooks into one, by the event's rule.
 
 Source: core `hooks/hookAggregator.ts`.
 """
@@ -28,10 +28,10 @@ _LATER_WINS: Final = frozenset({HookEvent.BEFORE_MODEL, HookEvent.AFTER_MODEL})
 
 
 def merge_outputs(outputs: Sequence[HookFields], event: HookEvent) -> HookFields | None:
-    """One output for all; None when no hook had any.
+    """Merge outputs; None without any.
 
     Raises:
-        HookOutputError: an output of a shape that upstream cannot read either.
+        HookOutputError: an output has a shape that upstream cannot read either.
     """
     if not outputs:
         return None

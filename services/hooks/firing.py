@@ -1,4 +1,4 @@
-"""One event of hooks, from its input to its merged output.
+"""Runs the hooks of one event, from their input to the merged output.
 
 Source: core `hooks/hookEventHandler.ts`.
 """
@@ -30,11 +30,11 @@ __all__ = ["HookFiring"]
 logger = logging.getLogger(__name__)
 
 _SOURCE = "project"
-"""Where upstream says that all hooks of settings come from, whatever file they were in."""
+"""The source that upstream names for all hooks of settings, whatever file they are in."""
 
 
 class _Known:
-    """What is kept of a request while its answer streams in."""
+    """A request in the form for hooks, kept while its answer streams in."""
 
     __slots__ = ("reported", "request")
 
@@ -44,7 +44,7 @@ class _Known:
 
 
 class HookFiring:
-    """Fires events. Nothing is built or started for an event that has no hooks."""
+    """Fires events. An event without hooks builds and starts nothing."""
 
     def __init__(
         self,
@@ -87,14 +87,14 @@ class HookFiring:
         request: HookModelRequest | None = None,
         signal: AbortSignal | None = None,
     ) -> HookOutput | None:
-        """Run the event's hooks and merge what they say.
+        """Run the event's hooks and merge their outputs.
 
         Args:
-            event: Which.
+            event: The event.
             fields: The input's own fields, after those that all events have.
-            subject: What matchers are held against.
-            request: Of an AfterModel event: its failures are reported once.
-            signal: Ends the hooks; what they would have said is lost.
+            subject: The text that matchers are compared with.
+            request: The request of an AfterModel event, whose failures are reported once.
+            signal: Ends the hooks; their output is lost.
 
         Returns:
             None when no hook had any output, or one had an output that cannot be read.
@@ -116,7 +116,7 @@ class HookFiring:
             outputs = [result.output for result in results if result.output is not None]
             merged = merge_outputs(outputs, event)
         except HookOutputError as problem:
-            logger.warning("%s hooks go unheard: %s", event, problem)
+            logger.warning("%s hooks are ignored: %s", event, problem)
             return None
         output = None if merged is None else HookOutput(event, merged)
         for result in results:

@@ -87,7 +87,7 @@ class ModelCallHooks:
             try:
                 request = _changed(output, request, concrete)
             except HookOutputError as problem:
-                logger.warning("BeforeModel hooks go unheard: %s", problem)
+                logger.warning("BeforeModel hooks are ignored: %s", problem)
             else:
                 if nudge:
                     contents = apply_retry_nudge(request.contents, nudge)
@@ -122,7 +122,7 @@ class ModelCallHooks:
         try:
             return response_from_hook(said) if _has_parts(said) else chunk
         except HookOutputError as problem:
-            logger.warning("AfterModel hooks go unheard: %s", problem)
+            logger.warning("AfterModel hooks are ignored: %s", problem)
             return chunk
 
 

@@ -30,19 +30,19 @@ class _Prompt:
 
 
 class PromptHooks:
-    """A client's memory of which prompts its hooks have got.
+    """The prompts for which a client's hooks have fired.
 
     In every call of the client: `admit` first, `note_response` after each turn whose stream ended
     well, `after_agent` when the call's turns are over without an exception, then `leave` (in a
     `finally`) unless `resume_after_block` was called.
 
-    Upstream forgets to count down a call that BeforeAgent stopped or blocked: the next call of the
-    same prompt id fires neither event. That can be seen, and stays: after such an answer of
-    `admit`, return without `leave`.
+    Upstream does not count down a call that BeforeAgent stopped or blocked. The next call of the
+    same prompt id then fires neither event, which clients can observe. So callers return without
+    `leave` after such an answer of `admit`.
     """
 
     def __init__(self, hooks: HookSystem | None) -> None:
-        """Make it. Where the session has no `hooks`, every call goes on as it is."""
+        """Make it. Without `hooks`, calls go on unchanged."""
         self._hooks = hooks
         self._prompts: dict[str, _Prompt] = {}
 

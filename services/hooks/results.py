@@ -1,4 +1,7 @@
-"""What callers of hooks act on. Source: core `hooks/types.ts`, `hooks/hookSystem.ts`."""
+"""The output of an event's hooks, as callers use it.
+
+Source: core `hooks/types.ts`, `hooks/hookSystem.ts`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ __all__ = ["HookOutput"]
 class HookOutput:
     """The merged output of an event's hooks.
 
-    Ask `stops` before `blocks`: a hook may do both, and stopping goes first.
+    Read `stops` before `blocks`: an output may do both, and stopping goes first.
     """
 
     __slots__ = ("_event", "_fields", "_specific")
@@ -32,12 +35,12 @@ class HookOutput:
 
     @property
     def blocks(self) -> bool:
-        """What was about to happen is refused (`decision` is `block` or `deny`)."""
+        """The request or call is refused (`decision` is `block` or `deny`)."""
         return self._fields.get("decision") in ("block", "deny")
 
     @property
     def asks(self) -> bool:
-        """A person is to be asked (`decision` is `ask`)."""
+        """The user is to be asked (`decision` is `ask`)."""
         return bool(self._fields.get("decision") == "ask")
 
     @property
@@ -50,13 +53,13 @@ class HookOutput:
 
     @property
     def system_message(self) -> str | None:
-        """Words for people."""
+        """The message for the user."""
         said = self._fields.get("systemMessage")
         return None if said is None else js_text(said)
 
     @property
     def shown_reason(self) -> str:
-        """The reason that clients get: the words for people, or else `reason`."""
+        """The reason for clients: the message for the user, or else `reason`."""
         return js_trim(self.system_message or "") or self.reason
 
     @property
@@ -66,7 +69,7 @@ class HookOutput:
 
     @property
     def additional_context(self) -> str | None:
-        """More for the model to know, its angle brackets escaped; may be empty."""
+        """Text for the model, its angle brackets escaped; may be empty."""
         said = self._specific.get("additionalContext")
         if not isinstance(said, str):
             return None

@@ -1,7 +1,6 @@
-"""`HookSystem`: runtimes and the scheduler report events to it, and get the hooks' results.
+"""`HookSystem`: runtimes and the scheduler report events to it and get the hooks' outputs.
 
-Every method may be called whether or not there are hooks for its event; without any it costs a
-look-up. None of them raises for what a hook does.
+Without hooks for its event, a method costs a look-up. No method raises for what a hook does.
 
 Source: core `hooks/hookSystem.ts`, `hooks/hookRegistry.ts`.
 """
@@ -51,11 +50,11 @@ class HookSystem:
         *,
         notify: Callable[[HookNotice], None],
     ) -> None:
-        """Take the hooks that may run from the settings; those of an untrusted folder may not.
+        """Take the hooks from the settings; in an untrusted folder none.
 
         Args:
-            session: Its settings have the hooks, its workspace is where they run.
-            notify: Receives hooks' starts, ends and messages.
+            session: Its settings have the hooks, which run in its workspace.
+            notify: Receives starts, ends and messages of hooks.
         """
         settings, workspace, state = session.settings, session.workspace, session.state
         self._settings = settings
@@ -99,7 +98,7 @@ class HookSystem:
                 self._events.emit(UserFeedback(severity="warning", message=message))
 
     def has_hooks(self, event: HookEvent) -> bool:
-        """False when nothing would run, whatever the matchers say."""
+        """False when the event has no hooks, whatever the matchers."""
         return self._firing.has_hooks(event)
 
     async def session_start(
@@ -135,7 +134,7 @@ class HookSystem:
     async def before_agent(
         self, prompt: str, signal: AbortSignal | None = None
     ) -> HookOutput | None:
-        """Before a prompt is taken up; runtimes go through `PromptHooks`."""
+        """Before a prompt is handled; runtimes use `PromptHooks`."""
         return await self._firing.fire(
             HookEvent.BEFORE_AGENT, lambda: {"prompt": prompt}, signal=signal
         )
@@ -148,7 +147,7 @@ class HookSystem:
         stop_hook_active: bool = False,
         signal: AbortSignal | None = None,
     ) -> HookOutput | None:
-        """After a prompt was answered; runtimes go through `PromptHooks`."""
+        """After a prompt was answered; runtimes use `PromptHooks`."""
         return await self._firing.fire(
             HookEvent.AFTER_AGENT,
             lambda: {
@@ -189,7 +188,7 @@ class HookSystem:
         original_name: str | None = None,
         signal: AbortSignal | None = None,
     ) -> HookOutput | None:
-        """Before a call is put to policy.
+        """Before the policy decides on a call.
 
         Args:
             name: The tool, as the call names it.
@@ -236,7 +235,7 @@ class HookSystem:
     async def tool_permission(
         self, details: ConfirmationDetails, signal: AbortSignal | None = None
     ) -> None:
-        """Each time a person is about to be asked about a call (event `Notification`)."""
+        """Before each question to the user about a call (event `Notification`)."""
         verb, keys = _DETAILS.get(details.type, ("", ()))
         message = f"Tool {details.title} requires {verb}" if verb else "Tool requires confirmation"
         shown = {key: details.fields[key] for key in keys if key in details.fields}

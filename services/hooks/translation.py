@@ -1,7 +1,7 @@
-"""Between model requests and responses and the simple form in which hooks see them.
+"""Converts model requests and responses to the simple form for hooks, and back.
 
-Hooks see texts only. What a hook says about a request is merged back into it, so that calls, their
-results and media stay where they were.
+Hooks see texts only. A hook's changes are merged into the request, so that calls, their results and
+media stay where they were.
 
 Source: core `hooks/hookTranslator.ts`.
 """
@@ -33,9 +33,9 @@ _USAGE: Final = ("promptTokenCount", "candidatesTokenCount", "totalTokenCount")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class HookModelRequest:
-    """What a model is about to be asked, or was asked. Two are never equal: one per attempt.
+    """A request to a model, before or after it is sent. Two are never equal: one per attempt.
 
-    `config` and `contents` are the API's JSON; whoever makes one does not change them afterwards.
+    `config` and `contents` are the API's JSON. They are not changed afterwards.
     """
 
     model: str
@@ -124,30 +124,30 @@ def _content(message: Json) -> Content:
 
 def response_for_hooks(response: Mapping[str, Json]) -> JsonObject:
     """`{text?, candidates, usageMetadata?}` of a response or of one chunk."""
-    told: JsonObject = {}
+    shown: JsonObject = {}
     text = response_text(response)
     if text is not None:
-        told["text"] = text
-    told["candidates"] = [_candidate(each) for each in response.get("candidates") or ()]
+        shown["text"] = text
+    shown["candidates"] = [_candidate(each) for each in response.get("candidates") or ()]
     usage = response.get("usageMetadata")
     if usage:
-        told["usageMetadata"] = _some(usage, _USAGE)
-    return told
+        shown["usageMetadata"] = _some(usage, _USAGE)
+    return shown
 
 
 def _candidate(candidate: JsonObject) -> JsonObject:
     parts = (candidate.get("content") or {}).get("parts")
-    told = {
+    shown = {
         "content": {"role": "model", "parts": list(_texts(parts))},
         **_some(candidate, ("finishReason", "index")),
     }
     ratings = candidate.get("safetyRatings")
     if ratings is not None:
-        told["safetyRatings"] = [
+        shown["safetyRatings"] = [
             {key: js_text(rating.get(key) or "") for key in ("category", "probability")}
             for rating in ratings
         ]
-    return told
+    return shown
 
 
 def response_from_hook(said: Json) -> JsonObject:

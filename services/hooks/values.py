@@ -1,7 +1,7 @@
-"""What hooks print is anybody's JSON; these read it as JavaScript would.
+"""Reads the JSON that hooks print as JavaScript would.
 
-Where JavaScript would raise, `HookOutputError` is raised: the event then goes on as if no hook had
-an opinion, as it does upstream.
+Where JavaScript would raise, these functions raise `HookOutputError`. The event then goes on as
+without hooks, as it does upstream.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ __all__ = ["load_conversation_record"]
 
 logger = logging.getLogger(__name__)
 
-# What reading a record of somebody else's making can run into.
+# The errors that a malformed record can cause.
 _MALFORMED = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
 
 

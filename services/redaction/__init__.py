@@ -1,8 +1,7 @@
-"""The one redactor: takes keys, tokens and home paths out of whatever is written or shown.
+"""Redaction: masks for keys, tokens and home paths in all that is written or shown.
 
-What it puts in a secret's place has the secret's length, in characters and in UTF-8 bytes, so that
-offsets, cuts between stream chunks and byte counts stay as they were. Text without a secret comes
-back as the same object.
+A mask is as long as its secret, in characters and in UTF-8 bytes, so that offsets, cuts between
+stream chunks and byte counts stay. Text without a secret is returned as the same object.
 """
 
 from services.redaction.kinds import Found, SecretKind

@@ -10,7 +10,7 @@ __all__ = ["SecretsMasked"]
 
 
 class SecretsMasked(logging.Formatter):
-    """Formats as the one it is made like, then takes keys and tokens out."""
+    """Formats a record, then masks keys and tokens."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The whole text of a record."""

@@ -79,8 +79,8 @@ def test_the_instruction_follows_mode_and_company(tmp_path: Path) -> None:
     state.set_approval_mode(ApprovalMode.YOLO)
 
     assert headless.system_instruction() != before
-    assert "Nobody is there" in before
-    assert "Nobody is there" not in attended.system_instruction()
+    assert "No user is there" in before
+    assert "No user is there" not in attended.system_instruction()
 
 
 def test_what_servers_say_of_themselves_stands_in_the_context(tmp_path: Path) -> None:
