@@ -114,7 +114,7 @@ fractional_wait_in_words_unread = held_out.wrap(
 waits_compared_in_milliseconds = held_out.wrap(
     "services.model.classification:_MAX_RETRYABLE_DELAY_S",
     lambda limit: limit / 1000,
-    says="A wait of a third of a second counts as longer than anybody would sit through.",
+    says="A wait of a third of a second counts as longer than the longest acceptable wait.",
     origin="a limit in milliseconds that became one in seconds, its number divided",
 )
 first_quota_violation_decides = held_out.wrap(
@@ -150,7 +150,7 @@ malformed_call_accepted = held_out.wrap(
 )
 blocked_taken_for_silent = held_out.wrap(
     "services.model.stream:_BLOCKED",
-    lambda blocked: {reason: told for reason, told in blocked.items() if reason == "MAX_TOKENS"},
+    lambda blocked: {reason: text for reason, text in blocked.items() if reason == "MAX_TOKENS"},
     says="An empty answer that was blocked is treated as one that merely said nothing.",
     origin="a table of finish reasons with its first row alone",
 )
@@ -244,9 +244,9 @@ one_attempt_too_many = fault.wrap(
 def retries_counted_from_zero(prepare: Any, self: Any) -> None:
     """Notices number the attempts from 0."""
     prepare(self)
-    told = self.on_retry
-    if told is not None:
-        self.on_retry = lambda attempt, *more: told(attempt - 1, *more)
+    notify = self.on_retry
+    if notify is not None:
+        self.on_retry = lambda attempt, *more: notify(attempt - 1, *more)
 
 
 @held_out(

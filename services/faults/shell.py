@@ -88,8 +88,8 @@ commands_in_a_plain_environment = held_out.wrap(
 )
 def exit_code_not_in_data(words: Any, self: Any, outcome: Any) -> Any:
     """Clients do not get a failed command's exit code as data."""
-    told, shown, data = words(self, outcome)
-    return told, shown, None if data is not None and "exitCode" in data else data
+    text, shown, data = words(self, outcome)
+    return text, shown, None if data is not None and "exitCode" in data else data
 
 
 output_read_as_latin_1 = held_out.wrap(

@@ -170,8 +170,8 @@ def results_in_completion_order(
 async def silent_tool_run_twice(run: Any, self: Any, call: Any, signal: Any) -> Any:
     """A tool that has nothing to say is run once more."""
     ending = await run(self, call, signal)
-    told = ending.response.response_parts[0]["functionResponse"]["response"]
-    silent = not told.get("output") or "Output: (empty)" in told["output"]
+    answer = ending.response.response_parts[0]["functionResponse"]["response"]
+    silent = not answer.get("output") or "Output: (empty)" in answer["output"]
     if ending.status is CallStatus.SUCCESS and silent:
         return await run(self, call, signal)
     return ending
@@ -191,8 +191,8 @@ async def tool_error_told_as_output(
     message = ending.response.error
     answer = ending.response.response_parts[0]["functionResponse"]
     part = {"functionResponse": {**answer, "response": {"output": message}}}
-    told = replace(ending.response, response_parts=(part,), error=None, error_type=None)
-    return Ending(CallStatus.SUCCESS, told)
+    response = replace(ending.response, response_parts=(part,), error=None, error_type=None)
+    return Ending(CallStatus.SUCCESS, response)
 
 
 @fault(
@@ -248,8 +248,8 @@ async def failure_shown_as_told(
     ending = await returned(self, call, result, signal)
     if ending.status is not CallStatus.ERROR:
         return ending
-    told = replace(ending.response, result_display=ending.response.error, display=None)
-    return replace(ending, response=told)
+    response = replace(ending.response, result_display=ending.response.error, display=None)
+    return replace(ending, response=response)
 
 
 @held_out(

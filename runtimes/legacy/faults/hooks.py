@@ -26,13 +26,13 @@ def _changing_history(after_chunk: Any) -> Any:
         return (candidate.get("content") or {}).get("parts") or ()
 
     async def broken(self: Any, asked: Any, chunk: Any) -> Any:
-        told = await after_chunk(self, asked, chunk)
-        if told is not chunk:
-            for kept, new in zip(parts_of(chunk), parts_of(told), strict=False):
+        changed = await after_chunk(self, asked, chunk)
+        if changed is not chunk:
+            for kept, new in zip(parts_of(chunk), parts_of(changed), strict=False):
                 if kept is not new:
                     kept.clear()
                     kept.update(new)
-        return told
+        return changed
 
     return broken
 
