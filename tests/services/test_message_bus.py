@@ -175,7 +175,7 @@ def test_a_derived_bus_shares_its_subscribers(bus: MessageBus) -> None:
     assert above == below == [UPDATE, UPDATE]
 
 
-def test_a_policy_update_holds_before_anybody_hears_of_it(
+def test_a_policy_update_holds_before_subscribers_get_it(
     bus: MessageBus, policy: InstantEngine
 ) -> None:
     seen: list[Decision] = []
@@ -228,7 +228,7 @@ def test_a_request_waits_for_safety_checkers_as_long_as_for_an_answer(timeout_ms
         assert runner.run(main()) is (timeout_ms > 1000)
 
 
-def test_a_request_that_nobody_answers_ends(bus: MessageBus) -> None:
+def test_a_request_without_an_answer_ends(bus: MessageBus) -> None:
     heard(bus, ToolConfirmationRequest)
 
     async def main() -> int:

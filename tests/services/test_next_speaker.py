@@ -68,7 +68,7 @@ async def check(chat: Chat, model: AskedModel) -> NextSpeaker | None:
         ([USER, ANSWER, USER], [USER, ANSWER, USER], None),
     ],
 )
-async def test_history_may_tell(
+async def test_the_history_may_decide(
     curated: list[Content], shown: list[Content], verdict: NextSpeaker | None
 ) -> None:
     model = AskedModel({"next_speaker": "model"})

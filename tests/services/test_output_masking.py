@@ -45,7 +45,7 @@ def call(name: str = "read_file") -> Content:
     return {"role": "model", "parts": [{"functionCall": {"name": name, "args": {}}}]}
 
 
-def told(content: Content) -> str:
+def output_of(content: Content) -> str:
     text: str = content["parts"][0]["functionResponse"]["response"]["output"]
     return text
 
@@ -63,9 +63,9 @@ def test_the_response_that_crosses_the_protection_and_all_older_ones_are_masked(
     result = service(tmp_path).mask(history)
 
     assert [change.call_id for change in result.changes] == ["c2", "c1"]
-    assert [told(result.history[i])[:21] for i in (0, 2)] == ["<tool_output_masked>\n"] * 2
+    assert [output_of(result.history[i])[:21] for i in (0, 2)] == ["<tool_output_masked>\n"] * 2
     assert result.history[4] is history[4]
-    assert told(history[0]).startswith("xxx")
+    assert output_of(history[0]).startswith("xxx")
 
 
 @pytest.mark.parametrize(("size", "masked"), [(595, 0), (596, 1)])
@@ -90,7 +90,7 @@ def test_the_whole_response_is_in_the_file_that_the_preview_names(tmp_path: Path
     assert re.fullmatch(r"read_file_read_1_[0-9a-z]{6}\.txt", name)
     assert json.loads(file.read_text()) == {"output": "x" * 2400}
     head, tail = '{\n  "output": "' + "x" * 235, "x" * 247 + '"\n}'
-    assert told(masked.history[0]) == (
+    assert output_of(masked.history[0]) == (
         f"<tool_output_masked>\n{head}\n... [TRUNCATED] ...\n{tail}\n\n"
         f"Output too large. Full output available at: {file}\n</tool_output_masked>"
     )

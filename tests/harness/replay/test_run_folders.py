@@ -49,7 +49,10 @@ def test_its_path_is_as_long_as_that_of_any_temporary_folder(place: Path) -> Non
 
 def test_it_is_gone_afterwards_and_is_told_of_under_its_final_name(place: Path) -> None:
     told: list[tuple[Kind, str]] = []
-    with leftovers_reported_to(lambda kind, what: told.append((kind, what))), run_folder() as folder:
+    with (
+        leftovers_reported_to(lambda kind, what: told.append((kind, what))),
+        run_folder() as folder,
+    ):
         (folder / "ws").mkdir()
 
     assert told == [("folder", str(folder))]

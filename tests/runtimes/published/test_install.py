@@ -114,7 +114,7 @@ def test_what_is_no_version_never_reaches_npm(machine: Machine, version: str) ->
     assert not machine.cache.exists()
 
 
-def test_a_missing_node_and_a_missing_npm_are_told_apart(machine: Machine) -> None:
+def test_a_missing_node_and_a_missing_npm_have_different_errors(machine: Machine) -> None:
     (machine.bin / "npm").unlink()
     assert failure().problem.startswith("there is no npm")
 
@@ -176,14 +176,14 @@ def test_npm_killed_half_way_leaves_nothing_installed(machine: Machine) -> None:
     assert machine.entries() == installed_versions() == []
 
 
-def test_an_npm_that_cannot_be_started_is_told(machine: Machine) -> None:
+def test_an_npm_that_cannot_be_started_is_an_error(machine: Machine) -> None:
     npm = machine.script("npm", "#!/nowhere/sh\n")
 
     assert str(failure()).startswith(f"{npm} cannot be run: ")
     assert machine.entries() == []
 
 
-def test_an_npm_that_installs_nothing_or_something_else_is_told(machine: Machine) -> None:
+def test_an_npm_that_installs_nothing_or_something_else_is_an_error(machine: Machine) -> None:
     machine.npm("exit 0\n")
     assert failure().problem.startswith("npm ended without an error but did not install")
 
@@ -196,7 +196,7 @@ def test_an_npm_that_installs_nothing_or_something_else_is_told(machine: Machine
     assert machine.entries() == []
 
 
-def test_a_cache_that_cannot_be_written_is_told(machine: Machine) -> None:
+def test_a_cache_that_cannot_be_written_is_an_error(machine: Machine) -> None:
     machine.cache.write_text("a file")
 
     error = failure()
@@ -277,7 +277,7 @@ def test_an_npm_that_does_not_listen_is_killed(
     assert machine.entries() == []
 
 
-def test_what_npm_said_is_told_without_the_tokens_in_it(machine: Machine) -> None:
+def test_the_output_of_npm_is_reported_without_tokens(machine: Machine) -> None:
     token = "npm_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     npm_fails(machine, "npm error code E401", f"npm error token {token} is not valid")
 

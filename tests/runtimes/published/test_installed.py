@@ -149,7 +149,7 @@ def test_removing_what_is_not_there_names_what_is(machine: Machine) -> None:
     assert caught.value.mend == "installed: 0.59.0, 0.61.0"
 
 
-def test_a_folder_that_may_not_be_changed_or_read_is_told(machine: Machine) -> None:
+def test_a_folder_that_may_not_be_changed_or_read_is_an_error(machine: Machine) -> None:
     machine.has("0.60.0")
     machine.upstream.chmod(0o500)
     try:

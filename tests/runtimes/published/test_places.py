@@ -26,7 +26,7 @@ def test_the_cache_folder_is_the_first_one_that_is_named(
     assert cache_folder(environment, platform) == folder
 
 
-def test_a_user_without_a_home_is_told_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_error_without_a_home_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     def homeless() -> Path:
         raise RuntimeError
 

@@ -75,7 +75,7 @@ class Chat:
 
 
 class AskedModel:
-    """Gives its answers in order; counts tokens as it is told."""
+    """Gives its answers in order; counts tokens as given."""
 
     def __init__(self, *answers: dict[str, Any] | Exception) -> None:
         self.answers = list(answers)
@@ -162,7 +162,7 @@ class Bench:
         )
 
 
-def told(result: CompressionResult) -> tuple[CompressionStatus, int, int]:
+def figures(result: CompressionResult) -> tuple[CompressionStatus, int, int]:
     info = result.info
     return info.status, info.original_token_count, info.new_token_count
 
@@ -172,7 +172,7 @@ async def test_a_short_conversation_is_left_alone_without_looking_at_it(tmp_path
 
     result = await bench.compress(chat)
 
-    assert told(result) == (CompressionStatus.NOOP, 524_287, 524_287)
+    assert figures(result) == (CompressionStatus.NOOP, 524_287, 524_287)
     assert (result.new_history, chat.reads, bench.model.requests) == (None, 0, [])
 
 
@@ -181,7 +181,7 @@ async def test_from_half_the_window_on_it_is_compressed(tmp_path: Path) -> None:
 
     result = await bench.compress(Chat(HISTORY, 524_288))
 
-    assert told(result) == (CompressionStatus.COMPRESSED, 524_288, 22)
+    assert figures(result) == (CompressionStatus.COMPRESSED, 524_288, 22)
     assert result.new_history == [
         said("user", "better"),
         said("model", "Got it. Thanks for the additional context!"),
@@ -220,20 +220,24 @@ async def test_the_threshold_may_be_set(
 async def test_asked_for_it_is_compressed_whatever_its_length(tmp_path: Path) -> None:
     bench = Bench(tmp_path, answer(SUMMARY), answer(SUMMARY))
 
-    assert told(await bench.compress(Chat(HISTORY, 1000), force=True))[0] == 1
+    assert figures(await bench.compress(Chat(HISTORY, 1000), force=True))[0] == 1
 
 
 async def test_of_nothing_nothing_is_compressed(tmp_path: Path) -> None:
     bench = Bench(tmp_path, hook=True)
 
-    assert told(await bench.compress(Chat([], 1000), force=True)) == (CompressionStatus.NOOP, 0, 0)
+    assert figures(await bench.compress(Chat([], 1000), force=True)) == (
+        CompressionStatus.NOOP,
+        0,
+        0,
+    )
     assert bench.triggers == []
 
 
-async def test_the_hook_is_told_even_where_nothing_is_compressed(tmp_path: Path) -> None:
+async def test_the_hook_fires_even_where_nothing_is_compressed(tmp_path: Path) -> None:
     bench = Bench(tmp_path, answer(SUMMARY), answer(SUMMARY), hook=True)
 
-    assert told(await bench.compress(Chat(HISTORY, 10))) == (CompressionStatus.NOOP, 10, 10)
+    assert figures(await bench.compress(Chat(HISTORY, 10))) == (CompressionStatus.NOOP, 10, 10)
     await bench.compress(Chat(HISTORY, 1000), force=True)
 
     assert bench.triggers == ["auto", "manual"]
@@ -244,7 +248,7 @@ async def test_where_nothing_can_be_cut_off_nothing_is_asked(tmp_path: Path) -> 
 
     result = await bench.compress(Chat([said("user", "only")], 1000), force=True)
 
-    assert told(result) == (CompressionStatus.NOOP, 1000, 1000)
+    assert figures(result) == (CompressionStatus.NOOP, 1000, 1000)
 
 
 async def test_the_model_summarises_and_then_checks_its_summary(tmp_path: Path) -> None:
@@ -299,7 +303,7 @@ async def test_without_any_summary_nothing_changes(tmp_path: Path) -> None:
 
     result = await bench.compress(Chat(HISTORY, 600_000))
 
-    assert told(result) == (CompressionStatus.FAILED_EMPTY_SUMMARY, 600_000, 600_000)
+    assert figures(result) == (CompressionStatus.FAILED_EMPTY_SUMMARY, 600_000, 600_000)
     assert result.new_history is None
     assert not bench.service.has_failed_attempt
 
@@ -310,10 +314,10 @@ async def test_a_summary_as_long_as_what_it_sums_up_is_one_and_a_longer_one_is_n
     answers = [answer("s" * 40)] * 4
     bench = Bench(tmp_path, *answers, threshold=0.000001)
 
-    assert told(await bench.compress(Chat(HISTORY, 31)))[0] is CompressionStatus.COMPRESSED
+    assert figures(await bench.compress(Chat(HISTORY, 31)))[0] is CompressionStatus.COMPRESSED
     result = await bench.compress(Chat(HISTORY, 30))
 
-    assert told(result) == (CompressionStatus.FAILED_INFLATED_TOKEN_COUNT, 30, 31)
+    assert figures(result) == (CompressionStatus.FAILED_INFLATED_TOKEN_COUNT, 30, 31)
     assert result.new_history is None
 
 
@@ -325,7 +329,7 @@ async def test_after_a_longer_summary_outputs_are_only_cut(tmp_path: Path) -> No
     old, new = output("a" * 100_000), output("b" * 150_000)
     result = await bench.compress(Chat([old, new], 70_000))
 
-    assert told(result)[:2] == (CompressionStatus.CONTENT_TRUNCATED, 70_000)
+    assert figures(result)[:2] == (CompressionStatus.CONTENT_TRUNCATED, 70_000)
     assert 37_500 < result.info.new_token_count < 38_000
     assert result.new_history is not None
     assert result.new_history[0] != old
@@ -340,9 +344,9 @@ async def test_cutting_helps_if_the_estimate_is_below_the_count(tmp_path: Path) 
     same = await bench.compress(Chat(HISTORY, 107))
     less = await bench.compress(Chat(HISTORY, 108))
 
-    assert told(same) == (CompressionStatus.NOOP, 107, 107)
+    assert figures(same) == (CompressionStatus.NOOP, 107, 107)
     assert same.new_history is None
-    assert told(less) == (CompressionStatus.CONTENT_TRUNCATED, 108, 107)
+    assert figures(less) == (CompressionStatus.CONTENT_TRUNCATED, 108, 107)
     assert less.new_history == HISTORY
     assert bench.model.requests == []
 
@@ -413,7 +417,7 @@ async def test_media_that_is_kept_is_counted_by_the_model(tmp_path: Path) -> Non
 
     result = await bench.compress(Chat(history, 600_000))
 
-    assert told(result) == (CompressionStatus.COMPRESSED, 600_000, 17)
+    assert figures(result) == (CompressionStatus.COMPRESSED, 600_000, 17)
     (request,) = bench.counter.requests
     assert request.model == "gemini-2.5-pro"
     assert [part for turn in request.contents for part in turn["parts"]] == [

@@ -16,7 +16,7 @@ def merged(event: HookEvent, *outputs: dict[str, Any]) -> HookOutput:
     return HookOutput(event, fields)
 
 
-def told(output: HookOutput) -> tuple[Any, ...]:
+def facts(output: HookOutput) -> tuple[Any, ...]:
     return (output.stops, output.blocks, output.asks, output.reason, output.system_message)
 
 
@@ -62,7 +62,7 @@ def specific(**fields: Any) -> dict[str, Any]:
 def test_any_hook_may_stop_block_or_ask(
     outputs: list[dict[str, Any]], expected: tuple[Any, ...]
 ) -> None:
-    assert told(merged(HookEvent.BEFORE_TOOL, *outputs)) == expected
+    assert facts(merged(HookEvent.BEFORE_TOOL, *outputs)) == expected
 
 
 @pytest.mark.parametrize(

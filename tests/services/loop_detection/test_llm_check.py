@@ -85,7 +85,9 @@ async def test_a_loop_must_be_confirmed(watched: Callable[..., Any]) -> None:
     assert made.detector.current() == LoopVerdict(count=1, type=LoopType.LLM, detail="second")
 
 
-async def test_who_confirmed_it_is_told_once(watched: Callable[..., Any]) -> None:
+async def test_the_first_verdict_alone_names_the_confirming_model(
+    watched: Callable[..., Any],
+) -> None:
     made = watched(sure(0.9), sure(0.9))
     signal = AbortController().signal
     verdicts = [await made.detector.turn_started(signal) for _ in range(31)]
