@@ -1,4 +1,4 @@
-"""Identity and chance as seams: ids, random numbers, process ids."""
+"""Seams for ids, random numbers and process ids."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _VARIANTS: Final = {f"{digit:x}": "89ab"[digit & 3] for digit in range(16)}
 
 
 class IdSource(Protocol):
-    """Where ids come from."""
+    """A source of ids."""
 
     def uuid(self, scope: str) -> str:
         """A new UUID in text form. `scope` says what for (`stream`, `message`, `confirmation`)."""
@@ -31,7 +31,7 @@ class IdSource(Protocol):
 
 
 class RandomSource(Protocol):
-    """Where chance comes from."""
+    """A source of random numbers."""
 
     def random(self) -> float:
         """A number in [0, 1)."""
@@ -39,7 +39,7 @@ class RandomSource(Protocol):
 
 
 class ProcessIds(Protocol):
-    """How a child's process id is shown."""
+    """The process ids to show."""
 
     def shown(self, pid: int) -> int:
         """The id to show for the real `pid`; the same one for the same child."""
@@ -55,7 +55,7 @@ class RandomIds:
 
 
 class CountingIds:
-    """The n-th id of a scope is the same in every run, whatever other scopes did."""
+    """The n-th id of a scope is the same in every run, whatever other scopes do."""
 
     def __init__(self, seed: str = "") -> None:
         self._seed = seed

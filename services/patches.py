@@ -1,8 +1,8 @@
 """Line differences and unified patches, line for line those of upstream's diff library.
 
-Which of several shortest edit scripts is taken can be seen in a patch and in the line counts, so
-this is Myers's algorithm with that library's choices: among equal furthest points it removes
-before it adds. (Python's `difflib` chooses otherwise.)
+The choice between several shortest edit scripts shows in a patch and in the line counts. So this is
+Myers's algorithm with that library's choice: among equal furthest points it removes before it adds.
+(Python's `difflib` chooses differently.)
 
 Source: jsdiff 8, `src/diff/base.ts` (`diffLines`) and `src/patch/create.ts` (`createPatch`).
 """
@@ -24,7 +24,7 @@ _NO_NEWLINE: Final = "\\ No newline at end of file"
 
 
 class ChangeKind(StrEnum):
-    """What became of a run of lines."""
+    """The change of a run of lines."""
 
     KEPT = "same"
     REMOVED = "removed"
@@ -36,7 +36,7 @@ _MARKS: Final = {ChangeKind.KEPT: " ", ChangeKind.REMOVED: "-", ChangeKind.ADDED
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A run of lines with one fate; each has its line feed, but for a last one without."""
+    """A run of lines with one kind of change. Each has its line feed, if the text has it."""
 
     kind: ChangeKind
     lines: tuple[str, ...]

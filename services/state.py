@@ -172,7 +172,7 @@ class SessionState:
         self._active_model = model
         self._approval_mode = approval_mode
         self.mode_breaks = 0
-        """How often plan or yolo mode was entered or left. Parts made for another mode are stale."""
+        """How often plan or yolo mode was entered or left, which makes cached texts stale."""
         self._folder_trusted = folder_trusted
         self._events = events
 

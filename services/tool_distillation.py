@@ -1,7 +1,7 @@
 """Tool-output distillation: with context management, long outputs become a file and an extract.
 
-Every tool but the file readers is limited. What is kept of a text is its first fifth and its last
-four fifths within a budget; of a very long output a model states the facts as well.
+The outputs of all tools but the file readers are limited. A text keeps its first fifth and its last
+four fifths within a budget; a very long output gets a model's summary as well.
 
 Source: core `context/toolDistillationService.ts`, `context/truncation.ts`.
 """
@@ -89,14 +89,14 @@ class ToolDistillation:
         return ShortOutput(_shortened(content, threshold / length, file, summary), file)
 
     async def _summary(self, tool_name: str, whole: str, length: int) -> str:
-        """What goes after the extract: a model's summary, or nothing."""
+        """The text after the extract: a model's summary, or nothing."""
         settings = self._settings
         summed_up_from = settings.distillation_summary_threshold_tokens * _CHARS_PER_TOKEN
         if not summed_up_from < length <= _MAX_SUMMED_UP:
             return ""
         try:
             response = await self._ask(tool_name, whole)
-        except Exception as error:  # noqa: BLE001 - a summary is a courtesy; the file has it all
+        except Exception as error:  # noqa: BLE001 - a summary is optional; the file has the whole output
             logger.debug("no summary of a long tool output: %s", error)
             return ""
         parts = first_parts(response)

@@ -1,8 +1,8 @@
 """`ChatCompressionService`: replaces the old part of a conversation by a summary of it.
 
-A model writes the summary, and is then asked to look for what it left out. Source: core
-`context/chatCompressionService.ts`, and `core/client.ts` `tryCompressChat` for what is remembered
-of a failed attempt. What becomes of the result is the runtime's business:
+A model writes the summary, and is then asked for what it left out. Source: core
+`context/chatCompressionService.ts`; `core/client.ts` `tryCompressChat` for failed attempts. The
+runtime applies the result:
 
 - `COMPRESSED`: a new chat on the environment's context and `new_history`, on the same recording;
 - `CONTENT_TRUNCATED`: the same chat with its history replaced by `new_history`;
@@ -75,7 +75,7 @@ _CONFIG_KEYS: Final = {
 
 
 class CompressionStatus(IntEnum):
-    """What came of an attempt; the wire's numbers. Source: core `core/turn.ts`."""
+    """The outcome of an attempt; the wire's numbers. Source: core `core/turn.ts`."""
 
     COMPRESSED = 1
     FAILED_INFLATED_TOKEN_COUNT = 2
@@ -104,9 +104,9 @@ class CompressionInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionResult:
-    """An attempt, and the history that the chat is to have where it changes.
+    """An attempt, and the chat's new history if it changes.
 
-    After `COMPRESSED` that history does not yet begin with the environment's context.
+    After `COMPRESSED`, that history lacks the environment's context.
     """
 
     info: CompressionInfo
@@ -127,7 +127,7 @@ class CompressibleChat(Protocol):
 
 
 class ChatCompressionService:
-    """One per conversation: it remembers whether summarising has failed in the current chat."""
+    """One per conversation: it remembers a failed attempt in the current chat."""
 
     def __init__(
         self,
@@ -187,7 +187,7 @@ class ChatCompressionService:
             prompt_id: Goes into the requests.
             model: The concrete model that the next request is expected to go to.
             signal: Ends the requests.
-            force: Asked for by the user: whatever the length, and however it went before.
+            force: The user asked for it: compress whatever the length, also after a failure.
 
         Raises:
             ModelError: no summary could be got.
@@ -231,7 +231,7 @@ class ChatCompressionService:
         prompt_id: str,
         force: bool,
     ) -> CompressionResult:
-        """The outcome of a summary, which is only worth having if it is shorter."""
+        """The outcome of a summary, which counts only if it is shorter."""
         parts = _parts([self._session_context(), *history])
         after = await request_token_count(parts, self._generator, model, signal, prompt_id)
         self._logged(before, after)
