@@ -57,7 +57,7 @@ __all__ = ["ServicesSetup", "open_services"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServicesSetup:
-    """Everything that makes one session different from another: the seams, and the settings."""
+    """The seams and settings of one session."""
 
     session_id: str
     model: str
@@ -71,18 +71,18 @@ class ServicesSetup:
     approval_mode: ApprovalMode = ApprovalMode.DEFAULT
     settings: Settings = field(default_factory=Settings)
     auth_type: str = "gemini-api-key"
-    """Decides which models are accessible. Source: core `config/config.ts`, `refreshAuth`."""
+    """Determines the accessible models. Source: core `config/config.ts`, `refreshAuth`."""
     events: CoreEvents = field(default_factory=CoreEvents)
     fallback_handler: FallbackModelHandler | None = None
     system_policies: Path | None = None
-    """Where the machine's administrator has policy files; a replay has none."""
+    """The folder of the administrator's policy files; a replay has none."""
     version: str = "unknown"
     """Of the product, as MCP servers receive it. Source: core `config/config.ts`,
     `clientVersion`."""
     model_observers: tuple[ModelCallObserver, ...] = ()
     """Further observers of model calls."""
     telemetry: Telemetry | None = None
-    """What watches the session; `None` where telemetry is off."""
+    """Observes the session; `None` where telemetry is off."""
     around_tools: Callable[[RunCall], RunCall] | None = None
     """Wraps each run of a call, in children too, outside of its measurement."""
     notify_hooks: Callable[[HookNotice], None] = lambda _: None

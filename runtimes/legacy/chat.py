@@ -1,4 +1,4 @@
-"""`GeminiChat`: a chat that is sent: attempts at an answer, until one is complete.
+"""`GeminiChat`: sends a chat, with attempts until an answer is complete.
 
 Source: core `core/geminiChat.ts`.
 """
@@ -67,7 +67,7 @@ class GeminiChat(Chat):
             EmptyMessageError: there are no parts.
         """
         async with self.sending:
-            # A key that means no model fails here: nothing of such a send is recorded.
+            # A key without a model fails here, before anything is recorded.
             self._services.models.resolve(key)
             content = {"role": "user", "parts": parts}
             sent = self.take_request(content, prompt_id=prompt_id, display_content=display_content)

@@ -80,19 +80,19 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A failed attempt is tried again; what it emitted is not withdrawn."""
+    """A failed attempt is repeated. Its events are not withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFailed:
-    """The model could not be asked, or broke off for good."""
+    """The request failed, or the stream broke off, after all retries."""
 
     error: StructuredError
 
 
 @dataclass(frozen=True, slots=True)
 class InvalidStream:
-    """The model's answer was none, and the retries are used up."""
+    """The model's answer was invalid, and the retries are used up."""
 
     kind: str
     message: str

@@ -16,7 +16,7 @@ class StreamTranslator(ConversationEvents):
     """Translates one stream."""
 
     def translate(self, event: server.ServerEvent) -> Iterator[AgentEvent]:
-        """The agent events that stand for one server event; none for what stays internal."""
+        """The agent events for one server event; none for an internal one."""
         match event:
             case server.ModelInfo(model=model):
                 yield self.model_chosen(model)

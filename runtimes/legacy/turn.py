@@ -42,7 +42,7 @@ class Turn:
         *,
         display_content: list[Part] | None = None,
     ) -> AsyncGenerator[server.ServerEvent, None]:
-        """Send `parts` and yield what comes of it; errors of the model become events.
+        """Send `parts` and yield the events; errors of the model become events.
 
         Raises:
             UnauthorizedError: the credentials were refused; the caller has to ask for others.
@@ -66,7 +66,7 @@ class Turn:
                     if isinstance(item, server.AgentExecutionStopped):
                         return
         except EmptyMessageError:
-            # Upstream fails again while it reports this one, so it escapes as it is.
+            # Upstream fails while it reports this error, so it is raised as it is.
             raise
         except Exception as error:  # noqa: BLE001 - the border where failures become events
             if signal.aborted:

@@ -1,4 +1,4 @@
-"""Installing a version of the published core: beside the others first, then by one rename."""
+"""Installs a version of the published core: into a temporary folder, then by one rename."""
 
 from __future__ import annotations
 

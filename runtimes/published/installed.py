@@ -1,4 +1,4 @@
-"""What is installed: finding, describing and removing versions of the published core."""
+"""Finds, describes and removes installed versions of the published core."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 LEFTOVER: Final = ".leftover-"
-"""How the names of folders begin that are not yet, or no longer, installed."""
+"""The prefix of folders that are not yet, or no longer, installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,8 +172,7 @@ def package_json(package: Path) -> Mapping[str, Any]:
 
 
 def _is_complete(version: str) -> bool:
-    # Folders get these names by one rename after npm has ended well; whatever else bears one
-    # was put there, or taken from, by hand.
+    # An install renames its folder after npm has succeeded, so a mismatch is a manual change.
     return package_json(package_inside(version_folder(version))).get("version") == version
 
 

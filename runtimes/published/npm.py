@@ -1,4 +1,4 @@
-"""Running npm: one package into one folder, and what npm's failures mean."""
+"""Runs npm to install one package into one folder, and explains its failures."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from services.redaction import redacted
 __all__ = ["END_S", "npm_install"]
 
 END_S: Final = 5.0
-"""How long npm has to end when it is asked to, before it is killed."""
+"""How long npm may take to end before it is killed."""
 
-# Optional packages stay in: the core takes its pseudo-terminal from one, and observing it without
-# would be observing something else. None of what it needs is built by an install script.
+# Optional packages are included, because the core takes its pseudo-terminal from one. No package
+# that the core needs has an install script.
 _FLAGS: Final = (
     "--no-save",
     "--omit=dev",
