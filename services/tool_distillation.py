@@ -24,7 +24,16 @@ from services.output_files import save_tool_output, tool_outputs_folder
 from services.scheduler.truncation import ShortOutput
 from services.session import Session
 from services.tools.contract import LlmContent
-from services.wire import Json, JsonObject, Part, js_json, js_json_pretty, js_length, js_slice
+from services.wire import (
+    Json,
+    JsonObject,
+    Part,
+    js_json,
+    js_json_pretty,
+    js_length,
+    js_slice,
+    js_truthy,
+)
 
 __all__ = ["ToolDistillation", "truncate_proportionally", "truncated_response"]
 
@@ -155,7 +164,7 @@ def _part_length(part: str | Part) -> int:
     if part.get("text"):
         return js_length(part["text"])
     response = (part.get("functionResponse") or {}).get("response")
-    return js_length(js_json(response)) if _is_set(response) else 0
+    return js_length(js_json(response)) if js_truthy(response) else 0
 
 
 def _shortened(content: LlmContent, ratio: float, file: Path, summary: str) -> LlmContent:
@@ -235,8 +244,3 @@ def _chars_of(text: str, tokens: int) -> int:
         return 0
     ascii_ratio = len(sample.encode("ascii", "ignore")) / size
     return floor(tokens / (ascii_ratio * _ASCII_TOKENS + (1 - ascii_ratio) * _OTHER_TOKENS))
-
-
-def _is_set(value: Json) -> bool:
-    """JavaScript's truth: an empty list or object counts."""
-    return bool(value) or isinstance(value, (dict, list))

@@ -28,8 +28,10 @@ __all__ = [
     "js_locale_number",
     "js_number",
     "js_slice",
+    "js_text",
     "js_trim",
     "js_trim_end",
+    "js_truthy",
     "js_units",
     "printable",
 ]
@@ -109,6 +111,22 @@ def js_json(value: Json) -> str:
 def js_json_pretty(value: Json, indent: int = 2) -> str:
     """`JSON.stringify(value, null, indent)`; see `js_json`."""
     return _escaped(_text(value, "\n", " " * indent, ": "))
+
+
+def js_truthy(value: Json) -> bool:
+    """Whether JavaScript counts `value` as true: empty lists and objects do."""
+    return bool(value) or isinstance(value, (dict, list))
+
+
+def js_text(value: Json) -> str:
+    """`String(value)`."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return "[object Object]"
+    if isinstance(value, (list, tuple)):
+        return ",".join("" if item is None else js_text(item) for item in value)
+    return js_json(value)
 
 
 def js_number(value: float) -> str:

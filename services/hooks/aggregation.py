@@ -10,8 +10,8 @@ from typing import Final
 
 from services.hooks.events import HookEvent
 from services.hooks.outputs import HookFields
-from services.hooks.values import HookOutputError, has, js_text, mapping, spread, truthy
-from services.wire import Json
+from services.hooks.values import HookOutputError, has, mapping, spread
+from services.wire import Json, js_text, js_truthy
 
 __all__ = ["merge_outputs"]
 
@@ -61,12 +61,14 @@ def _any_may_forbid(outputs: Sequence[HookFields]) -> HookFields:
         ):
             merged["decision"] = decision
         for key, said in texts.items():
-            if truthy(output.get(key)) and (key != "stopReason" or output.get("continue") is False):
+            if js_truthy(output.get(key)) and (
+                key != "stopReason" or output.get("continue") is False
+            ):
                 said.append(js_text(output[key]))
-        if truthy(output.get("suppressOutput")):
+        if js_truthy(output.get("suppressOutput")):
             merged["suppressOutput"] = True
         own: Json = output.get("hookSpecificOutput")
-        if truthy(own):
+        if js_truthy(own):
             specific = {**(specific or {}), **_specific(own)}
             if has(own, "additionalContext") and isinstance(own["additionalContext"], str):
                 contexts.append(own["additionalContext"])

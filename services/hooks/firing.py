@@ -20,10 +20,10 @@ from services.hooks.planning import HookPlan, Subject, make_plan
 from services.hooks.results import HookOutput
 from services.hooks.running import HookResult, HookRunner
 from services.hooks.translation import HookModelRequest, request_for_hooks
-from services.hooks.values import HookOutputError, js_text, truthy
+from services.hooks.values import HookOutputError
 from services.settings.hooks import CommandHook, HookDefinition
 from services.state import CoreEvents, Logged, UserFeedback
-from services.wire import JsonObject
+from services.wire import JsonObject, js_text, js_truthy
 
 __all__ = ["HookFiring"]
 
@@ -167,7 +167,7 @@ class HookFiring:
             )
         for result in results:
             said = (result.output or {}).get("systemMessage")
-            if truthy(said):
+            if js_truthy(said):
                 self._notify(
                     HookSystemMessage(
                         hook_name=result.hook.shown_name, event_name=event, message=js_text(said)

@@ -21,8 +21,8 @@ from services.hooks.translation import (
     changed_model,
     response_from_hook,
 )
-from services.hooks.values import HookOutputError, mapping, truthy
-from services.wire import Json, JsonObject
+from services.hooks.values import HookOutputError, mapping
+from services.wire import Json, JsonObject, js_truthy
 
 __all__ = [
     "AgentExecutionBlocked",
@@ -150,7 +150,7 @@ def _changed(
 def _synthetic(output: HookOutput) -> JsonObject | None:
     """The answer that a hook gives in the model's place; every candidate has a finish reason."""
     said = output.specific("llm_response")
-    if not truthy(said):
+    if not js_truthy(said):
         return None
     response = response_from_hook(said)
     for candidate in response["candidates"]:

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from services.hooks.events import HookEvent
-from services.hooks.values import js_text, mapping, truthy
-from services.wire import Json, JsonObject, js_trim
+from services.hooks.values import mapping
+from services.wire import Json, JsonObject, js_text, js_trim, js_truthy
 
 __all__ = ["HookOutput"]
 
@@ -47,7 +47,7 @@ class HookOutput:
     def reason(self) -> str:
         """Why it stops or blocks; never empty."""
         for key in ("stopReason", "reason"):
-            if truthy(self._fields.get(key)):
+            if js_truthy(self._fields.get(key)):
                 return js_text(self._fields[key])
         return "No reason provided"
 
@@ -65,7 +65,7 @@ class HookOutput:
     @property
     def suppress_output(self) -> bool:
         """The message is not for the debug log. Nothing else depends on it."""
-        return truthy(self._fields.get("suppressOutput"))
+        return js_truthy(self._fields.get("suppressOutput"))
 
     @property
     def additional_context(self) -> str | None:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.hooks.values import HookOutputError, js_text, listed, mapping, member, truthy
+from services.hooks.values import HookOutputError, listed, mapping, member
 from services.model.parts import response_text
 from services.model.response_shape import ResponseShapeError, check_response
-from services.wire import Content, Json, JsonObject, Part
+from services.wire import Content, Json, JsonObject, Part, js_text, js_truthy
 
 __all__ = [
     "HookModelRequest",
@@ -69,7 +69,7 @@ def changed_config(said: Json, request: HookModelRequest) -> JsonObject:
     """The config after a hook's `llm_request`: of its four fields, those left out are cleared."""
     config = dict(request.config)
     given: Json = mapping(said).get("config")
-    if not truthy(given):
+    if not js_truthy(given):
         return config
     for key in _CONFIG:
         if key in mapping(given):
@@ -180,7 +180,7 @@ def response_from_hook(said: Json) -> JsonObject:
 
 def _part_of(said: Json) -> Part:
     """A text part; what is no text is joined to the others as JavaScript does it."""
-    return {"text": said if isinstance(said, str) else js_text(said) if truthy(said) else None}
+    return {"text": said if isinstance(said, str) else js_text(said) if js_truthy(said) else None}
 
 
 def _texts(parts: Sequence[Part] | None) -> Iterable[str]:

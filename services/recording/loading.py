@@ -22,7 +22,7 @@ from services.recording.records import (
     is_resumable_message,
 )
 from services.regular_files import MOST_TEXT, open_regular, read_regular
-from services.wire import Json, JsonObject, js_trim
+from services.wire import Json, JsonObject, js_trim, js_truthy
 
 __all__ = ["load_conversation_record"]
 
@@ -175,7 +175,7 @@ class _Reader:
         if isinstance(updates, list):
             return
         if "memoryScratchpad" in updates:
-            self._tracks_scratchpad = _truthy(updates["memoryScratchpad"])
+            self._tracks_scratchpad = js_truthy(updates["memoryScratchpad"])
             self._scratchpad_is_stale = False
         if isinstance(updates.get("messages"), list):
             self._messages.clear()
@@ -225,8 +225,3 @@ def _read_legacy(file: Path, metadata_only: bool) -> ConversationRecord | None:
         logger.debug("%s is no chat recording: %s", file, problem)
         return None
     return ConversationRecord(fields, [] if metadata_only else messages)
-
-
-def _truthy(value: Json) -> bool:
-    """JavaScript's truth: an empty list or object is true."""
-    return bool(value) or isinstance(value, (dict, list))

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from services.abort import AbortError, AbortSignal
-from services.hooks.values import js_text
 from services.ids import IdSource
 from services.message_bus import MessageBus, SubagentActivityUpdate
 from services.subagents.activity import SubagentActivity
@@ -31,7 +30,7 @@ from services.subagents.progress import (
 from services.subagents.subagents import Subagents
 from services.tools.base import PlainInvocation
 from services.tools.contract import ToolExecution, ToolResult
-from services.wire import Json, JsonObject
+from services.wire import Json, JsonObject, js_text
 
 __all__ = ["CANCELLED", "LocalInvocation", "SessionParts"]
 

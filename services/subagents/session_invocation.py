@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 from agent_protocol.agent import MessageSend, UpdateSend
 from agent_protocol.content import TextPart
-from services.hooks.values import js_text
 from services.subagents.child import ChildAgent
 from services.subagents.child_run import LocalInvocation
+from services.wire import js_text
 
 __all__ = ["LocalSessionInvocation"]
 
