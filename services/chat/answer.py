@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from services.model.parts import citations, first_parts, response_text, response_texts
 from services.model.stream import AskedCall
@@ -19,22 +20,22 @@ __all__ = ["AnswerReader", "Delta", "Requested"]
 class Delta:
     """What one step of the model's stream adds to its answer.
 
-    A chunk of the API gives its thoughts, its texts as one, each of its function calls, then one
-    closing delta without a part, if it has a finish reason or nothing else to report.
+    A chunk of the API gives its thoughts, its texts as one, and each of its function calls. The
+    last delta also carries what closes the chunk. A chunk without parts gives one without a part.
     """
 
     part: Part | None = None
-    """The API's JSON of a thought, a text or a function call; `None` in a closing delta."""
+    """The API's JSON of a thought, a text or a function call."""
     request: AskedCall | None = None
     """Of a function call: a `ToolCallRequest`, or, in a child, its own kind of call."""
     index: int = 0
     """The delta's place among those of its chunk, from 0."""
     citations: tuple[str, ...] = ()
-    """Of a closing delta with a finish reason: the citations not reported yet, sorted."""
+    """Of a delta with a finish reason: the citations not reported yet, sorted."""
     finish_reason: str | None = None
-    """Of a closing delta: the chunk's finish reason."""
+    """Of a chunk's last delta: the chunk's finish reason."""
     usage: JsonObject | None = None
-    """Of a closing delta with a finish reason: the chunk's `usageMetadata`."""
+    """Of a delta with a finish reason: the chunk's `usageMetadata`."""
 
 
 Requested = Callable[[JsonObject, str | None], AskedCall]
@@ -58,7 +59,8 @@ class AnswerReader:
         self.complete = False
         """Whether the answer is in history, or a hook has replaced it."""
         self._citations: set[str] = set()
-        self._last, self._visible_before = Delta(), False
+        self._last = Delta()
+        self._before: tuple[bool, str | None] = False, None
 
     @property
     def texts(self) -> list[str]:
@@ -76,39 +78,46 @@ class AnswerReader:
         Every chunk gives at least one delta, so that an abort is noticed.
         """
         self.chunks.append(chunk)
-        count = 0
-        for part, request in self._parts_of(chunk, requested):
-            yield self.see(Delta(part=part, request=request, index=count))
-            count += 1
+        parts = self._parts_of(chunk)
+        for index, part in enumerate(parts or [None]):
+            closing: dict[str, Any] = {}
+            if index >= len(parts) - 1:
+                closing = self._closing(chunk)
+            call = (part or {}).get("functionCall")
+            request = None if call is None else requested(call, chunk.get("responseId"))
+            yield self.see(Delta(part=part, request=request, index=index, **closing))
+
+    def _closing(self, chunk: JsonObject) -> dict[str, Any]:
+        """The fields of the chunk's last delta that report how the answer ended."""
         self._citations.update(citations(chunk))
         reason = (chunk.get("candidates") or [{}])[0].get("finishReason")
-        if reason:
-            sources = tuple(sorted(self._citations))
-            self._citations.clear()
-            usage = chunk.get("usageMetadata")
-            yield self.see(Delta(index=count, citations=sources, finish_reason=reason, usage=usage))
-        elif not count:
-            yield self.see(Delta())
+        if not reason:
+            return {}
+        sources = tuple(sorted(self._citations))
+        self._citations.clear()
+        return {
+            "citations": sources,
+            "finish_reason": reason,
+            "usage": chunk.get("usageMetadata"),
+        }
 
     @staticmethod
-    def _parts_of(
-        chunk: JsonObject, requested: Requested
-    ) -> Iterator[tuple[Part, AskedCall | None]]:
+    def _parts_of(chunk: JsonObject) -> list[Part]:
         """In the order in which upstream emits a chunk: thoughts, text, function calls."""
         parts = first_parts(chunk)
-        for part in parts:
-            if part.get("thought"):
-                yield {key: part[key] for key in part if key != "functionCall"}, None
+        shown = [
+            {key: part[key] for key in part if key != "functionCall"}
+            for part in parts
+            if part.get("thought")
+        ]
         text = response_text(chunk)
         if text:
-            yield {"text": text}, None
-        for part in parts:
-            if part.get("functionCall") is not None:
-                yield part, requested(part["functionCall"], chunk.get("responseId"))
+            shown.append({"text": text})
+        return [*shown, *(part for part in parts if part.get("functionCall") is not None)]
 
     def see(self, delta: Delta) -> Delta:
         """Take in a delta that is about to be yielded; returns it."""
-        self._last, self._visible_before = delta, self.visible_text
+        self._last, self._before = delta, (self.visible_text, self.finish_reason)
         part = delta.part or {}
         if delta.request is not None:
             self.asked = True
@@ -120,7 +129,7 @@ class AnswerReader:
 
     def withdraw(self) -> None:
         """Take the last delta back: the answer loops with it, and clients do not see it."""
-        self.visible_text = self._visible_before
+        self.visible_text, self.finish_reason = self._before
         if self._last.request is not None:
             self.calls.pop()
 

@@ -29,8 +29,7 @@ def test_a_chunk_gives_thoughts_text_calls_and_the_end_in_this_order() -> None:
     assert list(reader.deltas(seen, requested)) == [
         Delta(part=THOUGHT),
         Delta(part={"text": "ab"}, index=1),
-        Delta(part=CALL, request=call, index=2),
-        Delta(index=3, finish_reason="STOP"),
+        Delta(part=CALL, request=call, index=2, finish_reason="STOP"),
     ]
     assert (reader.calls, reader.asked) == ([call], True)
     assert (reader.text, reader.visible_text, reader.finish_reason) == ("ab", True, "STOP")
@@ -64,6 +63,6 @@ def test_what_the_reader_does_not_ask_for_was_never_seen() -> None:
 
 def test_a_delta_that_is_withdrawn_leaves_the_question_for_tools() -> None:
     reader = AnswerReader()
-    list(reader.deltas(chunk(CALL), requested))
+    list(reader.deltas(chunk(CALL, finishReason="STOP"), requested))
     reader.withdraw()
-    assert (reader.calls, reader.asked) == ([], True)
+    assert (reader.calls, reader.asked, reader.finish_reason) == ([], True, None)
