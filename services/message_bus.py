@@ -1,8 +1,8 @@
 """The message bus: how the scheduler, the tools and the user's surface reach each other.
 
 Messages are values of the types below; a handler subscribes to one type. Delivery is immediate and
-in order of subscription. Publishing never raises: a handler that fails is reported as a
-`BusFailure`, and the others still receive the message. The policy engine answers confirmation
+in order of subscription. Publishing never raises: the error of a handler is logged, and
+the other handlers still receive the message. The policy engine answers confirmation
 requests and takes policy updates before any subscriber. Source: core `confirmation-bus/`.
 """
 
@@ -24,7 +24,6 @@ from services.wire import JsonObject
 
 __all__ = [
     "Announcement",
-    "BusFailure",
     "BusMessage",
     "MessageBus",
     "RequestTimeout",
@@ -133,20 +132,12 @@ class SubagentActivityUpdate:
     """`{id, type, content, displayName?, description?, args?, status}`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BusFailure:
-    """An error of a handler, which publishing does not raise."""
-
-    error: Exception
-
-
 Announcement = (
     ToolConfirmationResponse
     | ToolPolicyRejection
     | ToolCallsUpdate
     | SubagentActivityUpdate
     | UpdatePolicy
-    | BusFailure
 )
 BusMessage = ToolConfirmationRequest | Announcement
 M = TypeVar("M", bound=BusMessage)
@@ -196,7 +187,7 @@ class MessageBus:
             if isinstance(message, UpdatePolicy):
                 self._policy.apply_update(message)
         except Exception as error:  # noqa: BLE001 - a border: publishing never raises
-            self._fail(error)
+            _log(error)
             return
         self._deliver(message)
 
@@ -214,7 +205,7 @@ class MessageBus:
                 raise ValueError(f"Invalid message structure: {message!r}")
             await self._decide(message)
         except Exception as error:  # noqa: BLE001 - a border: publishing never raises
-            self._fail(error)
+            _log(error)
 
     async def request(
         self,
@@ -287,15 +278,11 @@ class MessageBus:
             try:
                 handler(message)
             except Exception as error:  # noqa: BLE001 - see the module's first lines
-                self._fail(error)
+                _log(error)
 
-    def _fail(self, error: Exception) -> None:
-        logger.warning("a message could not be delivered: %s", error, exc_info=error)
-        for handler in list(self._handlers.get(BusFailure, ())):
-            try:
-                handler(BusFailure(error=error))
-            except Exception:
-                logger.exception("a handler of bus failures failed")
+
+def _log(error: Exception) -> None:
+    logger.warning("a message could not be delivered: %s", error, exc_info=error)
 
 
 async def _in_time(work: Coroutine[Any, Any, None], clock: Clock, timeout_ms: float) -> None:

@@ -164,17 +164,15 @@ after_tool_told_what_people_see = held_out.wrap(
 
 
 @fault(
-    "services.hooks.prompt_hooks:PromptHooks.begin",
+    "services.hooks.prompt_hooks:PromptHooks.admit",
     origin="the event hung on the framework's callback before each model call",
 )
-async def before_agent_at_every_request(
-    begin: Any, self: Any, prompt_id: str, request: Any, signal: Any = None
-) -> Any:
+async def before_agent_at_every_request(admit: Any, self: Any, prompt_id: str, *more: Any) -> Any:
     """BeforeAgent is fired for every request of a prompt, not once."""
     known = self._prompts.get(prompt_id)
     if known is not None:
         known.fired = False
-    return await begin(self, prompt_id, request, signal)
+    return await admit(self, prompt_id, *more)
 
 
 @fault(

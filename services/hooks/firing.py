@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from services.abort import AbortSignal
-from services.clock import Clock, iso_timestamp
-from services.environment import Environment
+from services.clock import iso_timestamp
 from services.hooks.aggregation import merge_outputs
 from services.hooks.command import HookPlaces
 from services.hooks.events import HookEnd, HookEvent, HookNotice, HookStart, HookSystemMessage
@@ -21,8 +21,9 @@ from services.hooks.results import HookOutput
 from services.hooks.running import HookResult, HookRunner
 from services.hooks.translation import HookModelRequest, request_for_hooks
 from services.hooks.values import HookOutputError
+from services.session import Session
 from services.settings.hooks import CommandHook, HookDefinition
-from services.state import CoreEvents, Logged, UserFeedback
+from services.state import Logged, UserFeedback
 from services.wire import JsonObject, js_text, js_truthy
 
 __all__ = ["HookFiring"]
@@ -48,25 +49,17 @@ class HookFiring:
 
     def __init__(
         self,
+        session: Session,
         definitions: Sequence[HookDefinition],
         *,
-        disabled: Iterable[str],
-        clock: Clock,
-        environment: Environment,
-        events: CoreEvents,
         notify: Callable[[HookNotice], None],
-        places: Callable[[], HookPlaces],
-        transcript: Callable[[], str],
+        transcript: Callable[[], Path | None],
     ) -> None:
         self._definitions: dict[str, list[HookDefinition]] = {}
         for definition in definitions:
             self._definitions.setdefault(definition.event, []).append(definition)
-        self._disabled = frozenset(disabled)
-        self._clock = clock
-        self._variables = environment.child_variables
-        self._events = events
+        self._session = session
         self._notify = notify
-        self._places = places
         self._transcript = transcript
         self._known: WeakKeyDictionary[HookModelRequest, _Known] = WeakKeyDictionary()
 
@@ -99,16 +92,21 @@ class HookFiring:
         Returns:
             None when no hook had any output, or one had an output that cannot be read.
         """
-        plan = make_plan(self._definitions.get(event, ()), self._disabled, subject or Subject())
+        session, definitions = self._session, self._definitions.get(event, ())
+        plan = make_plan(definitions, session.settings.disabled_hooks, subject or Subject())
         if not plan.hooks:
             return None
-        places = self._places()
+        places = HookPlaces(
+            cwd=str(session.workspace.root),
+            plans=str(session.plans()),
+            session_id=session.state.session_id,
+        )
         given = {
             "session_id": places.session_id,
-            "transcript_path": self._transcript(),
+            "transcript_path": str(self._transcript() or ""),
             "cwd": places.cwd,
             "hook_event_name": str(event),
-            "timestamp": iso_timestamp(self._clock.now_ms()),
+            "timestamp": iso_timestamp(session.clock.now_ms()),
             **fields(),
         }
         try:
@@ -120,7 +118,7 @@ class HookFiring:
             return None
         output = None if merged is None else HookOutput(event, merged)
         for result in results:
-            self._events.emit(_logged(event, given, result))
+            self._session.events.emit(_logged(event, given, result))
         self._report(event, results, output, request)
         return output
 
@@ -142,7 +140,10 @@ class HookFiring:
             )
 
         return HookRunner(
-            clock=self._clock, variables=self._variables, started=started, ended=ended
+            clock=self._session.clock,
+            variables=self._session.environment.child_variables,
+            started=started,
+            ended=ended,
         )
 
     def _report(
@@ -158,7 +159,7 @@ class HookFiring:
             result.hook.shown_name for result in results if not (result.success or result.aborted)
         )
         if failed and self._is_news(failed, request):
-            self._events.emit(
+            self._session.events.emit(
                 UserFeedback(
                     severity="warning",
                     message=f"Hook(s) [{failed}] failed for event {event}. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,7 +42,7 @@ _PYTHON_ONLY: Final = re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})\+|\(\?(?![:=!<])")
 
 def make_plan(
     definitions: Sequence[HookDefinition],
-    disabled: frozenset[str],
+    disabled: Collection[str],
     subject: Subject = _NO_SUBJECT,
 ) -> HookPlan:
     """Choose among `definitions`, all of one event.

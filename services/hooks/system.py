@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from services.abort import AbortSignal
-from services.hooks.command import HookPlaces
 from services.hooks.events import HookEvent, HookNotice
 from services.hooks.firing import HookFiring
 from services.hooks.planning import Subject
@@ -56,24 +55,18 @@ class HookSystem:
             session: Its settings have the hooks, which run in its workspace.
             notify: Receives starts, ends and messages of hooks.
         """
-        settings, workspace, state = session.settings, session.workspace, session.state
+        settings = session.settings
         self._settings = settings
-        self._workspace = workspace
+        self._workspace = session.workspace
         self._events = session.events
         self.transcript: Callable[[], Path | None] = lambda: None
         """The chat's record, which inputs name. The opener of a chat sets it."""
         known = [each for each in settings.hooks if each.event in _EVENT_NAMES]
         self._firing = HookFiring(
+            session,
             known if settings.folder_trusted else (),
-            disabled=settings.disabled_hooks,
-            clock=session.clock,
-            environment=session.environment,
-            events=session.events,
             notify=notify,
-            places=lambda: HookPlaces(
-                cwd=str(workspace.root), plans=str(session.plans()), session_id=state.session_id
-            ),
-            transcript=lambda: str(self.transcript() or ""),
+            transcript=lambda: self.transcript(),
         )
 
     def initialize(self) -> None:
