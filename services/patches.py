@@ -124,19 +124,11 @@ def _search(old: list[int], new: list[int], place: int, last: _Run | None) -> _R
         if steps > MOST_STEPS:
             return _replace_all(old_end - first, new_end - first, common)
         for diagonal in diagonals:
-            removing = best.pop(diagonal - 1, None)
-            adding = best.get(diagonal + 1)
-            if adding is not None and not 0 <= adding[0] - diagonal <= new_end:
-                adding = None
-            if removing is not None and removing[0] >= old_end:
-                removing = None
-            if adding is not None and (removing is None or removing[0] < adding[0]):
-                place, last = adding[0], _longer(adding[1], ChangeKind.ADDED)
-            elif removing is not None:
-                place, last = removing[0] + 1, _longer(removing[1], ChangeKind.REMOVED)
-            else:
+            reached = _step(best, diagonal, old_end, new_end)
+            if reached is None:
                 best.pop(diagonal, None)
                 continue
+            place, last = reached
             start = place
             while (
                 place < old_end
@@ -155,6 +147,23 @@ def _search(old: list[int], new: list[int], place: int, last: _Run | None) -> _R
             if at_new_end:
                 low = max(low, diagonal + 1)
     raise AssertionError("an edit as long as both texts always exists")
+
+
+def _step(
+    best: dict[int, tuple[int, _Run | None]], diagonal: int, old_end: int, new_end: int
+) -> tuple[int, _Run | None] | None:
+    """The furthest place on `diagonal` by one more line; `None` where both edges are reached."""
+    removing = best.pop(diagonal - 1, None)
+    adding = best.get(diagonal + 1)
+    if adding is not None and not 0 <= adding[0] - diagonal <= new_end:
+        adding = None
+    if removing is not None and removing[0] >= old_end:
+        removing = None
+    if adding is not None and (removing is None or removing[0] < adding[0]):
+        return adding[0], _longer(adding[1], ChangeKind.ADDED)
+    if removing is not None:
+        return removing[0] + 1, _longer(removing[1], ChangeKind.REMOVED)
+    return None
 
 
 def _longer(last: _Run | None, kind: ChangeKind) -> _Run:

@@ -8,6 +8,7 @@ from typing import Any
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.wrappers import changed, first, instead, passing, put, result, returns
 from services.tools.contract import ToolErrorType
+from services.tools.replace import _Refusal
 
 fault = Faults(Site.SERVICE, Behaviour.TOOLS)
 held_out = Faults(Site.SERVICE, Behaviour.TOOLS, held_out=True)
@@ -181,8 +182,6 @@ def ambiguous_edit_made_everywhere(
 @held_out("services.tools.replace:_Edit._plan", origin="a missing file read as an empty one")
 def edit_makes_missing_file(plan: Any, self: Any) -> Any:
     """An edit of a file that is not there makes it, with the new text alone."""
-    from services.tools.replace import _Refusal
-
     try:
         return plan(self)
     except _Refusal as refusal:
@@ -197,8 +196,6 @@ def edit_makes_missing_file(plan: Any, self: Any) -> Any:
 )
 def edit_without_change_accepted(check: Any, /, self: Any, *args: Any, **more: Any) -> None:
     """An edit that changes nothing is reported as made instead of refused."""
-    from services.tools.replace import _Refusal
-
     try:
         check(self, *args, **more)
     except _Refusal as refusal:

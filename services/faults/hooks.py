@@ -9,6 +9,7 @@ from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import Altered
 from seeded_faults.wrappers import instead, only_when, passing, result, returns
 from services.hooks.events import HookEvent
+from services.hooks.outputs import _plain
 from services.hooks.values import mapping
 from services.scheduler.call_hooks import AfterCall
 
@@ -232,8 +233,6 @@ def json_of_failing_hook_is_text(
     parse: Any, stdout: str, stderr: str, exit_code: int | None
 ) -> Any:
     """JSON that a hook prints before it exits with an error is taken for a plain message."""
-    from services.hooks.outputs import _plain
-
     said = stdout.strip() or stderr.strip()
     return _plain(said, exit_code) if exit_code and said else parse(stdout, stderr, exit_code)
 

@@ -9,17 +9,11 @@ from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.wrappers import instead, passing, result, returns
 from services.output_files import truncated_output
 from services.scheduler.calls import CallStatus
-from services.scheduler.execution import Ending
+from services.scheduler.execution import _USER_CANCELLED, Ending, _cancelled
 from services.tools.contract import InvalidToolParams, ToolErrorType
 
 fault = Faults(Site.SERVICE, Behaviour.TOOLS)
 held_out = Faults(Site.SERVICE, Behaviour.TOOLS, held_out=True)
-
-
-def _cancelled_response(request: Any) -> Any:
-    from services.scheduler.execution import _USER_CANCELLED, _cancelled
-
-    return _cancelled(request, _USER_CANCELLED)
 
 
 empty_tool_list_allows_all = fault.wrap(
@@ -36,7 +30,7 @@ unknown_tool_not_corrected = fault.wrap(
 )
 finished_result_lost_by_abort = fault.wrap(
     "services.scheduler.execution:ToolExecutor._stopped",
-    instead(lambda _, self, call, _result: _cancelled_response(call.request)),
+    instead(lambda _, self, call, _result: _cancelled(call.request, _USER_CANCELLED)),
     says="What a tool brought back after an abort is thrown away.",
     origin="cancellation of the task in which the tool runs",
     unobservable="an abort ends the stream before what cancelled calls brought back is emitted, "
