@@ -163,7 +163,7 @@ def test_references_in_a_circle_end(schema):
     }
 
 
-def test_what_is_missing_by_a_circle_of_references_ends():
+def test_a_circle_of_references_ends():
     schema = {
         "$defs": {"a": {"$ref": "#/$defs/a"}},
         "type": "object",

@@ -282,7 +282,7 @@ def test_a_rewind_to_nowhere_changes_nothing(recorder: Recorder) -> None:
 
 
 @pytest.mark.contract("P-170")
-def test_where_nothing_is_recorded_there_is_nothing_to_rewind(tmp_path: Path) -> None:
+def test_without_a_recording_a_rewind_does_nothing(tmp_path: Path) -> None:
     assert Recorder(tmp_path, initialize=False).recording.rewind_to("unknown") is None
 
 

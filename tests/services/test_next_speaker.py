@@ -72,7 +72,7 @@ async def test_the_history_may_decide(
     assert model.requests == []
 
 
-async def test_else_the_model_is_asked_about_the_curated_history() -> None:
+async def test_otherwise_the_model_is_asked_about_the_curated_history() -> None:
     model = AskedModel({"reasoning": "unfinished", "next_speaker": "model"})
     history = [USER, ANSWER]
 

@@ -83,7 +83,7 @@ def test_the_instruction_follows_mode_and_company(tmp_path: Path) -> None:
     assert "No user is there" not in attended.system_instruction()
 
 
-def test_what_servers_say_of_themselves_stands_in_the_context(tmp_path: Path) -> None:
+def test_instructions_of_servers_are_in_the_context(tmp_path: Path) -> None:
     made, state = prompts(tmp_path)
     served = Prompts(
         workspace=Workspace.at(tmp_path, tmp_path / "home"),

@@ -120,13 +120,13 @@ def test_a_failing_tool_is_reported_and_the_agent_goes_on(played: Play) -> None:
     assert seen.ended.result == "yes"
 
 
-def test_of_two_completions_the_first_counts(played: Play) -> None:
+def test_the_first_of_two_completions_counts(played: Play) -> None:
     seen = played([complete("first"), complete("second")])
     assert seen.ended.result == "first"
     assert len(seen.of(ActivityType.TOOL_CALL_END)) == 2
 
 
-def test_what_is_called_beside_a_completion_runs_too(played: Play) -> None:
+def test_calls_beside_a_completion_run_too(played: Play) -> None:
     tool = StandInTool("look")
     seen = played([complete("first"), call("look")], definition=agent(tools=(tool,)))
     assert seen.ended.terminate_reason is TerminateMode.GOAL

@@ -148,7 +148,7 @@ def test_an_engine_that_is_closed_ends_its_children(played: Play) -> None:
     assert seen.events[-1]["reason"] == "aborted"
 
 
-def test_what_goes_by_the_name_of_an_abort_ends_it_as_aborted(played: Play) -> None:
+def test_an_error_named_abort_error_ends_the_child_as_aborted(played: Play) -> None:
     seen = played(NetworkError("gone", name="AbortError"))
     assert seen.ended.terminate_reason is TerminateMode.ABORTED
     assert [event["type"] for event in seen.events] == ["agent_start", "error", "agent_end"]

@@ -108,7 +108,7 @@ def test_a_broken_install_is_replaced(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("version", ["../x", "", "file:/x", "--global", "^0.61.0"])
-def test_what_is_no_version_never_reaches_npm(machine: Machine, version: str) -> None:
+def test_an_invalid_version_never_reaches_npm(machine: Machine, version: str) -> None:
     assert "is neither a version nor a tag of the published core" in failure(version).problem
     assert machine.npm_calls == []
     assert not machine.cache.exists()
@@ -205,7 +205,7 @@ def test_a_cache_that_cannot_be_written_is_an_error(machine: Machine) -> None:
     assert "PARITY_CACHE_HOME" in error.mend
 
 
-def test_of_two_installs_at_once_one_works_and_one_waits(
+def test_one_of_two_installs_at_once_waits_for_the_other(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipe = machine.started(monkeypatch)

@@ -114,7 +114,7 @@ def test_a_command_carries_the_time_and_its_result_comes_back(pipes: Pipes) -> N
     talk(pipes, scene)
 
 
-def test_what_the_core_refuses_is_raised_in_its_words(pipes: Pipes) -> None:
+def test_a_refusal_of_the_core_is_raised_with_its_message(pipes: Pipes) -> None:
     async def scene(connection: Connection, clock: VirtualClock) -> None:
         result = connection.command("rewind", to=3)
         error = {"name": "TypeError", "message": "there is nothing"}
@@ -178,7 +178,7 @@ def test_an_idle_that_does_not_know_of_all_that_was_said_does_not_count(pipes: P
     talk(pipes, scene)
 
 
-def test_whatever_it_says_after_being_idle_holds_the_clock_again(pipes: Pipes) -> None:
+def test_a_message_after_idle_holds_the_clock_again(pipes: Pipes) -> None:
     async def scene(connection: Connection, clock: VirtualClock) -> None:
         connection.handlers["news"] = lambda message: None
         pipes.say({"t": "idle", "received": 0}, {"t": "news"})
@@ -332,7 +332,7 @@ def test_the_driver_can_be_talked_to_in_one_loop_after_another(pipes: Pipes) -> 
     assert pipes.sent == 2
 
 
-def test_what_it_says_between_two_loops_is_not_the_next_ones_idle(pipes: Pipes) -> None:
+def test_a_message_between_two_loops_is_not_the_next_ones_idle(pipes: Pipes) -> None:
     async def first(connection: Connection, clock: VirtualClock) -> None:
         connection.send({"t": "fire"})
 
@@ -379,7 +379,7 @@ def test_its_end_fails_every_pending_command(pipes: Pipes) -> None:
     talk(pipes, scene)
 
 
-def test_what_is_said_to_one_that_does_not_listen_any_more_is_lost_without_noise(
+def test_writing_to_a_driver_that_closed_its_pipe_raises_nothing(
     pipes: Pipes,
 ) -> None:
     async def scene(connection: Connection, clock: VirtualClock) -> None:

@@ -55,7 +55,7 @@ def test_a_driver_serves_one_session_after_another(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("behaviour", ["dirty", "no_json"])
-def test_one_that_cannot_be_as_new_is_retired(
+def test_a_driver_with_leftovers_is_retired(
     monkeypatch: pytest.MonkeyPatch, behaviour: str
 ) -> None:
     drive_with(monkeypatch, behaviour)
@@ -77,7 +77,7 @@ def test_one_whose_run_was_cut_off_is_retired(monkeypatch: pytest.MonkeyPatch) -
     assert counted == (1, 1, 1)
 
 
-def test_one_that_has_grown_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_uses_too_much_memory_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     drive_with(monkeypatch, "grown")
 
     run()
@@ -85,7 +85,7 @@ def test_one_that_has_grown_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     assert idle() == []
 
 
-def test_one_that_has_served_enough_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_has_served_enough_sessions_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "_SESSIONS_AT_MOST", 2)
     drive_with(monkeypatch, "works")
 
@@ -96,7 +96,7 @@ def test_one_that_has_served_enough_is_ended(monkeypatch: pytest.MonkeyPatch) ->
     assert idle() == []
 
 
-def test_one_that_died_while_it_waited_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_died_while_idle_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     drive_with(monkeypatch, "works")
     run()
     (dead,) = idle()

@@ -217,13 +217,13 @@ async def test_the_threshold_may_be_set(
     assert (result.info.status is CompressionStatus.COMPRESSED) == compressed
 
 
-async def test_asked_for_it_is_compressed_whatever_its_length(tmp_path: Path) -> None:
+async def test_a_forced_compression_ignores_the_length(tmp_path: Path) -> None:
     bench = Bench(tmp_path, answer(SUMMARY), answer(SUMMARY))
 
     assert figures(await bench.compress(Chat(HISTORY, 1000), force=True))[0] == 1
 
 
-async def test_of_nothing_nothing_is_compressed(tmp_path: Path) -> None:
+async def test_an_empty_history_is_not_compressed(tmp_path: Path) -> None:
     bench = Bench(tmp_path, hook=True)
 
     assert figures(await bench.compress(Chat([], 1000), force=True)) == (
@@ -243,7 +243,7 @@ async def test_the_hook_fires_even_where_nothing_is_compressed(tmp_path: Path) -
     assert bench.triggers == ["auto", "manual"]
 
 
-async def test_where_nothing_can_be_cut_off_nothing_is_asked(tmp_path: Path) -> None:
+async def test_without_a_place_to_cut_no_model_is_asked(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
 
     result = await bench.compress(Chat([said("user", "only")], 1000), force=True)
@@ -298,7 +298,7 @@ async def test_without_a_second_summary_the_first_counts(
     assert bench.model.requests[1].contents[-2] == said("model", f" {SUMMARY} ")
 
 
-async def test_without_any_summary_nothing_changes(tmp_path: Path) -> None:
+async def test_an_empty_summary_changes_nothing(tmp_path: Path) -> None:
     bench = Bench(tmp_path, answer(" "), answer(None))
 
     result = await bench.compress(Chat(HISTORY, 600_000))
@@ -351,7 +351,7 @@ async def test_cutting_helps_if_the_estimate_is_below_the_count(tmp_path: Path) 
     assert bench.model.requests == []
 
 
-async def test_asked_for_a_failure_is_neither_remembered_nor_minded(tmp_path: Path) -> None:
+async def test_a_forced_compression_neither_stores_nor_reads_a_failure(tmp_path: Path) -> None:
     bench = Bench(tmp_path, *[answer("s" * 4000)] * 4)
     await bench.compress(Chat(HISTORY, 500), force=True)
     assert not bench.service.has_failed_attempt
@@ -396,7 +396,7 @@ async def test_the_summariser_sees_whole_outputs_and_the_new_history_cut_ones(
     assert result.new_history[4] is history[4]
 
 
-async def test_what_is_too_long_for_the_summariser_is_sent_cut(tmp_path: Path) -> None:
+async def test_a_history_too_long_for_the_summariser_is_sent_cut(tmp_path: Path) -> None:
     history = [
         said("user", "x"),
         output("a" * 5_000_000),
@@ -457,5 +457,5 @@ async def test_a_summary_that_cannot_be_got_is_an_error(tmp_path: Path) -> None:
         ("a-model", "default"),
     ],
 )
-def test_who_summarises(model: str, key: str) -> None:
+def test_the_config_of_the_summarising_model(model: str, key: str) -> None:
     assert compression_config_key(model) == f"chat-compression-{key}"

@@ -106,7 +106,7 @@ async def test_only_the_outermost_call_ends_a_prompt(open_session: OpenSession) 
     assert fired(session) == [("BeforeAgent", "q"), ("AfterAgent", "q", "inner", False)]
 
 
-async def test_without_any_text_the_response_is_named_so(open_session: OpenSession) -> None:
+async def test_without_a_text_after_agent_gets_a_placeholder(open_session: OpenSession) -> None:
     session, hooks = prompts(open_session)
 
     await begin(hooks)

@@ -175,7 +175,9 @@ async def test_a_history_that_begins_with_a_call_gets_a_heading(
     ]
 
 
-async def test_of_no_history_there_is_nothing_but_the_task(watched: Callable[..., Any]) -> None:
+async def test_without_a_history_the_request_has_the_task_alone(
+    watched: Callable[..., Any],
+) -> None:
     made = watched()
     made.history = []
     await turns(made, 30)

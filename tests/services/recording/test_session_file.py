@@ -26,7 +26,7 @@ def test_a_folder_that_was_removed_is_made_again(tmp_path: Path) -> None:
     assert file.path.read_bytes() == b'{"a":1}\n'
 
 
-def test_what_is_replaced_is_kept_beside_it(tmp_path: Path) -> None:
+def test_a_replaced_file_is_kept_beside_the_new_one(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text("unreadable")
 

@@ -91,7 +91,7 @@ def test_thoughts_and_texts_are_streams_of_their_own() -> None:
     assert redacted_value(half) is half
 
 
-def test_what_other_events_stand_between_is_not_one_text() -> None:
+def test_pieces_with_other_events_between_are_not_one_text() -> None:
     events = [delta(GOOGLE[:9]), {"type": "tool_request", "name": "x"}, delta(GOOGLE[9:])]
 
     assert redacted_value(events) is events
