@@ -1,6 +1,6 @@
-"""`AnswerReader`: what the model's answer to one request has shown so far, delta by delta.
+"""`AnswerReader`: reads the model's answer to one request, delta by delta.
 
-Source: core `core/turn.ts`, which keeps the same facts of one request.
+Source: core `core/turn.ts`.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ __all__ = ["AnswerReader", "Delta", "Requested"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
-    """What one step of the model's stream adds to its answer.
+    """One step of the model's answer.
 
-    A chunk of the API gives its thoughts, its texts as one, and each of its function calls. The
-    last delta also carries what closes the chunk. A chunk without parts gives one without a part.
+    A chunk of the API becomes one delta for each thought, one for its texts together, and one for
+    each function call. The last delta also has the fields that close the chunk. A chunk without
+    parts becomes one delta without a part.
     """
 
     part: Part | None = None
     """The API's JSON of a thought, a text or a function call."""
     request: AskedCall | None = None
-    """Of a function call: a `ToolCallRequest`, or, in a child, its own kind of call."""
+    """Of a function call: a `ToolCallRequest`, or the type of call of a subagent."""
     index: int = 0
-    """The delta's place among those of its chunk, from 0."""
+    """The delta's number in its chunk, from 0."""
     citations: tuple[str, ...] = ()
     """Of a delta with a finish reason: the citations not reported yet, sorted."""
     finish_reason: str | None = None
@@ -43,7 +44,7 @@ Requested = Callable[[JsonObject, str | None], AskedCall]
 
 
 class AnswerReader:
-    """One request's answer, failed attempts included. The model layer alone writes it."""
+    """One request's answer, failed attempts included. Only the model layer changes it."""
 
     def __init__(self) -> None:
         self.chunks: list[JsonObject] = []
@@ -73,9 +74,9 @@ class AnswerReader:
         return " ".join(self.texts)
 
     def deltas(self, chunk: JsonObject, requested: Requested) -> Iterator[Delta]:
-        """Take a chunk in, delta by delta; what the caller does not ask for was never seen.
+        """Read a chunk, delta by delta; deltas that the caller does not consume do not count.
 
-        Every chunk gives at least one delta, so that an abort is noticed.
+        Every chunk has at least one delta, so that the caller can check for an abort.
         """
         self.chunks.append(chunk)
         parts = self._parts_of(chunk)
@@ -103,7 +104,7 @@ class AnswerReader:
 
     @staticmethod
     def _parts_of(chunk: JsonObject) -> list[Part]:
-        """In the order in which upstream emits a chunk: thoughts, text, function calls."""
+        """The parts of a chunk in upstream's order: thoughts, text, function calls."""
         parts = first_parts(chunk)
         shown = [
             {key: part[key] for key in part if key != "functionCall"}
@@ -116,7 +117,7 @@ class AnswerReader:
         return [*shown, *(part for part in parts if part.get("functionCall") is not None)]
 
     def see(self, delta: Delta) -> Delta:
-        """Take in a delta that is about to be yielded; returns it."""
+        """Count a delta and return it."""
         self._last, self._before = delta, (self.visible_text, self.finish_reason)
         part = delta.part or {}
         if delta.request is not None:
@@ -128,16 +129,16 @@ class AnswerReader:
         return delta
 
     def withdraw(self) -> None:
-        """Take the last delta back: the answer loops with it, and clients do not see it."""
+        """Drop the last delta: the model is in a loop, and clients do not get the delta."""
         self.visible_text, self.finish_reason = self._before
         if self._last.request is not None:
             self.calls.pop()
 
     def replace_calls(self, calls: Iterable[AskedCall]) -> None:
-        """The answer asks for these calls alone: a callback has replaced it."""
+        """Replace the requested calls: a callback has replaced the answer."""
         self.calls = list(calls)
         self.asked = bool(self.calls)
 
     def finish(self) -> None:
-        """The answer is complete."""
+        """Mark the answer as complete."""
         self.complete = True

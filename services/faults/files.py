@@ -219,8 +219,8 @@ end_line_taken_as_count = held_out.wrap(
 
 
 memory_told_every_time = held_out.wrap(
-    "services.tools.project_memory:ProjectMemory._tell",
-    changed("_told", set),
+    "services.tools.project_memory:ProjectMemory._unreported",
+    changed("_reported", set),
     says="A folder's memory file is reported with every answer from there, not with the first.",
     origin="a memory made anew for every call of a tool",
 )

@@ -44,7 +44,7 @@ subagent_last_result_wins = fault.wrap(
 )
 subagent_refusal_untold = fault.wrap(
     "services.children.calls:_Batch._refuse",
-    during("child", Altered(None, tell=lambda *_: None)),
+    during("child", Altered(None, report=lambda *_: None)),
     says="A refused call is no activity.",
     origin="answers at once that pass by the events",
 )

@@ -32,11 +32,11 @@ def _late(stop: Any, self: Any) -> None:
 def _without_thoughts(child: Any) -> Altered:
     """`child`, which emits no thoughts."""
 
-    def tell(type: Any, data: Any) -> None:
+    def report(type: Any, data: Any) -> None:
         if str(type) != "THOUGHT_CHUNK":
-            child.tell(type, data)
+            child.report(type, data)
 
-    return Altered(child, tell=tell)
+    return Altered(child, report=report)
 
 
 subagent_no_grace = fault.wrap(

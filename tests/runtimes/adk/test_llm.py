@@ -301,7 +301,7 @@ def test_closing_early_takes_the_pending_turn_back_and_closes_the_stream(kit):
     bench(kit, [[kit.text("one"), kit.text("two", "STOP")]], script)
 
 
-def test_complete_answer_is_kept_even_if_nobody_asks_on(kit):
+def test_complete_answer_is_kept_even_if_the_caller_stops_reading(kit):
     async def script(b):
         asking = b.model.generate_content_async(b.request(), stream=True)
         while (await anext(asking)).partial:
