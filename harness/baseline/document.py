@@ -20,9 +20,8 @@ from harness.canonical import canonical
 from harness.cassette.problems import FormatProblem
 from harness.codec import Coded, Unreadable, read, written
 from harness.provider.rules import RULES, ProviderFinding
-from harness.replay.child_documents import children_of
 from harness.replay.observation import ChildObservation, Observation, ObservedRequest, Thread
-from harness.replay.trace import retry_record
+from harness.replay.trace import children_of, retry_record
 from services.state import RetryAttempt
 from services.wire import Content, Json, JsonObject
 

@@ -19,8 +19,8 @@ from harness.cassette.fields import Fields, text_of
 from harness.cassette.problems import FormatProblem, kind_of
 from harness.errors import HarnessError
 from harness.prefixes import shared_prefix
-from harness.replay.child_documents import CHILD_KEYS
 from harness.replay.observation import Observation
+from harness.replay.trace import CHILD_KEYS
 from harness.sides import engines_of
 from services.wire import Content, Json, JsonObject
 

@@ -52,8 +52,8 @@ class Machine:
         )
 
     def colours(self, streams: Streams) -> bool:
-        """Whether words for people may be in colour: on a terminal, unless they do not want it."""
-        return streams.told_on_a_terminal and not self.environment.variables.get("NO_COLOR")
+        """Whether messages may be in colour: on a terminal, unless `NO_COLOR` is set."""
+        return streams.reports_on_a_terminal and not self.environment.variables.get("NO_COLOR")
 
 
 @asynccontextmanager

@@ -1,4 +1,4 @@
-"""Who answers a run's questions: the real API, a gateway, or a file of recorded answers."""
+"""The source of a run's model responses: the API, a gateway, or a file of recorded ones."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def choose_model(
     enforced: str | None = None,
     strict: bool = True,
 ) -> ModelSource:
-    """Find out who answers, before anything is asked. Recorded answers need a key as well.
+    """Choose the source before the first request. Recorded answers need a key as well.
 
     Args:
         variables: The environment.

@@ -6,16 +6,11 @@ import asyncio
 
 import pytest
 
-from agent_protocol import (
-    ActionSend,
-    LifecycleChecker,
-    MediaPart,
-    MessageSend,
-    StreamActive,
-    TextPart,
-    UpdateSend,
-    to_wire,
-)
+from agent_protocol.agent import ActionSend, MessageSend, UpdateSend
+from agent_protocol.codec import to_wire
+from agent_protocol.content import MediaPart, TextPart
+from agent_protocol.errors import StreamActive
+from agent_protocol.lifecycle import LifecycleChecker
 from services.background import background_tasks
 from services.subagents.remote.errors import RemoteAgentError
 from services.subagents.remote.protocol import RemoteSubagentProtocol
