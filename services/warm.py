@@ -6,7 +6,6 @@ owner imports this module first.
 
 import httpcore  # noqa: F401 - httpx loads it for its first connection
 
-import services.subagents.remote.invocation
 import services.subagents.remote.manager  # noqa: F401 - see above
 
 __all__: list[str] = []

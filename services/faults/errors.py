@@ -63,7 +63,7 @@ milliseconds_read_as_seconds = fault.wrap(
     origin="a parser of durations that knows one unit",
 )
 backoff_does_not_grow = fault.wrap(
-    "services.model.retry:_Run._wait",
+    "services.model.retry:Retry._wait",
     keeps("delay_ms"),
     says="Every wait between attempts is as long as the first.",
     origin="a new backoff object for every attempt",
@@ -137,7 +137,7 @@ silent_side_answer_accepted = held_out.wrap(
     origin="an answer checked for being there, not for saying anything",
 )
 unwanted_answers_asked_for_at_once = held_out.wrap(
-    "services.model.retry:_Run.back_off",
+    "services.model.retry:Retry.back_off",
     only_when(lambda self, failure: str(failure) != "Invalid content"),
     says="After an answer that is not good enough the next is asked for without a wait.",
     origin="a loop's `continue` before its sleep",
@@ -230,7 +230,7 @@ def daily_quota_retried_each_minute(by_details: Any, error: Any) -> Any:
 
 
 one_attempt_too_many = fault.wrap(
-    "services.model.retry:_Run.may_try",
+    "services.model.retry:Retry.may_try",
     changed("attempt", lambda attempt: attempt - 1),
     says="A model is tried once more than the limit says.",
     origin="a limit on retries taken for one on attempts",
@@ -238,7 +238,7 @@ one_attempt_too_many = fault.wrap(
 
 
 @fault(
-    "services.model.retry:_Run.__post_init__",
+    "services.model.retry:Retry.__post_init__",
     origin="the attempt's index reported instead of its number",
 )
 def retries_counted_from_zero(prepare: Any, self: Any) -> None:
@@ -250,7 +250,7 @@ def retries_counted_from_zero(prepare: Any, self: Any) -> None:
 
 
 @held_out(
-    "services.model.retry:_Run.back_off", origin="another library's jitter, which adds a share"
+    "services.model.retry:Retry.back_off", origin="another library's jitter, which adds a share"
 )
 async def jitter_only_upward(_: Any, self: Any, failure: Any) -> None:
     """Waits between attempts are made longer by chance, and never shorter."""
@@ -268,7 +268,7 @@ def asked_wait_cut_at_cap(classify: Any, error: Any) -> Any:
 
 
 attempts_kept_over_fallback = held_out.wrap(
-    "services.model.retry:_Run.start_over",
+    "services.model.retry:Retry.start_over",
     keeps("attempt"),
     says="The model that stands in has only the attempts that the failed one left over.",
     origin="a reset that was split in two; one half was forgotten",
@@ -276,7 +276,7 @@ attempts_kept_over_fallback = held_out.wrap(
 
 
 backoff_kept_over_fallback = held_out.wrap(
-    "services.model.retry:_Run.start_over",
+    "services.model.retry:Retry.start_over",
     keeps("delay_ms"),
     says="The first wait for the model that stands in is as long as the failed one's last.",
     origin="a reset that was split in two; one half was forgotten",

@@ -21,8 +21,8 @@ from services.model.metering import ModelCallObserver
 from services.policy.sources import system_policies_folder
 from services.regular_files import read_regular
 from services.state import CoreEvents
-from services.telemetry.contract import Telemetry, TelemetryError
-from services.telemetry.opening import TelemetrySeams, open_telemetry
+from services.telemetry.contract import Telemetry, TelemetryError, TelemetrySeams
+from services.telemetry.opening import open_telemetry
 from services.workspace import Workspace
 from surfaces.headless.options import Plan
 from surfaces.headless.streams import Streams
