@@ -206,7 +206,7 @@ def renamed(name: str, new: str) -> str:
 
 
 @pytest.mark.slow
-def test_an_undecided_case_fails_with_a_message_of_its_own(project: pytest.Pytester) -> None:
+def test_a_case_that_cannot_be_judged_fails_with_its_reason(project: pytest.Pytester) -> None:
     take(project, "own/shell", renamed("abort/during_shell", "own/shell"))
     take(project, "own/bad", "cassette: 1\nname: own/bad\nmodel: 3\n")
 
