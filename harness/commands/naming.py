@@ -1,7 +1,7 @@
 """What the command line may call a cassette, a journal or a folder of baselines.
 
-Whatever can be named by its path can be named by its name, and the other way round: every command
-asks here. A path that exists is taken as it is. A word that is neither gets the nearest ones.
+Every command accepts a path or a name. An existing path comes first; for an unknown word the error
+suggests the nearest names.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ class _Corpus:
         plain = self.find(plain_name(asked))
         if plain is None or plain.is_dir():
             return None
-        paths = [Path(file.told) for file in with_variants(find_cassettes([plain]))]
+        paths = [Path(file.argument) for file in with_variants(find_cassettes([plain]))]
         return next((path for path in paths if variant_of(path.name) == variant_of(asked)), None)
 
     def described(self, file: CassetteFile) -> CassetteFile:
