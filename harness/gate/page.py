@@ -1,4 +1,4 @@
-"""The gate's answer as data of an HTML page, of its own or of a run's report."""
+"""The gate's answer as data for its own HTML page, or for a run's report."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def gates_beside(folder: Path, components: Mapping[str, str]) -> tuple[JsonObjec
 
     Args:
         folder: The folder of `gate*.json`; other files of that name are ignored.
-        components: Component to digest of the reported run; answers name the ones that differ.
+        components: Component → digest of the reported run; answers name the ones that differ.
     """
     newest: dict[tuple[str, str], tuple[int, GateAnswer]] = {}
     for when, answer in _answers(folder):

@@ -1,6 +1,6 @@
-"""Weak public keys, the curve's points of low order: anybody can make valid signatures for them.
+"""Weak public keys: points of low order, whose signatures can be made without a private key.
 
-One of them is all zeros, which looks like a placeholder for a key.
+One weak key is all zeros, which looks like a placeholder.
 
 Source: RFC 8032 (Ed25519); libraries leave this check to their callers.
 """

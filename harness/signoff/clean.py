@@ -1,4 +1,4 @@
-"""Check that every file that is signed is committed and unchanged, so that others can get it."""
+"""Check that all signed files are committed and unchanged, so that others can check them out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.wording import listed
 __all__ = ["clean_revision", "stray_packages"]
 
 _UNWATCHED: Final = frozenset("hsSmrck")
-"""Marks of `git ls-files -v` on files whose changes git does not look for."""
+"""The marks of `git ls-files -v` for files in which git does not detect changes."""
 
 
 def clean_revision(
@@ -80,10 +80,10 @@ def _files_below(places: Sequence[Path], root: Path) -> list[str]:
 
 
 def _changed(checkout: Checkout, but: Path) -> list[str]:
-    """What is not as it was committed, a phrase each, without ignored files and those below `but`.
+    """Return a phrase for each uncommitted change, without ignored files and those below `but`.
 
     Raises:
-        UsageError: git cannot say.
+        UsageError: Git failed.
     """
     found: list[str] = []
     folder, top = but.resolve(), checkout.root.resolve()

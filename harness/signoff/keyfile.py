@@ -158,7 +158,7 @@ def read_public(file: Path) -> bytes:
 
 
 def _check_private(source: Source, status: os.stat_result, what: str) -> None:
-    """Refuse folders, and files that other users can read. Pipes and terminals are private."""
+    """Check that a source is no folder and that other users cannot read it, unless it is a pipe."""
     if stat.S_ISDIR(status.st_mode):
         raise KeyProblem(source.called, f"is a folder, not a {what}")
     if not stat.S_ISREG(status.st_mode):

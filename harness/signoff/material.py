@@ -1,4 +1,4 @@
-"""The content of a record: the gate's answer, its evidence, and what was run again."""
+"""The content of a record: the gate's answer, its evidence, and the repeated runs."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def leg_to_replay(scope: Scope) -> LegRun:
     """The comparison in which classes must be reached; it needs no published core.
 
     Raises:
-        SigningRefused: it was not run on the current files.
+        SigningRefused: It was not run on the current files.
     """
     wanted = scope.gates.reached_in
     for leg in seen_legs(scope):

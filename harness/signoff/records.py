@@ -84,7 +84,7 @@ def read_record(file: Path) -> Record:
     """Read a record's file.
 
     Raises:
-        RecordRefused: it cannot be read, is no file of its own, or is not exactly a record.
+        RecordRefused: It cannot be read, is not a regular file, or is not exactly a record.
     """
     return record_of(_read(file), file)
 

@@ -1,6 +1,6 @@
 """Run journalled cases again before signing, and require the same traces.
 
-So a signature stands for what the signer's own machine observed.
+A signature then confirms the observations of the signer's own machine.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ __all__ = [
 ]
 
 _SHOWN: Final = frozenset({"remarks", "timelines"})
-"""Keys of a result that are shown only; no verdict depends on them."""
+"""Keys of a result that are only displayed; no verdict depends on them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The result of running something again; with a problem if it differs."""
+    """The result of a repeated case or block, with a problem if it differs."""
 
     name: str
     problem: str = ""
     undecided: bool = False
-    """It could not be run here."""
+    """Whether it could not be run on this machine."""
 
 
 class _CasesAgain:

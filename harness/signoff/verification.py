@@ -1,6 +1,6 @@
-"""Verify a record, and report every reason why it does not hold.
+"""Verify a record, and report every reason why it is invalid.
 
-It holds if trusted signers signed it, and while the files that it was signed over are unchanged.
+A record is valid if trusted signers signed it, and while its files are unchanged.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _PHASES: Final = ("A", "B", "C")
 _CASSETTES: Final = "corpus"
 _BASELINES: Final = "baselines"
 _MACHINE: Final = "distributions"
-"""May differ between machines, which is only a remark."""
+"""Components that may differ between machines, which is only a remark."""
 _SYSTEM: Final = frozenset({"python", "platform", "node", "temporary folder"})
-"""Parts of the environment that may differ, likewise."""
+"""Parts of the environment that may differ between machines, likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +36,9 @@ class Verification:
     signers: tuple[str, ...]
     """Trusted signers whose signatures count for it."""
     problems: tuple[str, ...]
-    """Why it does not hold, a line each."""
+    """The reasons why the record is invalid, a line each."""
     undecided: tuple[str, ...] = ()
-    """What could not be decided."""
+    """The questions that could not be decided."""
     remarks: tuple[str, ...] = ()
     replayed: tuple[str, ...] = ()
     """Cases that were run again."""
@@ -89,8 +89,8 @@ def verified(
 ) -> Verification:
     """Check a record: its chain, its signatures, and that its files are the current ones.
 
-    What git could not say leaves a record undecided, or is a remark if a key of `--also-trust`
-    signed it.
+    A question that git could not answer leaves a record undecided; it is only a remark if a key of
+    `--also-trust` signed the record.
 
     Args:
         record: The record.
@@ -106,7 +106,7 @@ def verified(
     remarks = [*own.remarks, *chain.remarks]
     newest = chain.newest
     if newest is not None and newest.name != record.name:
-        # It confirms all records before it, so a trusted signer must have signed it.
+        # The newest record confirms all before it, so a trusted signer must have signed it.
         problems += standing(newest, chain, signing).problems
     problems += _revoked_phases(record, chain, signing, whole=whole)
     unknown = chain.history.unknown
