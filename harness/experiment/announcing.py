@@ -42,12 +42,12 @@ class Announcement:
     """The number of the task in its pool, or the id of a started process."""
 
     def __bytes__(self) -> bytes:
-        """The message as it is written to the pipe."""
+        """Return the message as it is written to the pipe."""
         return f"{self.what} {self.pid} {self.guard} {self.number}".encode()
 
     @classmethod
     def parse(cls, message: bytes) -> Announcement:
-        """The inverse of `bytes`."""
+        """Return the inverse of `bytes`."""
         word, pid, guard, number = message.decode().split()
         (what,) = (each for each in get_args(What) if each == word)
         return cls(what, int(pid), int(guard), int(number))

@@ -171,17 +171,17 @@ class GateAnswer(Value):
 
     @classmethod
     def of(cls, reasons: Iterable[Reason], **rest: Any) -> GateAnswer:
-        """The answer that follows from the reasons."""
+        """Return the answer that follows from the reasons."""
         found = tuple(reasons)
         return cls(answer=answer_of(found), reasons=found, **rest)
 
     def to_json(self) -> JsonObject:
-        """The JSON for files and records."""
+        """Return the JSON for files and records."""
         return {"gate": _FORMAT, **self.model_dump(mode="json", by_alias=True)}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> GateAnswer:
-        """The inverse of `to_json`.
+        """Return the inverse of `to_json`.
 
         Raises:
             ValueError, TypeError: It is not a gate's answer, or has another format.

@@ -21,7 +21,7 @@ _LARGEST: Final = 10**12
 
 Count = Annotated[int, Field(ge=0, le=_LARGEST)]
 Amount = Annotated[float, Field(ge=0, le=_LARGEST, allow_inf_nan=False)]
-"""A token count, as a float: servers may report fractions, which the published core adds up."""
+"""A number of tokens, as a float: a server may report fractions, which the core adds up."""
 
 
 class _Part(BaseModel):

@@ -112,7 +112,7 @@ def _files(place: Path) -> Iterator[Path]:
 
 
 def _read(file: Path) -> LegRun | KillRun | SampleRun | None:
-    """The evidence in a file; `None` if there is none."""
+    """Return the evidence in a file; `None` if there is none."""
     try:
         with open_regular(file) as stream:
             head = stream.read(_HEAD).lstrip()
@@ -132,7 +132,7 @@ def _read(file: Path) -> LegRun | KillRun | SampleRun | None:
 
 
 def _is_answer(file: Path) -> bool:
-    """Whether a file holds a gate's answer: `parity measure` writes it beside the evidence."""
+    """Return whether a file is a gate's answer, which `parity measure` writes beside evidence."""
     with open_regular(file) as stream:
         return stream.read(_HEAD).lstrip()[1:].lstrip().startswith(b'"gate"')
 

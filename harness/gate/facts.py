@@ -36,7 +36,7 @@ def evidence_facts(
     day: date,
     sides: Iterable[str] = (),
 ) -> JsonObject:
-    """The facts of a measurement over `cassettes`, as (name, file), and `sides`, as JSON.
+    """Return the facts of a measurement over `cassettes`, as (name, file), and `sides`, as JSON.
 
     Reads all files, which takes a tenth of a second or two.
     """

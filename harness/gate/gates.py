@@ -78,7 +78,7 @@ class Signing(Table):
         return value
 
     def signers(self, phase: str, profile: str) -> tuple[Signer, ...]:
-        """The signers that may sign a record of that phase and profile."""
+        """Return the signers that may sign a record of that phase and profile."""
         return tuple(
             each for each in self.signer if phase in each.phases and profile in each.profiles
         )
@@ -104,7 +104,7 @@ class Gates(Table):
         return tuple(dict.fromkeys(sides))
 
     def of_phase(self, phase: str) -> PhaseGates:
-        """The rules of a phase.
+        """Return the rules of a phase.
 
         Raises:
             UsageError: the file has no such phase.

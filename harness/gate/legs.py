@@ -44,11 +44,11 @@ class LegSeen:
         return bool(record.header.shard or record.missing or not record.ended)
 
     def of(self, verdict: CaseVerdict) -> list[CaseResult]:
-        """The phase's cases with that verdict."""
+        """Return the phase's cases with that verdict."""
         return [case for case in self.cases if case.verdict is verdict]
 
     def summary(self) -> Leg:
-        """The leg as a part of the answer."""
+        """Return the leg as a part of the answer."""
         header = self.run.record.header
         traces = canonical([[case.cassette, case.digests] for case in self.cases])
         return Leg(
@@ -173,7 +173,7 @@ def _lacking(scope: Scope, rule: LegRule) -> Reason:
 
 
 def _changed(scope: Scope, run: LegRun, components: Sequence[str]) -> str:
-    """The files of the components that changed since the run."""
+    """Return the files of the components that changed since the run."""
     changes = run.record.inventory.differences(scope.current)
     return "; ".join(words for words in changes if words.partition(":")[0] in components)
 
@@ -264,7 +264,7 @@ def _verdicts(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
 
 
 def _again(scope: Scope, leg: LegSeen, cassette: str) -> str:
-    """The command that runs one case of a leg again."""
+    """Return the command that runs one case of a leg again."""
     header = leg.run.record.header
     sides = ["--control", header.control, "--candidate", header.candidate]
     return shlex.join(["parity", *scope.over_corpus("run", "-k", cassette, *sides)])

@@ -40,7 +40,7 @@ class Planned:
 
 
 def needed(answer: GateAnswer) -> list[Measurement]:
-    """The measurements that the answer's reasons name, in the gate's order.
+    """Return the measurements that the answer's reasons name, in the gate's order.
 
     The larger of two measurements of the same subject counts.
     """
@@ -103,7 +103,7 @@ def _engine(side: str) -> str:
 
 
 def in_about(seconds: float) -> str:
-    """A rounded duration: `40s`, `7m`, `1h45m`."""
+    """Return a rounded duration: `40s`, `7m`, `1h45m`."""
     if seconds < 60:
         return f"{max(10, math.ceil(seconds / 10) * 10)}s" if seconds <= 50 else "1m"
     minutes = math.ceil(seconds / 60)

@@ -47,7 +47,7 @@ def policy_here(gates: Path, waivers: Path | None, as_of: date) -> Policy:
 
 
 def policy_of_revision(revision: str, gates: Path, waivers: Path | None, as_of: date) -> Policy:
-    """The policy of the same files in a revision of their checkout.
+    """Return the policy of the same files in a revision of their checkout.
 
     If the revision has no waivers file, there are no waivers.
 
@@ -120,7 +120,7 @@ def _inside(checkout: Checkout, file: Path) -> str:
 
 
 def _content(checkout: Checkout, commit: str, file: Path) -> bytes | None:
-    """The file's content in that commit; `None` if it is missing."""
+    """Return the file's content in that commit; `None` if it is missing."""
     name = _inside(checkout, file)
     listed = checkout.git("ls-tree", "--full-tree", "--name-only", "-z", commit, "--", name)
     return checkout.blob(f"{commit}:{name}") if listed else None

@@ -62,7 +62,7 @@ def _answers(scope: Scope, table: Coverage, cases: Sequence[CaseResult]) -> Iter
 
 
 def _classes_of(scope: Scope, ids: Sequence[str] | set[str]) -> set[str]:
-    """The classes of a phase's behaviours by id."""
+    """Return the classes of a phase's behaviours by id."""
     found = (scope.contract.by_id(each) for each in ids)
     return {
         each.behaviour_class.value

@@ -173,15 +173,15 @@ class PhaseGates(Table):
         return self
 
     def legs(self, profile: str) -> tuple[LegRule, ...]:
-        """The legs that a profile requires."""
+        """Return the legs that a profile requires."""
         return tuple(leg for leg in self.leg if profile in leg.profiles)
 
     def gate(self, profile: str) -> ProfileGate:
-        """The gate of a profile."""
+        """Return the gate of a profile."""
         return self.release if profile == "release" else self.pull_request
 
     def leg_called(self, name: str) -> LegRule:
-        """The leg of that name."""
+        """Return the leg of that name."""
         return next(leg for leg in self.leg if leg.name == name)
 
 

@@ -95,12 +95,12 @@ class Scope:
         return self.gates.gate(self.profile)
 
     def moved(self, components: Mapping[str, str], *more: str) -> list[str]:
-        """The components among those of the code and `more` that differ from the current ones."""
+        """Return the components of code and `more` that differ from the current ones."""
         now = self.current.digests
         return [name for name in (*CODE, *more) if components.get(name, "") != now.get(name, "")]
 
     def other_packages(self, environment: Mapping[str, str]) -> list[str]:
-        """The packages of a measurement that have another version here."""
+        """Return the packages of a measurement that have another version here."""
         return [
             f"{name} {environment[name]} ({self.environment[name]} is here)"
             for name in sorted({*environment} & {*self.environment} - _SYSTEM)
@@ -121,11 +121,11 @@ class Scope:
         return f"it is {counted(days, 'day')} old at {self.as_of}, and {most} are allowed"
 
     def over_corpus(self, *words: str) -> tuple[str, ...]:
-        """The words of a command over the whole corpus, without `parity`."""
+        """Return the words of a command over the whole corpus, without `parity`."""
         return (words[0], *self.policy.corpus, *words[1:])
 
     def leg_measurement(self, leg: LegRule) -> Measurement:
-        """The command that runs a leg completely."""
+        """Return the command that runs a leg completely."""
         control = leg.control
         if self.rules.baselines and control == "upstream":
             control = "baseline:baselines/upstream"

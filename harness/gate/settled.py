@@ -59,7 +59,7 @@ def judged_provider(scope: Scope, seen: Sequence[LegSeen]) -> tuple[Judged, list
 
 
 def _measure(scope: Scope, rule: LegRule) -> LegRule | None:
-    """The leg that would settle findings of `rule`; `None` if the profile requires none."""
+    """Return the leg that would settle findings of `rule`; `None` if the profile requires none."""
     return next((each for each in scope.legs if _measures(each, rule)), None)
 
 
@@ -69,7 +69,7 @@ def _measures(measure: LegRule, rule: LegRule) -> bool:
 
 
 def _unsettled(case: CaseResult, leg: LegSeen, seen: Sequence[LegSeen]) -> list[str]:
-    """The rules of a case's findings that no leg with the published core settles."""
+    """Return the rules of a case's findings that no leg with the published core settles."""
     found = [committed.finding.rule for committed in case.unsettled]
     if not found:
         return []

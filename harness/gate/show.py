@@ -70,7 +70,7 @@ class Lines:
 
 
 def meaning(answer: GateAnswer) -> str:
-    """The answer in one sentence."""
+    """Return the answer in one sentence."""
     return _MEANS[answer.answer].format(phase=answer.phase, profile=answer.profile)
 
 
@@ -194,7 +194,7 @@ def show_plan(plan: Sequence[Planned], out: Lines, indent: str, *, commands: boo
 
 
 def units(measurement: Measurement) -> str:
-    """The noun for a measurement's units."""
+    """Return the noun for a measurement's units."""
     name = {"leg": "case", "faults": "fault", "sample": "scenario"}[measurement.kind]
     return name if measurement.units == 1 else f"{name}s"
 

@@ -26,7 +26,7 @@ _LOW_ORDER: Final = frozenset(
 
 
 def is_weak_key(key: str) -> bool:
-    """Whether a key, 64 hex digits, has low order."""
+    """Return whether a key, 64 hex digits, has low order."""
     raw = bytearray.fromhex(key)
     raw[-1] &= 0x7F
     return raw.hex() in _LOW_ORDER

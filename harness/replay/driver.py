@@ -212,7 +212,7 @@ class Driver:
         await self._runtime.settled()
 
     def _current_agent(self) -> AgentProtocol:
-        """The agent of the next send: a new one each time if the cassette says so."""
+        """Return the agent of the next send: a new one each time if the cassette says so."""
         if self._agent is None or self._cassette.session.new_session_per_send:
             prompt_id = f"{self._services.state.session_id}########{self._sends}"
             self._agent = self._runtime.agent(prompt_id=prompt_id)

@@ -300,7 +300,7 @@ class _Run:
         )
 
     def _moment(self) -> str:
-        """The current action as a key of the cassette."""
+        """Return the current action as a key of the cassette."""
         place = "session and files" if self._driver is None else self._driver.place
         asked = len(self._requests.requests)
         return f"{place}, after model request {asked - 1}" if asked else place

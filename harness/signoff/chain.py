@@ -53,11 +53,11 @@ class Chain:
         return self.records[-1] if self.records else None
 
     def revocation_of(self, record: Record) -> Record | None:
-        """The first record that revokes `record`; `None` if it is not revoked."""
+        """Return the first record that revokes `record`; `None` if it is not revoked."""
         return next((each for each in self.records if _revokes(each, record)), None)
 
     def of_phase(self, phase: str | None) -> list[Record]:
-        """The sign-offs of a phase, or of all, oldest first."""
+        """Return the sign-offs of a phase, or of all, oldest first."""
         return [
             each
             for each in self.records
@@ -65,7 +65,7 @@ class Chain:
         ]
 
     def head_of(self, phase: str | None) -> Record | None:
-        """The newest sign-off of a phase, or of all."""
+        """Return the newest sign-off of a phase, or of all."""
         return next(reversed(self.of_phase(phase)), None)
 
 
@@ -199,7 +199,7 @@ def verified_head(
     expect_head: str | None = None,
     history: History | None = None,
 ) -> SignOff | None:
-    """The newest sign-off of a folder, or of one phase, after checking the chain and signatures.
+    """Check chain and signatures; return the newest sign-off of a folder, or of one phase.
 
     If the newest sign-off was revoked or is not trusted, no older one replaces it. The caller
     checks its profile, and whether its files are the current ones.
@@ -232,7 +232,7 @@ def verified_head(
 
 
 def _read_all(folder: Path) -> tuple[list[Record], set[int], list[str]]:
-    """The records, the numbers of unreadable ones, and the problems."""
+    """Return the records, the numbers of unreadable ones, and the problems."""
     records: list[Record] = []
     unread: set[int] = set()
     problems: list[str] = []
@@ -340,7 +340,7 @@ def _revokes(record: Record, revoked: Record) -> bool:
 
 
 def _revokes_the_name(record: Record, revoked: Record, place: PurePosixPath) -> bool:
-    """Whether a revocation of this folder names that record, with any signatures."""
+    """Return whether a revocation of this folder names that record, with any signatures."""
     said = record.statement
     if not isinstance(said, Revocation) or said.revokes.file != revoked.name:
         return False

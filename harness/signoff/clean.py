@@ -21,7 +21,7 @@ _UNWATCHED: Final = frozenset("hsSmrck")
 def clean_revision(
     code: Path | None, code_files: Collection[str], places: Sequence[Path], signoffs: Path
 ) -> str | None:
-    """The commit of the code that is signed; `None` if the code is an installed distribution.
+    """Return the commit of the signed code; `None` if the code is an installed distribution.
 
     Args:
         code: The checkout of our packages; `None` if they are installed.
@@ -54,7 +54,7 @@ def clean_revision(
 
 
 def stray_packages(names: Iterable[str], beside: Path) -> list[str]:
-    """The packages that Python imports from elsewhere than `beside`, the folder that is signed."""
+    """Return the packages that Python imports from outside of `beside`, the signed folder."""
     found = []
     for name in names:
         spec = importlib.util.find_spec(name)
@@ -73,7 +73,7 @@ def _checkout_of(folder: Path) -> Checkout:
 
 
 def _files_below(places: Sequence[Path], root: Path) -> list[str]:
-    """The files among `places` that lie in a checkout, as names from its top folder."""
+    """Return the files among `places` that lie in a checkout, as names from its top folder."""
     inside = [each.resolve() for each in places if each.is_file()]
     top = root.resolve()
     return [each.relative_to(top).as_posix() for each in inside if each.is_relative_to(top)]

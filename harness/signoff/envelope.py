@@ -63,26 +63,26 @@ class Signatures:
 
 
 def seal(payload: bytes, key: SigningKey) -> Envelope:
-    """An envelope around `payload`, signed once."""
+    """Return an envelope around `payload`, signed once."""
     envelope = Envelope(payload, PAYLOAD_TYPE, {})
     envelope.sign(key.signer)
     return envelope
 
 
 def signed(envelope: Envelope, key: SigningKey) -> Envelope:
-    """The same envelope with a further signature."""
+    """Return the same envelope with a further signature."""
     further = Envelope(envelope.payload, envelope.payload_type, dict(envelope.signatures))
     further.sign(key.signer)
     return further
 
 
 def rendered(envelope: Envelope) -> bytes:
-    """The canonical bytes of an envelope's file."""
+    """Return the canonical bytes of an envelope's file."""
     return (canonical(envelope.to_dict()) + "\n").encode()
 
 
 def parse_envelope(raw: bytes, file: Path | str) -> Envelope:
-    """The envelope in a file's bytes; `file` is for messages. Signatures are not checked.
+    """Return the envelope in a file's bytes; `file` is for messages. Signatures are not checked.
 
     Raises:
         RecordRefused: The JSON is not canonical, has an unknown or a missing field or another

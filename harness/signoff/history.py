@@ -133,7 +133,7 @@ def _refuse_other_repository(checkout: Checkout) -> None:
 
 
 def _place(path: Path, top: Path) -> PurePosixPath:
-    """The name of a path from the top folder.
+    """Return the name of a path from the top folder.
 
     Raises:
         _Refused: a link in the repository is on the way, or another repository.

@@ -99,7 +99,7 @@ class SigningKey:
 
     @classmethod
     def new(cls) -> Self:
-        """A fresh key, from the system's randomness."""
+        """Return a fresh key, from the system's randomness."""
         return cls(Ed25519PrivateKey.generate())
 
     @classmethod

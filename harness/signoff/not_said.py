@@ -104,7 +104,7 @@ def _models(corpus: CorpusFacts) -> Iterable[str]:
 
 
 def _known_models() -> set[str]:
-    """The models that the product knows by name."""
+    """Return the models that the product knows by name."""
     return {
         value
         for name in names.__all__

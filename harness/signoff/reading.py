@@ -59,7 +59,7 @@ _COMPONENTS = TypeAdapter(dict[str, _Component])
 
 
 def parse_statement(payload: bytes) -> Statement:
-    """The statement that a payload holds.
+    """Return the statement that a payload holds.
 
     Raises:
         NotAStatement: It is not canonical JSON, or a type or field is unknown, missing or wrong.

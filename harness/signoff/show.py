@@ -80,7 +80,7 @@ def verified_lines(result: Verification, *, whole: bool) -> Iterator[str]:
 
 
 def shown(result: Verification) -> str:
-    """The answer in one line."""
+    """Return the answer in one line."""
     name = result.record.name
     if result.problems:
         count = len(result.problems)

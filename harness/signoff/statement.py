@@ -155,7 +155,7 @@ class SignOff(Value):
         return Inventory(self.components)
 
     def to_json(self) -> JsonObject:
-        """The whole statement."""
+        """Return the whole statement."""
         written = self.model_dump(mode="json", by_alias=True, exclude={"components", "answer"})
         components: JsonObject = {}
         subjects: list[JsonObject] = []
@@ -185,7 +185,7 @@ class Revocation(Value):
     time: Moment
 
     def to_json(self) -> JsonObject:
-        """The whole statement."""
+        """Return the whole statement."""
         written = self.model_dump(mode="json", by_alias=True)
         revoked = written.pop("revokes")
         subject = {"name": revoked["file"], "digest": {"sha256": revoked["sha256"]}}
@@ -202,7 +202,7 @@ class Head(Value):
     time: Moment
 
     def to_json(self) -> JsonObject:
-        """The whole statement."""
+        """Return the whole statement."""
         written = self.model_dump(mode="json", by_alias=True)
         digest = {"sha256": written.pop("payloadSha256")}
         return _statement(HEAD_TYPE, [{"name": "newest record", "digest": digest}], written)

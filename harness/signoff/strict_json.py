@@ -21,7 +21,7 @@ class NotStrict(ValueError):
 
 
 def parse_strict(raw: bytes) -> Any:
-    """The value that `raw` holds.
+    """Return the value that `raw` holds.
 
     Raises:
         NotStrict: It is too long, not UTF-8, not JSON, not canonical, or repeats a key.

@@ -35,7 +35,7 @@ class TrustedSigner:
     """Whether the key was given for this call and is not in the gates."""
 
     def may_sign(self, phase: str, profile: str) -> bool:
-        """Whether a signature counts for records of this phase and profile."""
+        """Return whether a signature counts for records of this phase and profile."""
         if self.only_now and profile != PULL_REQUEST:
             return False
         return phase in self.phases and profile in self.profiles
@@ -92,7 +92,7 @@ class Signing:
         return replace(self, signers=(*self.signers, guest))
 
     def who(self, key: PublicKey) -> TrustedSigner | None:
-        """The signer with that key, if there is one."""
+        """Return the signer with that key, if there is one."""
         return next((signer for signer in self.signers if signer.key == key), None)
 
     @property

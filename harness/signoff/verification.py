@@ -131,7 +131,7 @@ def verified(
 def changed_since(
     said: SignOff, now: Inventory, cassettes: Mapping[str, str] | None = None
 ) -> list[str]:
-    """The files that changed since the record was signed, a phrase each."""
+    """Return the files that changed since the record was signed, a phrase each."""
     found: list[str] = []
     for name in dict.fromkeys([*said.components, *now.components]):
         was = said.components.get(name, Component())
@@ -144,7 +144,7 @@ def changed_since(
 def _revoked_phases(
     record: Record, chain: Chain, signing: Signing, *, whole: bool
 ) -> Iterator[str]:
-    """The phases whose newest sign-off was revoked: the record's phase, or with `whole` all."""
+    """Yield a problem for the record's phase, or any phase, whose newest sign-off was revoked."""
     said = record.statement
     named = record.name if isinstance(said, SignOff) else said.revokes.file
     for phase in _PHASES:
@@ -181,7 +181,7 @@ def _called(component: str, file: str, cassettes: Mapping[str, str]) -> str:
 
 
 def _other_packages(said: SignOff, environment: Mapping[str, str]) -> Iterator[str]:
-    """The packages that had another version when the record was signed."""
+    """Yield the packages that had another version when the record was signed."""
     for name, was in said.environment.items():
         here = environment.get(name, was)
         if name not in _SYSTEM and here != was:

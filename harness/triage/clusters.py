@@ -32,7 +32,7 @@ class Cluster:
 def clusters(
     cases: Iterable[CaseResult], size: Callable[[CaseResult], int] | None = None
 ) -> tuple[Cluster, ...]:
-    """The clusters of the divergent cases, the largest first.
+    """Return the clusters of the divergent cases, the largest first.
 
     Args:
         cases: Settled results.
