@@ -213,7 +213,7 @@ def test_a_file_changed_by_hand_is_found_at_the_place(
         (lambda d: d.update(surprise=1), "surprise: unknown key"),
         (lambda d: d.pop("observation"), "observation: is missing"),
         (lambda d: d.update(observation=[]), "observation: must be a mapping, not a list"),
-        (lambda d: d["observation"].pop("events"), "observation.events: this key must be there"),
+        (lambda d: d["observation"].pop("events"), "observation.events: this key is required"),
         (lambda d: d["observation"].update(events={}), "observation.events: must be a list"),
         (
             lambda d: d["observation"]["events"].append(1),
@@ -253,7 +253,7 @@ def test_a_file_changed_by_hand_is_found_at_the_place(
         ),
         (
             lambda d: d["observation"].pop("provider"),
-            "observation.provider: this key must be there",
+            "observation.provider: this key is required",
         ),
         (
             lambda d: d["observation"]["provider"].append(objection(request=2)),

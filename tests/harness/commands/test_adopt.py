@@ -188,7 +188,7 @@ def test_one_on_which_the_runtimes_differ_is_not_adopted(
     result = invoke(FOUND, "--as", "text/usage")
 
     assert result.exit_code == 1
-    assert "legacy and adk are divergent on it; mend that first, or give --force" in result.output
+    assert "legacy and adk are divergent in it; fix that first, or give --force" in result.output
     assert "adk emitted the fourth event (message(agent)), legacy did not" in result.output
     assert everything() == before
 
@@ -233,7 +233,7 @@ def test_a_cassette_that_is_there_is_not_written_over(here: Path) -> None:
 
     refused = invoke(FOUND, "--as", "text/usage")
     assert refused.exit_code == 2
-    assert "is there already; name it --as another, or give --force" in refused.output
+    assert "already exists; choose another name with --as, or give --force" in refused.output
     assert everything() == before
 
     assert invoke(FOUND, "--as", "text/usage", "--force").exit_code == 0
@@ -269,7 +269,7 @@ def test_its_own_name_is_kept_where_none_is_given(here: Path) -> None:
         ([FOUND, "--as", "text/http/../a"], "leads out of its folder"),
         ([FOUND, "--as", ""], "is no name"),
         (["bad.yaml"], "bad.yaml: "),
-        (["cassettes/text/here.yaml"], "is in the corpus already"),
+        (["cassettes/text/here.yaml"], "is already in the corpus"),
         ([REPOSITORY / "cassettes/http/stream_text.yaml"], "is recorded HTTP traffic"),
         ([FOUND, "--waivers", "none.toml"], "none.toml"),
     ],

@@ -144,7 +144,7 @@ def test_without_a_record_the_command_that_makes_one_is_shown(checkout: Path) ->
     ("words", "says"),
     [
         (("runtimeEnable",), "unknown flag 'runtimeEnable'; known: experimental.adk.runtime"),
-        ((OWN, "--surface", "subagent"), "does not move subagent; it moves: noninteractive"),
+        ((OWN, "--surface", "subagent"), "does not switch subagent; it switches: noninteractive"),
         ((OWN, "--surface", "tui"), "--surface"),
         ((OWN, "--settings", "gone.json"), "gone.json: there is no such file"),
         ((OWN, "--settings", "broken.json"), "broken.json, line 1"),

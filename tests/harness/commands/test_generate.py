@@ -49,7 +49,7 @@ def summary(file: str = "out.json") -> dict[str, Any]:
         (("--examples", "-3"), "draws nothing"),
         (("--time", "0"), "no time at all"),
         (("--time", "soon"), "no duration"),
-        (("--time", "1m", "--examples", "5"), "two ways to end"),
+        (("--time", "1m", "--examples", "5"), "exclude each other"),
         (("--profile", "nonsense"), "known: everything"),
         (("--fault", "usage-drop"), "did you mean usage-dropped"),
         (("--fault", "usage-dropped", "--control", "adk"), "neither side"),
@@ -237,7 +237,7 @@ def test_interrupted_it_keeps_what_it_has_and_goes_on_later() -> None:
 
     second = generate("--examples", "100", *SMALL, "--resume", "--json", "out.json", run=stopped)
     assert begun == [0, 1, 2, 2, 3]
-    assert "going on after 2 blocks" in second.output
+    assert "continuing after 2 blocks" in second.output
     assert summary()["seed"] == seed
     assert [found["block"] for found in summary()["findings"]] == [0]
     assert summary()["known"] == []

@@ -63,7 +63,7 @@ def test_what_lacks_is_planned_run_and_judged(checkout: Signable) -> None:
     lines = result.stdout.splitlines()
 
     assert result.exit_code == 0, (result.output, result.exception)
-    assert lines[0] == "to be measured, about 10s in all with 1 worker (an estimate):"
+    assert lines[0] == "to measure, about 10s in total with 1 worker (an estimate):"
     assert lines[1] == "  10s  legacy ≡ adk (3 cases)"
     assert "[1/1] legacy ≡ adk, about 10s" in lines
     assert "yes: phase A may be flipped, as far as profile release asks" in lines
@@ -132,7 +132,7 @@ def test_a_leg_that_cannot_go_on_is_run_anew(checkout: Signable) -> None:
     result = measure(checkout)
 
     assert result.exit_code == 0, result.output
-    assert "it cannot go on" in result.stderr
+    assert "it cannot continue" in result.stderr
     assert "repeat" in result.stderr
     assert (started("a/1"), read_journal(LEG).header.repeat) == (1, 1)
 
@@ -167,7 +167,7 @@ def test_ctrl_c_ends_it_with_the_command_that_goes_on(checkout: Signable) -> Non
 
     assert result.exit_code == 130
     again = f"{AGAIN} --waivers parity_tests/waivers.toml --trust"
-    assert result.stderr.endswith(f"interrupted; to go on: {again}\n")
+    assert result.stderr.endswith(f"interrupted; to continue: {again}\n")
     assert read_journal(LEG).header.trust
     assert "whether phase A" not in result.stdout
 

@@ -118,9 +118,9 @@ def test_workers_come_to_the_same(tmp_path: Path) -> None:
     ("options", "words"),
     [
         (("--most", 0), "0 is not in the range"),
-        (("--control", "adk+legacy"), "name one runtime a side"),
+        (("--control", "adk+legacy"), "name one runtime for each side"),
         (("--control", "unknown"), "unknown runtime 'unknown'"),
-        (("--order", "first this"), "take it from a report"),
+        (("--order", "first this"), "copy it from a report"),
         (("--json", "/"), "is a directory"),
     ],
 )
@@ -137,4 +137,4 @@ def test_an_order_belongs_to_one_cassette(tmp_path: Path) -> None:
     result = orders(write_corpus(tmp_path, a__1="two", a__2="two"), "--order", "0/0 call")
 
     assert result.exit_code == 2
-    assert "name that cassette alone" in result.output
+    assert "name only that cassette" in result.output

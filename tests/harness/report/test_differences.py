@@ -192,8 +192,8 @@ def test_only_what_is_between_the_markers_is_replaced() -> None:
     [
         ("# Page", f"the line {BEGIN} is there not at all"),
         (f"{BEGIN}\n", f"the line {END} is there not at all"),
-        (page(BEGIN), f"the line {BEGIN} is there 2 times"),
-        (page(END), f"the line {END} is there 2 times"),
+        (page(BEGIN), f"the line {BEGIN} occurs 2 times"),
+        (page(END), f"the line {END} occurs 2 times"),
         (f"{END}\n{BEGIN}\n", f"the line {END} comes before"),
     ],
 )
@@ -233,7 +233,7 @@ def test_a_stale_page_is_reported_and_written_only_without_check(tmp_path: Path)
     stale = invoke(tmp_path, "--check")
     assert stale.exit_code == 1
     assert "docs/differences-from-upstream.md is stale" in stale.output
-    assert "mend it with `nox -s docs`" in stale.output
+    assert "update it with `nox -s docs`" in stale.output
     assert file.read_text() == page("old")
 
     assert invoke(tmp_path).exit_code == 0
