@@ -66,7 +66,7 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
     good, bad = _ends(checkout, plan)
     with terminated_like_interrupted(), tempfile.TemporaryDirectory() as scratch:
         tracer = Tracer(
-            cassette=Path(cassette.told).resolve(),
+            cassette=Path(cassette.argument).resolve(),
             trusted=trusted,
             scratch=Path(scratch),
             timeout_s=plan.timeout_s,
@@ -79,7 +79,7 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
                 runtime=runtime,
                 control=runtime if control is None else control,
                 waivers=waivers,
-                told=lambda judged: _show_judged(checkout, judged),
+                on_judged=lambda judged: _show_judged(checkout, judged),
             )
             if control is None:
                 judge.control = _expected(judge, good, plan)
@@ -154,7 +154,7 @@ def _check_end(judged: Judged, revision: str, option: str, light: str, judge: Ju
 def _show_judged(checkout: Checkout, judged: Judged) -> None:
     """Progress, on standard error."""
     why = f"  ({judged.why})" if judged.light == "skipped" else ""
-    say(f"{judged.light.value:7}  {checkout.told(judged.commit)}{why}", err=True)
+    say(f"{judged.light.value:7}  {checkout.described(judged.commit)}{why}", err=True)
 
 
 def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
@@ -168,8 +168,8 @@ def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
         say("not judged:")
         for suspect in found.suspects:
             why = next((each.why for each in skipped if each.commit == suspect), "")
-            say(f"  {checkout.told(suspect)}  ({why})")
-    say(f"red from here on: {checkout.told(found.commit)}")
+            say(f"  {checkout.described(suspect)}  ({why})")
+    say(f"red from here on: {checkout.described(found.commit)}")
     for line in lines:
         say(f"  {line}")
     for file in files[:_FILES]:

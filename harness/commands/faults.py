@@ -15,8 +15,8 @@ import click
 from harness.cassette.find import CassetteFile, with_variants
 from harness.commands import checks
 from harness.config import default_baselines, default_waivers, to_run, versions
-from harness.detection.catalogue_at import CatalogueAt
 from harness.detection.choosing import chosen_faults, dead, sampled
+from harness.detection.good import Corpus
 from harness.detection.matrix import Conditions, Matrix, Row
 from harness.detection.measurement import Measurement, look_in_corpus, look_in_sample
 from harness.detection.show import FaultProgress, show, show_catalogue
@@ -24,6 +24,7 @@ from harness.detection.stratified import FaultSample
 from harness.errors import UsageError
 from harness.experiment.backend import real_backend
 from harness.experiment.limits import Limits
+from harness.faults.catalogue import CatalogueAt
 from harness.gate.facts import evidence_facts
 from harness.parity.projection import RULES
 from harness.parity.waivers import Waivers
@@ -147,12 +148,14 @@ def _measurement(
     core = setup.core if setup.core is not None else backend.check("upstream") is None
     return Measurement(
         backend=backend,
-        catalogue=setup.catalogue,
-        files=tuple(source for _, source, _ in sources),
-        trusted=frozenset(file.name for file, _, trusted in sources if trusted),
-        waivers=waivers,
-        baselines=_baselines(plan),
-        kept=kept,
+        corpus=Corpus(
+            catalogue=setup.catalogue,
+            files=tuple(source for _, source, _ in sources),
+            trusted=frozenset(file.name for file, _, trusted in sources if trusted),
+            waivers=waivers,
+            baselines=_baselines(plan),
+            kept=kept,
+        ),
         jobs=plan.jobs,
         profile=plan.profile,
         seed=plan.seed,
@@ -166,23 +169,24 @@ def _matrix(
     sample: FaultSample | None,
     waivers_file: Path | None,
 ) -> Matrix:
+    corpus = measurement.corpus
     conditions = Conditions(
-        waivers=len(measurement.waivers.live),
-        rules={
+        waivers=len(corpus.waivers.live),
+        projection_rules={
             "legacy and adk": sum(not rule.across for rule in RULES),
             "the published core and legacy": len(RULES),
         },
-        cassettes=len(measurement.files),
+        cassettes=len(corpus.files),
         profile=measurement.profile,
         seed=measurement.seed,
-        core=measurement.core,
+        published_core_in_generated=measurement.core,
         versions=dict(versions()),
         sample=sample,
         measured=evidence_facts(
             # Broken runs are of plain cassettes; the corpus is the one that everything else ran.
-            [(file.name, file.path) for file in with_variants(measurement.files)],
+            [(file.name, file.path) for file in with_variants(corpus.files)],
             waivers_file,
-            measurement.waivers.as_of,
+            corpus.waivers.as_of,
         ),
     )
     rows = [Row(fault=fault) for fault in chosen]

@@ -17,6 +17,7 @@ from harness.commands.here import found_here
 from harness.gate.answer import GateAnswer, Measurement
 from harness.gate.evidence import Evidence, read_evidence
 from harness.gate.here import Here
+from harness.gate.judge import judge
 from harness.gate.page import gate_html
 from harness.gate.plan import Planned, measure_command, needed, plan_of
 from harness.gate.scope import FOLDER
@@ -82,7 +83,7 @@ class Question:
         # Before anything was measured there is no such folder, and no mistake of the user's.
         there = [each for each in self.places if each != FOLDER or each.exists()]
         evidence = read_evidence(there)
-        answer = place.answer(evidence, self.phase, self.profile, self.folder)
+        answer = judge(place.scope(evidence, self.phase, self.profile, self.folder))
         return Answered(place=place, evidence=evidence, answer=answer)
 
     def plan(self, answered: Answered, jobs: int, but: Sequence[Measurement] = ()) -> list[Planned]:

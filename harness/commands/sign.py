@@ -21,6 +21,7 @@ from harness.experiment.backend import Backend
 from harness.experiment.pool import Workers, process_workers
 from harness.gate.evidence import Evidence, LegRun, read_evidence
 from harness.gate.here import Here
+from harness.gate.judge import judge
 from harness.gate.samples import counted_samples
 from harness.gate.scope import Scope
 from harness.inventory import environment
@@ -90,18 +91,8 @@ def _material(
         SigningRefused: something came out in another way, or could not be run.
     """
     machine = environment()
-    scope = Scope(
-        evidence=evidence,
-        policy=place.policy.gates,
-        phase=asked.phase,
-        profile=asked.profile,
-        as_of=place.as_of,
-        current=place.current,
-        waivers=place.policy.waivers,
-        contract=place.contract,
-        environment=machine,
-    )
-    answer = place.answer(evidence, asked.phase, asked.profile)
+    scope = place.scope(evidence, asked.phase, asked.profile)
+    answer = judge(scope)
     leg = leg_to_replay(scope)
     cassettes = (seams.backend.load(each.path, each.root) for each in place.cassettes)
     gaps = not_said(
@@ -231,7 +222,7 @@ def _sign(
         raise SigningRefused("; ".join(chain.problems), "repair the chain first")
     refuse_unreadable(place.current)
     evidence = read_evidence(asked.places)
-    refuse_unless_yes(place.answer(evidence, asked.phase, asked.profile))
+    refuse_unless_yes(judge(place.scope(evidence, asked.phase, asked.profile)))
     revision = clean_revision_here(place, asked.folder)
     found = _material(asked, place, evidence, revision, seams)
     again = found_here(None, None, day)

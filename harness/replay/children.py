@@ -49,7 +49,7 @@ class SeenChildren:
 
         child.session.subscribe(take)
 
-    def child_told(self, child: StartedChild, activity: SubagentActivity) -> None:
+    def child_activity(self, child: StartedChild, activity: SubagentActivity) -> None:
         """Record an activity."""
         reported: JsonObject = {"type": str(activity.type), "data": activity.data}
         self._seen[child.agent_id].activities.append(reported)

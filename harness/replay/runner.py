@@ -45,8 +45,8 @@ from services.model.generator import ModelRequest
 from services.model.replay.generator import ObservedRequest
 from services.settings import settings_from_parameters
 from services.settings.telemetry import TelemetrySettings
-from services.telemetry.contract import Telemetry
-from services.telemetry.opening import TelemetrySeams, open_telemetry
+from services.telemetry.contract import Telemetry, TelemetrySeams
+from services.telemetry.opening import open_telemetry
 from services.wire import Content, js_json
 
 __all__ = ["observe_cassette", "run_cassette"]

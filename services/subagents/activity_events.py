@@ -1,7 +1,6 @@
-"""An activity as the event that stands for it on a child's protocol.
+"""Converts a subagent's activities to events of its protocol.
 
-Both runtimes tell the same activities; what they look like in the contract neither decides. When
-an event is told, and under which number, each runtime's stream does.
+Both runtimes report the same activities; each runtime's stream emits and numbers the events.
 
 Source: core `agents/local-subagent-protocol.ts` (`_translateActivity`).
 """
@@ -13,9 +12,8 @@ from typing import Any
 
 from agent_protocol.content import TextPart, ThoughtPart
 from agent_protocol.events import AgentEvent, ErrorEvent, Message, ToolRequest, ToolResponse
-from services.hooks.values import js_text
 from services.subagents.activity import ActivityType, SubagentActivity
-from services.wire import Json
+from services.wire import Json, js_text
 
 __all__ = ["activity_event"]
 
@@ -23,12 +21,12 @@ __all__ = ["activity_event"]
 def activity_event(
     activity: SubagentActivity, fields: Mapping[str, Any], new_id: Callable[[], str]
 ) -> AgentEvent:
-    """The event of an activity.
+    """Return the event of an activity.
 
     Args:
-        activity: what was told.
+        activity: the activity.
         fields: id, stream and timestamp of the stream's next event.
-        new_id: makes an id for a call that was told without one.
+        new_id: makes the id of a call without one.
     """
     data = activity.data
 

@@ -16,9 +16,10 @@ from services.model.auth import (
     auth_from_environment,
     auth_type_from_environment,
 )
+from services.model.call_log import ModelCallLog
 from services.model.errors import FatalAuthenticationError, FatalInputError
 from services.model.generator import ContentGenerator
-from services.model.logging_generator import LoggingContentGenerator
+from services.model.metering import metered
 from services.model.recording import RecordingContentGenerator
 from services.model.replay.responses import (
     FakeResponsesGenerator,
@@ -140,7 +141,7 @@ async def open_model(source: ModelSource, clock: Clock) -> AsyncIterator[Content
 
     real = GeminiContentGenerator(source.auth, clock)
     try:
-        yield _recorded(LoggingContentGenerator(real, logger), source)
+        yield _recorded(metered(real, [ModelCallLog(logger)], clock), source)
     finally:
         await real.aclose()
 

@@ -12,7 +12,7 @@ from harness.cassette.find import find_cassettes
 from harness.cli import parity
 from harness.commands.faults import FaultsSetup
 from harness.config import current_inventory, default_waivers
-from harness.detection.catalogue_at import CatalogueAt
+from harness.faults.catalogue import CatalogueAt
 from harness.gate.evidence import read_evidence
 from tests.harness.detection import stand_ins
 from tests.harness.detection.stand_ins import CATALOGUE, write_cassettes

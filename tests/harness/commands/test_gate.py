@@ -229,7 +229,10 @@ def test_a_place_without_evidence_is_unknown_and_one_that_is_not_there_is_an_err
     assert invoke(places=("empty",)).exit_code == 3
     gone = invoke(places=("gone",))
     assert gone.exit_code == 2
-    assert "gone is not there; name another place, or let `parity measure` make" in gone.stderr
+    assert (
+        "gone is not there; name another place, or make the evidence with `parity measure`"
+        in gone.stderr
+    )
 
 
 def test_a_phase_that_the_gates_have_not_is_an_error(checkout: Path) -> None:

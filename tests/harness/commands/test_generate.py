@@ -86,7 +86,7 @@ def test_a_summary_says_what_it_was_drawn_with_and_the_gate_reads_it() -> None:
 
     (run,) = read_evidence([Path("out.json")]).samples
 
-    assert (run.independent, run.profile, run.seed, run.drawn) == (True, "everything", 5, 50)
+    assert (run.way, run.profile, run.seed, run.drawn) == ("sample", "everything", 5, 50)
     assert (run.control, run.candidate, run.verdict) == ("legacy", "adk", "nothing found")
     assert set(CODE) < set(run.facts.components)
     assert all(run.facts.components[name] for name in ("harness", "runtimes", "services"))
@@ -99,7 +99,7 @@ def test_findings_that_were_known_before_count_at_the_gate() -> None:
     (run,) = read_evidence([Path("out.json")]).samples
 
     assert run.verdict == "findings"
-    assert len(run.findings) == 1
+    assert len(run.fingerprints) == 1
 
 
 def test_nothing_found_exits_by_0_and_says_which_examples() -> None:

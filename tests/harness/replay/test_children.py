@@ -62,7 +62,7 @@ def test_activities_and_events_are_taken_down_child_by_child() -> None:
         seen.child_started(child)
     thought = SubagentActivity("helper", ActivityType.THOUGHT_CHUNK, {"text": "t"})
 
-    seen.child_told(one, thought)
+    seen.child_activity(one, thought)
     session.emit([event(AgentStart, 0), event(AgentEnd, 1, reason="completed")])
 
     first, second = seen.children
