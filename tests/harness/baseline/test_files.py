@@ -279,7 +279,7 @@ def test_the_error_of_a_malformed_file_names_file_key_and_remedy(
         parsed(value)
 
     assert str(caught.value).startswith(f"baseline b.json: {words}")
-    assert "make it anew with `parity baseline`" in str(caught.value)
+    assert "create it again with `parity baseline`" in str(caught.value)
     assert caught.value.exit_code == 2
 
 
@@ -365,7 +365,7 @@ def test_a_baseline_that_is_not_there_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x"])
 def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="no baseline can be called"):
+    with pytest.raises(UsageError, match="a baseline cannot have the name"):
         baseline_file(tmp_path, name)
 
 

@@ -137,7 +137,7 @@ def test_without_a_record_the_command_that_makes_one_is_shown(checkout: Path) ->
     result = invoke(OWN)
 
     assert result.exit_code == 3
-    assert "to change that: parity sign --phase A --profile release" in result.stdout
+    assert "to fix: parity sign --phase A --profile release" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -108,7 +108,7 @@ def test_nothing_found_exits_by_0_and_says_which_examples() -> None:
     assert result.exit_code == 0
     assert "search: profile everything" in result.output
     assert "60 examples in 3 blocks" in result.output
-    assert "none is claimed" in result.output
+    assert "rate of divergence: none" in result.output
     assert "--seed 5 --examples 60" in result.output
     assert summary()["verdict"] == "nothing found"
     assert summary()["upperBound"] is None
@@ -150,7 +150,7 @@ def test_half_a_sample_states_no_bound() -> None:
     result = generate("--sample", "--examples", "50", "--json", "out.json", run=stopped)
 
     assert result.exit_code == 130
-    assert "no bound is claimed" in result.output
+    assert "no bound (the run has findings or was interrupted)" in result.output
     assert summary()["upperBound"] is None
 
 
@@ -170,7 +170,7 @@ def test_each_finding_has_its_file_and_how_to_replay_it() -> None:
         assert Path(found["file"]).is_file()
         assert f"replay: parity run {found['file']}" in result.output
         assert found["count"] == 2
-    assert "no bound is claimed" in result.output
+    assert "no bound (the run has findings or was interrupted)" in result.output
     assert summary()["upperBound"] is None
 
 

@@ -40,7 +40,7 @@ def test_a_report_shows_the_answer_that_lies_beside_it(tmp_path: Path) -> None:
 
     page = page_with(tmp_path / "out")
 
-    assert "whether phase A may be flipped cannot be said" in page
+    assert "it is not known whether phase A may be switched on" in page
     assert "parity measure --phase A --profile pull_request" in page
     assert "Not of this run" not in page
 

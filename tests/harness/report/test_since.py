@@ -277,7 +277,7 @@ def git(*words: str) -> str:
 
 
 def test_lines_say_when_nothing_is_known_to_have_changed() -> None:
-    assert Changes(since="x", green=True).lines()[1] == "  nothing that a journal knows of"
+    assert Changes(since="x", green=True).lines()[1] == "  nothing that a journal records"
 
 
 def test_a_red_report_gets_what_changed(tmp_path: Path) -> None:
