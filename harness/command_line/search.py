@@ -91,7 +91,7 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
     help="Use the workers of this Dask scheduler: tls://HOST:PORT. Needs the extra `dask`.",
 )
 def generate() -> None:
-    """Generate scenarios and store those in which two runtimes differ.
+    """Generate scenarios and store those that diverge.
 
     Scenarios come in blocks of 25. Search mode, profile, seed and number of examples determine
     them; the number of workers does not. Each finding is written to .parity/found at once, run

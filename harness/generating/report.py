@@ -198,7 +198,7 @@ def _progress(campaign: Campaign) -> str:
         f"{generation.examples} examples in {counted(blocks, 'block')}"
         + (f" ({generation.repeated} repeats)" if generation.repeated else ""),
         f"{rate:.1f}/s",
-        *([f"{generation.over_bytes} over bytes too"] if generation.over_bytes else []),
+        *([f"{generation.over_bytes} also over a socket"] if generation.over_bytes else []),
         f"{len(generation.reached)} kinds of events seen",
         counted(len(generation.findings), "finding"),
     ]

@@ -222,7 +222,7 @@ def test_one_of_which_nothing_can_be_said_is_not_adopted(here: Path) -> None:
     result = invoke(write(FOUND, document), "--as", "text/usage")
 
     assert result.exit_code == 3
-    assert "legacy and adk are inconclusive on it" in result.output
+    assert "legacy and adk are inconclusive in it" in result.output
     assert FOUND.is_file()
 
 
@@ -295,7 +295,7 @@ def test_without_a_corpus_it_says_where_to_go(here: Path, monkeypatch: pytest.Mo
     result = invoke(Path("found", *FOUND.parts[2:]), "--as", "text/usage")
 
     assert result.exit_code == 2
-    assert "there is no folder cassettes here; go to the checkout's root" in result.output
+    assert "no folder cassettes here; go to the checkout's root" in result.output
 
 
 def test_an_interruption_loses_nothing(here: Path) -> None:

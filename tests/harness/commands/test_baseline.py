@@ -208,7 +208,7 @@ def test_a_baseline_that_cannot_be_read_does_not_stop_the_others(corpus: Path, k
         ),
         (
             ["baseline", "{corpus}", "--runtime", "adk", "--out", "{gone}", "--check"],
-            "to check; make it: parity baseline",
+            "gone; create it: parity baseline",
         ),
         (
             ["baseline", "{corpus}", "--runtime", "adk", "--out", "{corpus}", "--check", "--prune"],
@@ -300,7 +300,7 @@ def test_a_stale_baseline_is_named_with_the_first_place_and_the_command(
     assert result.exit_code == 1
     lines = result.output.splitlines()
     assert lines[0] == "stale: a/2: events[3] message(agent): content[0].text (changed)"
-    assert lines[1].startswith("  1. The first difference is in what the client received")
+    assert lines[1].startswith("  1. The first difference is in the events of the client")
     shown = "\n".join(lines)
     assert "stored" in shown
     assert "It says bye." in shown
@@ -327,7 +327,7 @@ def test_missing_superfluous_and_unreadable_baselines_are_named(corpus: Path, ke
 def test_other_cassettes_and_other_runtimes_are_stale(corpus: Path, kept: Path) -> None:
     write_corpus(corpus, b__1="plain, but other")
 
-    assert "stale: b/1: is of another version of the cassette" in check(corpus, kept).output
+    assert "stale: b/1: belongs to another version of the cassette" in check(corpus, kept).output
     result = invoke("baseline", corpus, "--runtime", "adk", "--out", kept, "--check")
     assert "stale: a/1: was made of legacy, not of adk" in result.output
     assert result.exit_code == 1
@@ -464,7 +464,7 @@ def test_a_check_of_some_names_every_baseline_that_is_of_another_cassette(
     (kept / "b" / "1.json").unlink()
     result = check(corpus, kept, "--most", 1)
     assert result.exit_code == 1
-    assert result.stdout.count("is of another version of the cassette") == 2
+    assert result.stdout.count("belongs to another version of the cassette") == 2
     assert "stale: b/1: is missing" in result.stdout
 
 

@@ -256,7 +256,7 @@ def test_a_revision_that_takes_too_long_is_skipped_and_its_child_ended(
         (["--good", "HEAD~3", "--bad", "HEAD~2"], "--bad HEAD~2 is green"),
         (["--good", "HEAD~3", "--runtime", "adq"], "unknown runtime 'adq'"),
         (["--good", "HEAD~3", "--control", "gone.json"], "cannot be read"),
-        (["--good", "broken"], "--good broken decides nothing: ImportError: no such wheel"),
+        (["--good", "broken"], "--good broken is inconclusive: ImportError: no such wheel"),
         (["--good", "broken", "--runtime", "adk"], "--good broken cannot be traced"),
         (["--good", "empty"], "not a revision of this project"),
     ],

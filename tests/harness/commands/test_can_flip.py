@@ -106,7 +106,7 @@ def test_a_surface_whose_own_flag_is_off_stays_where_it_is(checkout: Path) -> No
     assert "phase B" not in result.stdout
     settings.write_text("{}")
     nothing = invoke(RUNTIME, "--settings", settings)
-    assert (nothing.exit_code, "moves nothing" in nothing.stdout) == (0, True)
+    assert (nothing.exit_code, "switches nothing" in nothing.stdout) == (0, True)
 
 
 def test_what_changed_since_is_named(checkout: Path) -> None:

@@ -123,7 +123,7 @@ def test_the_counts_keep_crashes_and_what_was_held_out_apart(corpus: Path, tmp_p
     assert [tally["about"] for tally in document["classes"]] == ["answers", "tools", "hooks"]
     assert document["conditions"]["waivers"] > 0
     assert document["conditions"]["projectionRules"]["legacy and adk"] > 0
-    assert "waivers in force" in result.stdout
+    assert "waivers and these projection rules" in result.stdout
 
 
 def test_all_found_is_zero(corpus: Path) -> None:

@@ -186,7 +186,7 @@ def test_a_change_of_the_rules_is_shown_first_and_does_not_judge_itself(checkout
     assert result.exit_code == 3
     assert lines[0].startswith("judged by revision main (")
     assert lines[1] == ("  gates: phase.A.pull_request.sample[fallback].examples was 100 and is 10")
-    assert "sample too small: 50 scenarios drawn, and 100 are asked for" in result.stdout
+    assert "sample too small: 50 scenarios drawn, and 100 are required" in result.stdout
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here; install it")

@@ -230,7 +230,7 @@ def test_interrupted_it_keeps_what_it_has_and_goes_on_later() -> None:
 
     first = generate("--examples", "100", *SMALL, "--json", "out.json", run=stopped)
     assert first.exit_code == 130
-    assert "--resume goes on" in first.output
+    assert "with --resume continues" in first.output
     assert summary()["interrupted"]
     seed = summary()["seed"]
     assert len(files(Path(".parity/found"))) == 1

@@ -106,7 +106,7 @@ def test_a_variant_can_be_named(corpus: Path) -> None:
         ("cassettes/tools/bacth_two.yaml", "did you mean cassettes/tools/batch_two.yaml or"),
         ("casettes/tools/batch_two.yaml", "did you mean cassettes/tools/batch_two.yaml?"),
         ("tool", "did you mean tools? Or name one of tools/batch_one, tools/batch_two"),
-        ("batch", "say which: tools/batch_one, tools/batch_two"),
+        ("batch", "name one of tools/batch_one, tools/batch_two"),
         ("elsewhere/entirely", "see `parity list`"),
         ("", "an empty name"),
         ("../cassettes/../x", "does not exist"),

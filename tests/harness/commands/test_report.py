@@ -134,7 +134,7 @@ def test_a_folder_with_one_journal_stands_for_it(corpus: Path, elsewhere: Path) 
     run(corpus, folder / "second.jsonl")
     several = invoke("report", "--journal", folder)
     assert several.exit_code == 2
-    assert "holds 2 journals: journal.jsonl, second.jsonl; name one" in several.output
+    assert "contains 2 journals: journal.jsonl, second.jsonl; name one" in several.output
 
 
 def test_waivers_are_applied_as_they_are_now(corpus: Path, elsewhere: Path) -> None:

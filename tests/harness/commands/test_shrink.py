@@ -211,7 +211,7 @@ def test_time_that_is_up_ends_it(big: Path) -> None:
 
     assert result.exit_code == 0
     assert "time was up after 4s" in result.stdout
-    assert "go on:   parity shrink" in result.stdout
+    assert "continue: parity shrink" in result.stdout
     assert FOUND.is_file()
 
 
@@ -256,7 +256,7 @@ def test_a_resumed_session_can_be_shrunk(here: Path) -> None:
         (["mine/big.yaml", "--control", "legasy"], "unknown runtime 'legasy'; known: adk, legacy"),
         (["mine/big.yaml", "--control", "baseline:x"], "cannot be run; name a runtime"),
         (["mine/big.yaml", "--out", "a.txt"], "is no name for a cassette; name it FAMILY/NAME"),
-        (["mine/big.yaml", "--out", "mine/big.yaml"], "is there already; choose another file"),
+        (["mine/big.yaml", "--out", "mine/big.yaml"], "already exists; choose another file"),
         (["mine/big.yaml", "--out", "a/b.yaml", "--found", "c"], "exclude each other"),
         (["mine/big.yaml", "--time", "soon"], "is no duration; write it like 90s"),
         (["mine/big.yaml", "--waivers", "none.toml"], "none.toml"),

@@ -75,7 +75,7 @@ def test_a_gate_that_does_not_say_yes_is_not_signed(checkout: Signable) -> None:
     result = checkout.sign()
 
     assert result.exit_code == 3
-    assert "the gate says unknown: all: no kill matrix" in result.output
+    assert "the gate says unknown: all: there is no kill matrix" in result.output
     assert nothing_written(checkout)
 
 
