@@ -13,7 +13,7 @@ from harness.parity.waiver import Waiver
 
 __all__ = ["judged_waivers"]
 
-_NOT_ASKED: Final = "not required"
+_NOT_ASKED: Final = "not asked"
 """State of a waiver of other runtimes, or of cassettes that were not run."""
 _WORST_FIRST: Final = ("exceeded", "expired", "used", "unused")
 _KINDS: Final = {

@@ -70,7 +70,7 @@ def page_with(page: str, part: str) -> str:
     for marker in (BEGIN, END):
         found = [number for number, line in enumerate(lines) if line.strip() == marker]
         if len(found) != 1:
-            times = f"{len(found)} times" if found else "not at all"
+            times = f"{len(found)} times"
             raise PageError(f"the line {marker} occurs {times}; it must occur once")
         places += found
     begin, end = places

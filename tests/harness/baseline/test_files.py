@@ -205,7 +205,7 @@ def test_a_file_changed_by_hand_is_found_at_the_place(
         (lambda d: d.update(format=1), "format: is 1; this build reads 2; use the build that"),
         (lambda d: d.update(format="1"), "format: is '1'; this build reads 2"),
         (lambda d: d.update(name="tools/write"), "name: is 'tools/write', not 'tools/read'"),
-        (lambda d: d.update(cassetteSha256="abc"), "cassetteSha256: is no SHA-256"),
+        (lambda d: d.update(cassetteSha256="abc"), "cassetteSha256: is not a SHA-256"),
         (lambda d: d.update(runtime=None), "runtime: must be text, not nothing"),
         (lambda d: d.pop("words"), "words: is missing"),
         (lambda d: d.pop("versions"), "versions: is missing"),

@@ -311,7 +311,7 @@ def left_behind(ws: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("out", "words"),
     [
-        ("tape.txt", "is no name for a cassette; name it FAMILY/NAME.yaml with --out"),
+        ("tape.txt", "is not a name for a cassette; name it FAMILY/NAME.yaml with --out"),
         ("a-file/one.yaml", "cannot be written to"),
     ],
 )

@@ -190,8 +190,8 @@ def test_only_what_is_between_the_markers_is_replaced() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("# Page", f"the line {BEGIN} is there not at all"),
-        (f"{BEGIN}\n", f"the line {END} is there not at all"),
+        ("# Page", f"the line {BEGIN} occurs 0 times"),
+        (f"{BEGIN}\n", f"the line {END} occurs 0 times"),
         (page(BEGIN), f"the line {BEGIN} occurs 2 times"),
         (page(END), f"the line {END} occurs 2 times"),
         (f"{END}\n{BEGIN}\n", f"the line {END} comes before"),
@@ -251,7 +251,7 @@ def test_what_cannot_be_made_is_one_clear_message(tmp_path: Path, arguments: lis
     no_waivers = invoke(tmp_path, *arguments)
 
     assert [each.exit_code for each in (no_place, no_page, no_waivers)] == [2, 2, 2]
-    assert f"{file}: the line {BEGIN} is there not at all" in no_place.output
+    assert f"{file}: the line {BEGIN} occurs 0 times" in no_place.output
     assert f"{file} cannot be read" in no_page.output
     assert "waivers.toml: format" in no_waivers.output
 

@@ -324,7 +324,7 @@ def test_a_file_that_is_no_kill_matrix_is_refused_in_words(tmp_path: Path, text:
     file = tmp_path / "kills.json"
     file.write_text(text)
 
-    with pytest.raises(UsageError, match=r"kills\.json is no .*parity faults --json"):
+    with pytest.raises(UsageError, match=r"kills\.json is not .*parity faults --json"):
         read_kills(file)
     with pytest.raises(UsageError, match="cannot be read"):
         read_kills(tmp_path)

@@ -318,7 +318,7 @@ DEEP: Any = json.loads("[" * 300 + "]" * 300)
         (lambda lines: lines.insert(2, lines[1]), "it has two inventories"),
         (lambda lines: lines[1]["inventory"]["corpus"]["files"].pop("b/four"), "digest of corpus"),
         (lambda lines: lines[1]["inventory"].pop("corpus"), "no corpus"),
-        (lambda lines: lines[1]["inventory"]["corpus"].update(files={"a": 1}), "than texts"),
+        (lambda lines: lines[1]["inventory"]["corpus"].update(files={"a": 1}), "not texts"),
     ],
 )
 def test_what_no_run_writes_is_refused_by_its_line(
@@ -369,7 +369,7 @@ def no_file_may_grow() -> Iterator[None]:
 
 def test_a_full_disk_is_reported_where_a_journal_was_asked_for(tmp_path: Path) -> None:
     with no_file_may_grow():
-        with pytest.raises(ReplayFailure, match="File too large; make room"):
+        with pytest.raises(ReplayFailure, match="File too large; free disk space"):
             Journal(tmp_path / "j", HEADER, INVENTORY)
         with Journal(tmp_path / "j", HEADER, INVENTORY, asked_for=False) as journal:
             journal.outcome(RESULT.cassette, RESULT)

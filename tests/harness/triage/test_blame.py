@@ -317,7 +317,7 @@ def test_a_candidate_that_differs_from_itself_is_blamed_for_certain() -> None:
     found = of(case)
 
     assert (found.whose, found.sure) == (Whose.RUNTIME, True)
-    assert "differs from itself" in found.line
+    assert "its runs differ from each other" in found.line
 
 
 def test_a_run_that_was_cut_off_says_so() -> None:
