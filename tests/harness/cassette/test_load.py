@@ -18,6 +18,7 @@ from harness.cassette.format import (
     AtTool,
     Compress,
     Hint,
+    NoteQuotaError,
     Reset,
     ResumeSelf,
     Rewind,
@@ -126,6 +127,7 @@ script:
 - hint: {text: h, source: background_completion}
 - hint: {text: h}
 - write_file: {path: <WS>/d/e, text: w}
+- quota_error: true
 - rewind: {to: u1}
 - rewind: {to: 2}
 - send: {update: {title: t, config: {a: 1}}}
@@ -159,7 +161,7 @@ unused: [1, 2]
     assert cassette.resume.records == ({"$rewindTo": "u"},)
     assert cassette.resume.file == "session-1.jsonl"
     assert cassette.script[0].payload.display_content == "d"
-    assert cassette.script[1:13] == (
+    assert cassette.script[1:14] == (
         Compress(),
         Reset(),
         ResumeSelf(),
@@ -170,11 +172,12 @@ unused: [1, 2]
         Hint("h", "background_completion"),
         Hint("h", "user_steering"),
         WriteFile("d/e", "w"),
+        NoteQuotaError(),
         Rewind("u1"),
         Rewind(2),
     )
-    assert cassette.script[13] == Send(UpdateSend(title="t", config={"a": 1}))
-    assert cassette.script[14] == Send(ActionSend(type="a", data=[1]))
+    assert cassette.script[14] == Send(UpdateSend(title="t", config={"a": 1}))
+    assert cassette.script[15] == Send(ActionSend(type="a", data=[1]))
     assert [moment.when for moment in cassette.during] == [
         AfterEvents(4),
         AtEventType("usage"),
