@@ -13,7 +13,7 @@ __all__ = ["shared_prefix"]
 def shared_prefix(before: Sequence[Content], now: Sequence[Content]) -> int:
     """Return the number of leading contents that two conversations share.
 
-    Long slices are compared at once, which is fast for identical objects. Only if the slices differ
+    Whole prefixes are compared at once, which is fast for identical objects. Only if they differ
     are the contents compared one by one.
     """
     length = len(before)

@@ -118,11 +118,11 @@ class _MaskedPaths(RunPaths):
         super().__init__(workspace="<WS>", home="<HOME>")
 
     def mask_text(self, text: str) -> str:
-        """`text` as it is."""
+        """Return `text` unchanged."""
         return text
 
     def mask_json(self, text: str) -> str:
-        """`text` as it is."""
+        """Return `text` unchanged."""
         return text
 
 

@@ -150,7 +150,7 @@ def write_baseline(folder: Path, baseline: Baseline) -> Path:
 
 
 def read_baseline(folder: Path, name: str) -> Baseline | None:
-    """Return the baseline of the cassette called `name`; `None` where there is none.
+    """Return the baseline of the cassette called `name`; `None` if there is none.
 
     Raises:
         BaselineFormatError: the file cannot be read, or is no baseline of this cassette.

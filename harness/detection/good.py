@@ -70,7 +70,7 @@ class Corpus:
     kept: Path
     """Folder of the good runs, shared by all workers."""
     baselines: Path | None
-    """Folder of the published core's baselines; `None` where there is none."""
+    """Folder of the published core's baselines; `None` without any."""
 
 
 class GoodCase(ABC):
@@ -121,7 +121,7 @@ class GoodCase(ABC):
         return NOT_AT_HAND
 
     def facts(self) -> LoadedCassette:
-        """Return the cassette, with the steps that are meant to be left over."""
+        """Return the cassette, with the steps that it expects to stay unused."""
         return self.cassette
 
 

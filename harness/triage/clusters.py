@@ -22,7 +22,7 @@ class Cluster:
 
     fingerprint: str
     place: str
-    """The place of the representative's first cause, in words."""
+    """The place of the representative's first cause, as a phrase."""
     cases: tuple[str, ...]
     """Sorted names, with the representative."""
     representative: str
