@@ -1,4 +1,4 @@
-"""Canonical JSON, in which the harness compares and hashes; and text made safe to show."""
+"""Canonical JSON, for comparing and hashing; and text that is safe to display."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def canonical(value: Any) -> str:
-    """`value` as JSON: keys sorted, compact, ASCII only (lone surrogates survive as escapes).
+    """Return `value` as JSON: sorted keys, compact, ASCII only (lone surrogates as escapes).
 
-    JSON objects have no order, so sorting hides nothing; `1` and `1.0` and `true` stay apart.
+    JSON objects have no order, so sorting hides no difference. `1`, `1.0` and `true` stay distinct.
     """
     return _ENCODER.encode(value)
 
 
 def sha256_hex(text: str) -> str:
-    """SHA-256 of `text` in UTF-8, 64 hex digits. Lone surrogates are hashed as they are."""
+    """Return the SHA-256 of `text` in UTF-8, 64 hex digits; lone surrogates are encoded, too."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -39,7 +39,7 @@ _HEADINGS: Final = {
 
 
 def _commands(module: ModuleType) -> dict[str, click.Command]:
-    """The commands that a module declares, by name, without parts of commands."""
+    """Return the commands that a module declares, by name, without parts of commands."""
     found = [each for each in vars(module).values() if isinstance(each, click.Command)]
     parts = [part for each in found for part in getattr(each, "commands", {}).values()]
     return {str(each.name): each for each in found if each not in parts}
@@ -71,7 +71,7 @@ class _Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first word names; an unknown one gets the nearest names."""
+        """Return the command that the first word names; an unknown one gets the nearest names."""
         known = self.list_commands(ctx)
         if args and not args[0].startswith("-") and args[0] not in known:
             listed = " or ".join(repr(name) for name in get_close_matches(args[0], known))

@@ -1,7 +1,7 @@
 """`Coded`: a dataclass as JSON, its fields in camelCase and in their order.
 
-Writing is a walk over the fields. Reading is pydantic's: every type is checked, unknown keys are
-left out. Where the JSON has more than the fields, a class overrides `to_json` and `fields_of`.
+`to_json` walks over the fields. pydantic reads: it checks every type, and ignores unknown keys. A
+class whose JSON has more than the fields overrides `to_json` and `fields_of`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 
 class Unreadable(ValueError):
-    """A value that is not what was to be read: the place in it, and what is wrong there."""
+    """A value of the wrong shape: the place in it, and the problem."""
 
     def __init__(self, place: str, problem: str) -> None:
         super().__init__(f"{place or 'the whole'}: {problem}")
@@ -42,13 +42,13 @@ class Coded:
     _read: ClassVar[Any]
 
     def to_json(self) -> Any:
-        """The fields as JSON, in their order."""
+        """Return the fields as JSON, in order."""
         assert is_dataclass(self)
         return {to_camel(each.name): written(getattr(self, each.name)) for each in fields(self)}
 
     @classmethod
     def from_json(cls, value: Any) -> Self:
-        """The inverse of `to_json`.
+        """Return the inverse of `to_json`.
 
         Raises:
             Unreadable: a key is missing, or a value has another type.
@@ -57,7 +57,7 @@ class Coded:
 
     @classmethod
     def fields_of(cls, value: Any) -> Any:
-        """The fields' JSON, by name in camelCase, from what `to_json` returns."""
+        """Return the JSON of the fields, by name in camelCase, from the result of `to_json`."""
         return value
 
     def __init_subclass__(cls) -> None:
@@ -78,12 +78,12 @@ class Listed(Coded):
     __slots__ = ()
 
     def to_json(self) -> Any:
-        """The fields' values as JSON."""
+        """Return the values of the fields as JSON."""
         return [*super().to_json().values()]
 
     @classmethod
     def fields_of(cls, value: Any) -> Any:
-        """The values by the fields' names; the last ones may be left out."""
+        """Return the values by the names of the fields; the last ones may be omitted."""
         names = [to_camel(each.name) for each in fields(cls)]  # type: ignore[arg-type]
         if not isinstance(value, list) or len(value) > len(names):
             raise ValueError(f"not a list of at most {len(names)} values")
@@ -91,7 +91,7 @@ class Listed(Coded):
 
 
 def written(value: Any) -> Json:
-    """A field's value as JSON."""
+    """Return a field's value as JSON."""
     if isinstance(value, Coded):
         return value.to_json()
     if isinstance(value, Enum):
@@ -104,10 +104,10 @@ def written(value: Any) -> Json:
 
 
 def read(kind: type[T], value: Any) -> T:
-    """`value`, parsed JSON, as an instance of `kind`.
+    """Convert `value`, parsed JSON, to an instance of `kind`.
 
     Raises:
-        Unreadable: it is none.
+        Unreadable: The value has another shape.
     """
     try:
         found: T = _ADAPTER(kind).validate_python(value)
@@ -117,4 +117,4 @@ def read(kind: type[T], value: Any) -> T:
 
 
 _ADAPTER: Final[Callable[[Any], TypeAdapter[Any]]] = cache(TypeAdapter)
-"""Built when it is first needed: that takes milliseconds."""
+"""Built on first use, since that takes milliseconds."""

@@ -1,4 +1,4 @@
-"""How often Python looks for garbage: seldom, as commands and workers make little of it."""
+"""Makes Python's garbage collection rarer, since commands and workers make little garbage."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _THRESHOLDS: Final = (50_000, 20, 100)
 
 
 def collect_seldom() -> None:
-    """Have this process, and those that are forked from it, look for garbage less often.
+    """Collect garbage less often in this process and in those forked from it.
 
-    Imports make half a million objects and no garbage. By default a sixth of their time, and a
-    tenth of a case's, goes into looking for some.
+    Imports make half a million objects and no garbage. By default, a sixth of their time, and a
+    tenth of a case's, goes into garbage collection.
     """
     gc.set_threshold(*_THRESHOLDS)

@@ -1,4 +1,4 @@
-"""Where things are: the corpus, the waivers, what is trusted, and what build this is.
+"""Finds the corpus, the waivers and the trusted cassettes, and identifies this build.
 
 Only commands read this module; all others receive plain values.
 """
@@ -48,10 +48,10 @@ _HERE: Final = Path(__file__).resolve().parent
 
 
 def default_corpus() -> Path:
-    """What runs when nothing is named: `./cassettes`, else the bundled corpus, else the checkout's.
+    """Return the default corpus: `./cassettes`, the bundled corpus, or the checkout's.
 
     Raises:
-        UsageError: there is none of the three.
+        UsageError: None of the three exists.
     """
     for folder in (Path("cassettes"), *trusted_roots()):
         if folder.is_dir():
@@ -60,10 +60,10 @@ def default_corpus() -> Path:
 
 
 def default_corpora() -> tuple[Path, ...]:
-    """The folders that run when nothing is named: `default_corpus`, and its recorded HTTP traffic.
+    """Return the folders that run by default: `default_corpus`, and its recorded HTTP traffic.
 
-    The traffic is of another format and its folder a root of its own, so that naming the corpus
-    leaves it out. The gates ask for both.
+    The traffic has another format and its own root, so the corpus alone does not include it. The
+    gates require both.
 
     Raises:
         UsageError: there is no corpus.
@@ -75,9 +75,9 @@ def default_corpora() -> tuple[Path, ...]:
 
 
 def default_baselines() -> Path:
-    """What the published core was observed to do: `./baselines/upstream`, else the checkout's.
+    """Return the folder of the core's baselines: `./baselines/upstream`, or the checkout's.
 
-    The first of them where there is none of the two.
+    If neither exists, return the first.
     """
     places = (Path(), *_checkout())
     folders = [place / "baselines" / "upstream" for place in places]
@@ -85,42 +85,42 @@ def default_baselines() -> Path:
 
 
 def default_waivers() -> Path | None:
-    """`./parity_tests/waivers.toml`, else the checkout's, else none."""
+    """Return `./parity_tests/waivers.toml`, or the checkout's, or `None`."""
     return _of_the_suite("waivers.toml")
 
 
 def default_gates() -> Path | None:
-    """`./parity_tests/gates.toml`, else the checkout's, else none."""
+    """Return `./parity_tests/gates.toml`, or the checkout's, or `None`."""
     return _of_the_suite("gates.toml")
 
 
 def default_contract() -> Path | None:
-    """`./parity_tests/contract.md`, else the checkout's, else the bundled one, else none."""
+    """Return `./parity_tests/contract.md`, the checkout's, the bundled one, or `None`."""
     bundled = _HERE / "contract.md"
     return _of_the_suite(bundled.name) or (bundled if bundled.is_file() else None)
 
 
 def core_baselines() -> tuple[Path, ...]:
-    """Where baselines of the published core are looked for, be they there or not.
+    """Return the folders to search for baselines of the published core; they may be missing.
 
-    `./baselines/upstream`, then the bundled ones, then the checkout's.
+    These are `./baselines/upstream`, then the bundled folder, then the checkout's.
     """
     own = Path("baselines", "upstream")
     return (own, _HERE / own, *(root / own for root in _checkout()))
 
 
 def trusted_roots() -> tuple[Path, ...]:
-    """The corpora whose cassettes may start processes: bundled, and the checkout's."""
+    """Return the corpora whose cassettes may start processes: bundled, and the checkout's."""
     return (_HERE / "corpus", *(root / "cassettes" for root in _checkout()))
 
 
 def to_run(
     files: Iterable[CassetteFile], *, trust: bool
 ) -> Iterator[tuple[CassetteFile, CassetteFile, bool]]:
-    """Yield each of `files`, with the file to run in its place and whether it may start processes.
+    """Yield each of `files`, with the file to run instead and whether it may start processes.
 
-    With `trust`, which is the user's word for them, that is the file itself. Without it the
-    original of a bundled cassette is run in place of a copy, see `harness.cassette.trust`.
+    If the user gives `trust`, that is the file itself. Otherwise the original of a bundled cassette
+    replaces a copy of it; see `harness.cassette.trust`.
     """
     roots = [root.resolve() for root in trusted_roots()]
     for file in files:
@@ -129,28 +129,27 @@ def to_run(
 
 
 def versions(sides: Iterable[str] = ()) -> Mapping[str, str]:
-    """What is being run: distributions by version, our own code by digest.
+    """Return the identity of this build: distributions by version, our own code by digest.
 
-    Of `sides` the runtimes of third parties, by digest as well.
+    Third-party runtimes of `sides` appear by digest, too.
     """
     theirs = {name: each.digest[:12] for name, each in runtime_components(sides).items()}
     return {"code": code_digest(), **distributions(), **theirs}
 
 
 def code_digest() -> str:
-    """12 hex digits over our own code, data files included."""
+    """Return 12 hex digits of a digest over our own code, with data files."""
     return inventory.code_digest(Inventory(code_components()).digests)
 
 
 def current_inventory(
     cassettes: Iterable[tuple[str, Path]], waivers: Path | None, sides: Iterable[str] = ()
 ) -> Inventory:
-    """What a verdict over `cassettes`, as (name, file), would rest on as things stand.
+    """Return the current files that a verdict over `cassettes`, as (name, file), depends on.
 
-    Of `sides` those that are baselines count too, in what they have otherwise than the core's, and
-    of those that are runtimes of third parties the packages. With the waivers of this file, the
-    gates and the contract where they are looked for, and what there is of the published core's
-    baselines for these cassettes.
+    The inventory includes the waivers file, the gates, the contract, and the core's baselines of
+    these cassettes. For a side that is a baseline, it adds the files that differ from the core's;
+    for a third-party runtime, its package.
     """
     given, asked = list(cassettes), list(sides)
     gates, contract = default_gates(), default_contract()
@@ -183,11 +182,11 @@ def _of_the_suite(name: str) -> Path | None:
 
 
 def code_checkout() -> Path | None:
-    """The folder of the checkout that this code runs from; `None` where it was installed."""
+    """Return the folder of the checkout that this code runs from; `None` if it is installed."""
     return next(iter(_checkout()), None)
 
 
 def _checkout() -> tuple[Path, ...]:
-    """The folder of the checkout that this code runs from, if it is one."""
+    """Yield the folder of the checkout that this code runs from, if it is one."""
     root = _HERE.parent
     return (root,) if (root / "pyproject.toml").is_file() else ()

@@ -1,4 +1,4 @@
-"""What `--debug` writes: all that the machinery logs, without secrets, to standard error."""
+"""The log of `--debug`: all log messages, without secrets, on standard error."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["debug_is_logged", "log_debug"]
 
 
 def log_debug() -> None:
-    """Log to standard error from here on; does nothing in a process that logs already."""
+    """Start logging to standard error, unless this process already does."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(SecretsMasked(logging.BASIC_FORMAT))
     logging.basicConfig(level=logging.DEBUG, handlers=[handler])
 
 
 def debug_is_logged() -> bool:
-    """Whether this process logs what `--debug` asks for; its workers are to do the same."""
+    """Return whether this process logs for `--debug`; its workers then log, too."""
     return logging.getLogger().isEnabledFor(logging.DEBUG)

@@ -10,6 +10,6 @@ __all__ = ["chosen"]
 
 
 def chosen(names: Sequence[str], count: int, seed: int) -> list[str]:
-    """`count` of the names, or all there are: the same ones for the same seed."""
+    """Draw up to `count` of the names; the same seed draws the same names."""
     shuffled = sorted(names, key=lambda name: sha256_hex(f"{seed}:{name}"))
     return sorted(shuffled[:count])

@@ -1,7 +1,7 @@
-"""What can go wrong in the harness; every message says what, where, and how to mend it.
+"""Errors of the harness; every message names the problem, its place, and the remedy.
 
 HarnessError                  .exit_code
-├── UsageError                2: the command line asks for what cannot be done
+├── UsageError                2: the command line asks for the impossible
 │   └── UnusableSide          a runtime that it names is broken: no case can be judged
 ├── CassetteError             2: a cassette cannot be used; .file, .key, .problem, .mend
 │   ├── CassetteNotFound
@@ -40,9 +40,9 @@ __all__ = [
 
 
 class HarnessError(Exception):
-    """The root of what the harness raises to its user. The message is complete as it stands.
+    """The base of the errors that the harness reports to users. The message is complete.
 
-    What it quotes may come from anywhere, names of files too: each line of it is printable.
+    Each line of it is made printable, since it may quote any text, such as names of files.
     """
 
     exit_code = 2
@@ -52,9 +52,9 @@ class HarnessError(Exception):
 
 
 class UsageError(HarnessError):
-    """The command line asks for what cannot be done.
+    """The command line asks for the impossible.
 
-    `problem` says what; `mend` what to do about it.
+    `problem` states why; `mend` is the advice.
     """
 
     def __init__(self, problem: str, mend: str = "") -> None:
@@ -64,17 +64,16 @@ class UsageError(HarnessError):
 
 
 class UnusableSide(UsageError):
-    """A runtime that the command line names is broken or of a wrong shape.
+    """A runtime that the command line names is broken or lacks required parts.
 
-    Unlike other errors in one case it ends the whole run: with that runtime no case can be judged.
+    Unlike other errors of a case, it ends the whole run, since no case can be judged.
     """
 
 
 class CassetteError(HarnessError):
     """A cassette cannot be used.
 
-    `key` is the path of the offending key (`model[3].stream`), empty where the file as a whole is
-    meant.
+    `key` is the path of the wrong key (`model[3].stream`), or empty for the file as a whole.
     """
 
     def __init__(self, file: Path | str, key: str, problem: str, mend: str) -> None:
@@ -87,14 +86,14 @@ class CassetteError(HarnessError):
 
 
 class CassetteNotFound(CassetteError):
-    """There is no cassette where one was asked for."""
+    """There is no cassette at a requested path or of a requested name."""
 
 
 class CassetteFormatError(CassetteError):
     """The file is not a cassette of a format that this build reads.
 
     Attributes:
-        more: What else is wrong with the file.
+        more: Further problems of the file.
     """
 
     def __init__(
@@ -110,7 +109,7 @@ class CassetteFormatError(CassetteError):
 
 
 class ReplayFailure(HarnessError):
-    """The harness could not go on; what was observed so far decides nothing.
+    """The harness could not go on; the observation so far decides nothing.
 
     `where` names the case and the runtime.
     """
@@ -126,9 +125,9 @@ class ReplayFailure(HarnessError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadProblem:
-    """A file that could not be loaded, which stops none of the others.
+    """A file that could not be loaded; the other files still run.
 
-    The message is complete as it stands.
+    The message is complete.
     """
 
     file: str
@@ -154,11 +153,11 @@ _MUST_BE: Final = {
     "string_type": "text",
     "tuple_type": "a list",
 }
-"""What pydantic's errors of types mean to a reader of JSON, YAML or TOML."""
+"""pydantic's type errors, in terms of JSON, YAML and TOML."""
 
 
 def first_problem(error: ValidationError) -> tuple[str, str]:
-    """The first of pydantic's errors about a document: the place, `a.b[0]`, and the problem."""
+    """Return the first of pydantic's errors: its place, `a.b[0]`, and the problem."""
     first = error.errors(include_url=False)[0]
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
     place = "".join(steps).replace(".[key]", "").removeprefix(".")
@@ -169,19 +168,19 @@ def first_problem(error: ValidationError) -> tuple[str, str]:
 
 
 def kind_of(value: Json) -> str:
-    """`value` in a sentence: containers by kind, scalars as they are."""
+    """Format `value` for a sentence: a container by its kind, a scalar as it is."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):
         return "a list"
     if value is None:
         return "nothing"
-    # Nothing of a long text but its beginning is looked at.
+    # Only the beginning of a long text is processed.
     shown = repr(value[:100] if isinstance(value, str) else value)
     return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
 def in_short(error: Exception) -> str:
-    """What went wrong in the harness itself, on one line."""
+    """Format an error of the harness itself on one line."""
     first = (str(error).splitlines() or [""])[0][:200]
     return f"the harness failed ({type(error).__name__}: {first}); see --debug"

@@ -1,4 +1,4 @@
-"""What a verdict depends on: code, corpus and rules by digest, machine and packages by name.
+"""The inputs of a verdict: code, corpus and rules by digest, machine and packages by name.
 
 An `Inventory` lists the files of each component with their digests, so that a difference between
 two inventories names the file, waiver or package. The results of runs with equal inventories can be
@@ -44,20 +44,20 @@ __all__ = [
 ]
 
 CODE: Final = ("agent_protocol", "services", "runtimes", "surfaces", "harness")
-"""The components that are code, each a package, without the fault catalogue."""
+"""The components of code, one for each package, without the fault catalogue."""
 PACKAGES: Final = (*CODE, "seeded_faults")
-"""The packages of our code. What faults are made of counts as a part of the harness."""
+"""The packages of our code. The tools for making faults count as a part of the harness."""
 CATALOGUE: Final = "fault catalogue"
 HELPERS: Final = "corpus helpers"
-"""Programs that cassettes start, such as servers: they lie beside them and are none themselves."""
+"""The component of the programs beside cassettes that cassettes start, such as servers."""
 _PACKAGES: Final = Path(__file__).resolve().parents[1]
 _FAULTS: Final = re.compile(r"(services|runtimes/\w+)/faults/")
-"""Where the faults of the catalogue lie: beside what they break."""
+"""The folders of the catalogue's faults, beside the code that they break."""
 _DATA: Final = frozenset(
     {"harness/corpus", "harness/baselines", "harness/contract.md", "services/docs"}
 )
-"""What a wheel bundles with the code: components of their own, and the documentation, which a
-checkout has outside its packages. A wheel and the checkout it was built from have equal digests."""
+"""Data that a wheel bundles with the code and a checkout has outside its packages. It is excluded,
+so that a wheel and its checkout have equal digests."""
 _LEFT_OUT: Final = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache"})
 _UNREADABLE: Final = "unreadable"
 _NAMED: Final = 3
@@ -65,37 +65,37 @@ _NAMED: Final = 3
 
 @dataclass(frozen=True)
 class Component:
-    """One part of what a verdict rests on."""
+    """One part of the inputs of a verdict."""
 
     files: Mapping[str, str] = field(default_factory=dict)
-    """Name, with `/`, to the SHA-256 of the file, 64 hex digits; of distributions the version."""
+    """File name with `/` → SHA-256, 64 hex digits; or name of a distribution → version."""
     parts: Mapping[str, str] = field(default_factory=dict)
-    """What is in the files, where that has names: of waivers, id to SHA-256."""
+    """The named entries in the files, if any: id of a waiver → SHA-256."""
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over names and contents, 64 hex digits; empty where there is nothing."""
+        """SHA-256 over names and contents, 64 hex digits; empty without files."""
         return sha256_hex(canonical([self.files, self.parts])) if self.files else ""
 
     @property
     def names(self) -> Mapping[str, str]:
-        """What a change is named by: the parts where there are some, else the files."""
+        """The names that changes are reported by: the parts if there are any, else the files."""
         return self.parts or self.files
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """Everything that a verdict rests on but the machine, by component."""
+    """All inputs of a verdict except the machine, by component."""
 
     components: Mapping[str, Component]
 
     @property
     def digests(self) -> dict[str, str]:
-        """Component to digest."""
+        """Component → digest."""
         return {name: component.digest for name, component in self.components.items()}
 
     def differences(self, now: Inventory) -> list[str]:
-        """In what two inventories differ, in words; `self` is the earlier one."""
+        """Return the differences of two inventories as phrases; `self` is the earlier one."""
         found = []
         for name in dict.fromkeys([*self.components, *now.components]):
             was = self.components.get(name, Component())
@@ -106,7 +106,7 @@ class Inventory:
 
 
 def changes(was: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """Name to `changed`, `new` or `gone`, for what is not the same in both; sorted by name."""
+    """Return name → `changed`, `new` or `gone` for each difference, sorted by name."""
     words = {}
     for name in sorted({*was, *now}):
         if name not in was:
@@ -128,10 +128,10 @@ def _in_words(was: Mapping[str, str], now: Mapping[str, str]) -> str:
 
 @cache
 def code_components() -> Mapping[str, Component]:
-    """Our own code as it is now, and the catalogue of faults. Read once in a process.
+    """Read our own code and the catalogue of faults, once in a process.
 
-    Sources and what lies beside them as data; what was compiled from them is left out. A compiled
-    file that lies among them is not: Python takes `wire/__init__.pyc` before `wire.py`.
+    Includes sources and data files, without `__pycache__`. A compiled file beside the sources is
+    included, because Python prefers `wire/__init__.pyc` to `wire.py`.
     """
     found: dict[str, dict[str, str]] = {name: {} for name in (*CODE, CATALOGUE)}
     for package in PACKAGES:
@@ -142,23 +142,23 @@ def code_components() -> Mapping[str, Component]:
 
 
 def code_digest(digests: Mapping[str, str]) -> str:
-    """12 hex digits over our own code, fault catalogue included; of component to digest."""
-    # A journal is somebody else's text, and may lack one.
+    """Return 12 hex digits over our code and faults, from the digest of each component."""
+    # A journal may come from another build, and lack a component.
     parts = [(name, digests.get(name, "")) for name in (*CODE, CATALOGUE)]
     return sha256_hex(canonical(parts))[:12]
 
 
 def files_component(files: Iterable[tuple[str, Path]]) -> Component:
-    """A component of files as (name, file). One that is not there is left out."""
+    """Make a component of files, as (name, file). Missing files are left out."""
     read = ((name, file_digest(file)) for name, file in sorted(files) if file.exists())
     return Component(dict(read))
 
 
 def layered_component(folders: Sequence[Path], names: Iterable[str]) -> Component:
-    """A component of files that are looked for in several folders, in this order.
+    """Make a component of files from several folders, in this order.
 
-    What a later folder has otherwise counts too, with the folder's number behind its name; where
-    the folders are does not, so that it is the same on every machine.
+    A file that differs in a later folder is included, too, with the folder's number after its name.
+    The paths of the folders are not, so that the component is equal on every machine.
     """
     there = dict.fromkeys(folder.resolve() for folder in folders if folder.is_dir())
     found: dict[str, str] = {}
@@ -170,16 +170,16 @@ def layered_component(folders: Sequence[Path], names: Iterable[str]) -> Componen
 
 
 def helpers_component(cassettes: Iterable[tuple[str, Path]]) -> Component:
-    """The programs (`*.py`) in the folders that the cassettes, as (name, file), are named from."""
+    """Make the component of programs (`*.py`) in the root folders of the cassettes."""
     roots = {file.absolute().parents[len(Path(name).parts) - 1] for name, file in cassettes}
     found = [(file.name, file) for root in sorted(roots) for file in sorted(root.glob("*.py"))]
     return files_component(found)
 
 
 def waivers_component(file: Path | None) -> Component:
-    """The waivers file, and each waiver in it by its id; `None` is none at all.
+    """Make the component of the waivers file, with each waiver as a part; `None` is no file.
 
-    A file of another form has no parts: `load_waivers` reports what is wrong with it.
+    A malformed file has no parts; `load_waivers` reports its problem.
     """
     if file is None or not file.exists():
         return Component()
@@ -192,12 +192,12 @@ def waivers_component(file: Path | None) -> Component:
 
 
 def _table(entry: Mapping[str, object]) -> str:
-    """One waiver as JSON, in which its dates are texts."""
+    """Format a waiver as JSON, with dates as texts."""
     return json.dumps(entry, sort_keys=True, default=str)
 
 
 def file_digest(file: Path) -> str:
-    """SHA-256 of a file, 64 hex digits; one that cannot be read counts as such."""
+    """Return the SHA-256 of a file, 64 hex digits, or a mark if it cannot be read."""
     try:
         with open_regular(file) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -206,11 +206,11 @@ def file_digest(file: Path) -> str:
 
 
 def environment(sides: Sequence[str] = ()) -> dict[str, str]:
-    """The machine, as far as it can show: what to what, in words, the same on equal machines.
+    """Return the properties of the machine that a run can depend on: name → text.
 
-    Python, platform, the published core that is the measure, and the packages that this project
-    asks for, by version. Node stands there only where the published core is itself among `sides`,
-    the runtimes that are run: nothing else depends on it.
+    These are Python, the platform, the version of the published core, and the versions of this
+    project's dependencies. Node is included only if the published core is one of `sides`, since
+    nothing else depends on it.
     """
     asked = [side.partition("@") for side in sides]
     cores = sorted({version or DEFAULT_VERSION for name, _, version in asked if name == "upstream"})
@@ -218,7 +218,7 @@ def environment(sides: Sequence[str] = ()) -> dict[str, str]:
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": f"{platform.system()} {platform.machine()}",
         "core": ", ".join(cores) or DEFAULT_VERSION,
-        # Tools measure texts that name the workspace: its length shows, and nothing else of it.
+        # Tools measure texts with the workspace's path, so its length matters, but not its name.
         "temporary folder": f"{len(str(Path(tempfile.gettempdir()).resolve()))} characters long",
     }
     if cores:
@@ -229,9 +229,9 @@ def environment(sides: Sequence[str] = ()) -> dict[str, str]:
 
 @cache
 def installed_distributions() -> Mapping[str, str]:
-    """Every installed distribution by version, read from the names of the folders, sorted.
+    """Return name → version of all installed distributions, sorted, from the names of folders.
 
-    Reading the metadata of each would take longer than all the rest of an inventory.
+    Reading the metadata of each would take longer than the rest of an inventory.
     """
     found: dict[str, str] = {}
     for place in sys.path:
@@ -249,10 +249,10 @@ def installed_distributions() -> Mapping[str, str]:
 
 @cache
 def _asked_for() -> tuple[str, ...]:
-    """The distributions that this project names as its own dependencies, itself first."""
+    """Return this project's distribution and its direct dependencies."""
     try:
         lines = requires("parity") or []
-    except PackageNotFoundError:  # a checkout that is run as it lies there
+    except PackageNotFoundError:  # a checkout that is not installed
         lines = _dependencies_of_checkout()
     names = (_normal("".join(_leading_name(line))) for line in lines if "extra ==" not in line)
     return ("parity", *sorted(names))
@@ -279,7 +279,7 @@ def _normal(name: str) -> str:
 
 @cache
 def _node_version() -> str:
-    """The version of node; empty where none is found, which opening the core reports."""
+    """Return the version of node; empty without node, which opening the core reports."""
     try:
         return node_version()
     except UpstreamUnavailable:
@@ -287,7 +287,7 @@ def _node_version() -> str:
 
 
 def files_of(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
-    """Every file below `folder` with its name, sorted; caches and bundled data left out."""
+    """Yield name and path of each file below `folder`, sorted, without caches and bundled data."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:

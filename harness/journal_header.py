@@ -1,4 +1,4 @@
-"""The first line of a journal: what is compared with what, by which build, on what machine."""
+"""The first line of a journal: the compared sides, the build, and the machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMAT: Final = 2
 """Version of the journal; goes up when a line changes its meaning."""
 
 INFORMATION: Final = frozenset({"paths", "expr", "started_at", "revision", "dirty"})
-"""Fields that describe a run and not what it found: never compared."""
+"""Fields that describe a run but do not affect its results; they are never compared."""
 
 _SHARD: Final = re.compile(r"[1-9]\d{0,3}/[1-9]\d{0,3}", re.ASCII)
 _REVISION: Final = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})?", re.ASCII)
@@ -28,7 +28,7 @@ _MAPPINGS: Final = ("components", "environment", "made_of")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalHeader:
-    """What a run compares. Results of runs with different headers are not put together."""
+    """The identity of a run. Results of runs with different headers are never merged."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -37,31 +37,31 @@ class JournalHeader:
     repeat: StrictInt = 1
     trust: StrictBool = False
     as_of: str
-    """The day by which waivers are judged, ISO."""
+    """The day for which waivers are judged, ISO."""
     phase: str | None = None
-    """Only cassettes of this rollout phase."""
+    """The rollout phase whose cassettes run; `None` for all phases."""
     shard: str = ""
-    """`2/3`: the second of three parts of the corpus; empty where it is not divided."""
+    """`2/3`: the second of three parts of the corpus; empty if it is not divided."""
     components: Mapping[str, str] = field(default_factory=dict)
-    """Component of the inventory to its digest: see `harness.inventory`."""
+    """Component of the inventory → its digest; see `harness.inventory`."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Python, platform, core, node and the packages that this project asks for, by version."""
+    """Python, platform, core, node and this project's dependencies → version."""
     made_of: Mapping[str, str] = field(default_factory=dict)
-    """Side that is a baseline to what made its files, in words."""
+    """Side that is a baseline → description of the runtimes that made its files."""
     paths: tuple[str, ...] = ()
-    """The paths that the command line named, or those that were taken for want of any."""
+    """The paths on the command line, or the default paths."""
     expr: str | None = None
-    """`-k`, by which cassettes were chosen."""
+    """The expression of `-k`, which selected cassettes."""
     started_at: str = ""
-    """When the run began, UTC, ISO; information only, so that another text is possible."""
+    """The start of the run, UTC, ISO; only for information, so other texts are accepted."""
     revision: str = ""
-    """The commit of the checkout that the run was started in; empty where there is none."""
+    """The commit of the current checkout; empty without a checkout."""
     dirty: StrictBool = False
-    """Files of that checkout differed from the commit."""
+    """Whether files of that checkout differed from the commit."""
 
     @property
     def corpus(self) -> str:
-        """Digest over names and contents of the cassettes that the whole run was given."""
+        """Digest over names and contents of all cassettes of the run."""
         return self.components.get("corpus", "")
 
     @property
@@ -70,7 +70,7 @@ class JournalHeader:
         return self.components.get("waivers", "")
 
     def differences(self, other: JournalHeader, *, but: frozenset[str] = frozenset()) -> list[str]:
-        """In what two headers differ, in words; `self` is what the journal says.
+        """Return the differences of two headers as phrases; `self` is the journal's header.
 
         `but` names fields that may differ, besides those that are only information.
         """
@@ -87,12 +87,12 @@ class JournalHeader:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """As the journal's first line says it."""
+        """Return the header as the journal's first line."""
         return {"journal": FORMAT, **asdict(self), "paths": list(self.paths)}
 
     @classmethod
     def from_json(cls, line: Any) -> JournalHeader:
-        """The inverse of `to_json`.
+        """Return the inverse of `to_json`.
 
         Raises:
             ValueError: of another format; a key that is missing, unknown or of another type.

@@ -28,19 +28,19 @@ _NO_LOCKS: Final = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errn
 
 
 def lock_file(journal: Path) -> Path:
-    """Where the lock of `journal` is."""
+    """Return the lock file of `journal`."""
     return journal.with_name(f".{journal.name}.lock")
 
 
 class JournalLock:
-    """The lock of one journal, held from when this is made until `release`."""
+    """The lock of one journal, held from construction until `release`."""
 
     def __init__(self, journal: Path) -> None:
-        """Take the lock; where the file system knows none, print a warning and do without.
+        """Take the lock; if the file system has no locks, print a warning and continue without.
 
         Raises:
-            UsageError: another process holds it.
-            OSError: the lock file cannot be made.
+            UsageError: Another process holds it.
+            OSError: The lock file cannot be made.
         """
         self._file = lock_file(journal)
         self._descriptor: int | None = None
@@ -59,18 +59,18 @@ class JournalLock:
                 warning = f"{journal} cannot be locked here: let no other run write to it"
                 click.echo(f"parity: {warning}", err=True)
                 return
-            # The holder before may have removed the file between the two calls.
+            # The previous holder may have removed the file between the two calls.
             if _is_at(descriptor, self._file):
                 self._descriptor = descriptor
             else:
                 os.close(descriptor)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        with suppress(OSError):  # a full disk: the lock holds without saying whose it is
+        with suppress(OSError):  # a full disk: the lock holds without naming its holder
             os.ftruncate(self._descriptor, 0)
             os.write(self._descriptor, f"{os.getpid()} {now}\n".encode())
 
     def release(self) -> None:
-        """Let go of the lock, and remove its file. Doing it twice is doing it once."""
+        """Release the lock, and remove its file. A second call does nothing."""
         if self._descriptor is not None:
             with suppress(OSError):
                 self._file.unlink()

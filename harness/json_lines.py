@@ -1,4 +1,4 @@
-"""What journals have in common: lines of JSON, each flushed as it is written."""
+"""Writes the lines of journals: JSON, each line flushed at once."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ __all__ = ["JsonLines", "changed"]
 
 
 _AS_IT_IS: Final = ("inventory", "timelines")
-"""Keys that are written without a look for secrets. A timeline's text was cleaned before it was
-packed, and can look like anything now. An inventory has digests under names of files, and a digest
-under a name such as `max_tokens` looks like a secret."""
+"""Keys whose values are not searched for secrets. The text of a timeline was cleaned before it was
+compressed, and may now look like a secret. An inventory has digests under names of files, and a
+digest under a name such as `max_tokens` looks like a secret."""
 
 
 class JsonLines:
-    """A file of JSON lines being written, so that a kill loses at most the line in flight.
+    """A file of JSON lines, of which a killed process loses at most the last line.
 
     Use as a context manager.
     """
 
     def __init__(self, stream: TextIO, lock: JournalLock | None = None) -> None:
-        """Write to `stream` from where it stands; it is closed with this, then `lock` released."""
+        """Write to `stream` from its position; `close` closes it, and then releases `lock`."""
         self._stream = stream
         self._lock = lock
 
@@ -42,7 +42,7 @@ class JsonLines:
             self._stream.write(json.dumps({**redacted_value(line), **kept}) + "\n")
             self._stream.flush()
         except OSError as error:
-            with suppress(OSError):  # it would write again what it could not
+            with suppress(OSError):  # closing tries the failed write again
                 self._stream.close()
             problem = f"the journal cannot be written: {error.strerror}"
             mend = "free disk space, then continue with --resume"
@@ -58,7 +58,7 @@ class JsonLines:
 
 
 def changed(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """In what two headers differ, in words, by name."""
+    """Return the differences of two headers as phrases, by name."""
     return [
         f"{key} was {was.get(key)!r} and is {now.get(key)!r}"
         for key in sorted({*was, *now})

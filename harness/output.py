@@ -1,9 +1,8 @@
-"""Standard output and error that may be full, closed, or no longer read.
+"""Handles standard output and error that are full, closed, or no longer read.
 
-A command goes on when its output breaks, because what it prints is the least of what it does: a run
-still completes its journal and its reports. `StandardOutput.exit_code` reports the loss at the end.
-The exit codes are those of well-known tools: 141 where the reader of a pipe has left, as of a
-process that SIGPIPE ended, and otherwise 2 with one sentence on standard error.
+A command continues when its output breaks, since its journal and reports matter more than its
+printed lines. `StandardOutput.exit_code` reports the loss at the end. The exit codes are usual: 141
+if the reader of a pipe has left, as after SIGPIPE; otherwise 2 with a sentence on standard error.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ if TYPE_CHECKING:
 __all__ = ["BROKEN_PIPE", "OUTPUT_LOST", "StandardOutput", "stopping_at_broken_output"]
 
 BROKEN_PIPE: Final = 141
-"""Exit code where the reader of the output has left: 128 + SIGPIPE."""
+"""Exit code if the reader of the output has left: 128 + SIGPIPE."""
 OUTPUT_LOST: Final = 2
-"""Exit code where the output could not be written for another reason."""
+"""Exit code if the output could not be written for another reason."""
 
 _IN, _OUT, _ERR = 0, 1, 2
 
 
 class _Stream(io.FileIO):
-    """A standard stream that drops what it is given from its first error on."""
+    """A standard stream that discards everything after its first error."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__(descriptor, "wb", closefd=False)
@@ -54,10 +53,10 @@ class _Stream(io.FileIO):
 
 
 class StandardOutput:
-    """This process's standard output; making one puts it, and standard error, into place.
+    """This process's standard output. The constructor replaces `sys.stdout` and `sys.stderr`.
 
-    Streams that were closed are opened on the null device first. Otherwise the next file that is
-    opened takes the number of the missing stream, and receives what is printed.
+    It first opens closed streams on the null device. Otherwise the next opened file would get the
+    number of the closed stream, and receive the printed lines.
     """
 
     def __init__(self) -> None:
@@ -68,7 +67,7 @@ class StandardOutput:
             sys.stdin = open(_IN, closefd=False)  # noqa: SIM115 - a descriptor, for good
 
     def exit_code(self, code: int) -> int:
-        """What a command that came to `code` exits with; prints the sentence about lost output."""
+        """Return the exit code of a command that ended with `code`; report lost output."""
         if self._out is None:
             return code
         try:
@@ -92,7 +91,7 @@ def stopping_at_broken_output() -> Iterator[None]:
     Such a command has its own exit code for a reader that has left.
 
     Raises:
-        click.exceptions.Exit: standard output failed in another way, and the block let that out.
+        click.exceptions.Exit: Standard output failed otherwise, and the block let it out.
     """
     raw = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     if not isinstance(raw, _Stream):
@@ -115,12 +114,12 @@ def _open_closed_streams() -> None:
         try:
             os.fstat(descriptor)
         except OSError:
-            # The lowest free number is this one. Output that can only be read stays an error.
+            # `open` takes the lowest free number, this one. Read-only output remains an error.
             os.set_inheritable(os.open(os.devnull, mode), True)
 
 
 def _installed(name: str, descriptor: int) -> _Stream | None:
-    """Replace a stream of `sys`; `None` where a caller has put something of its own there."""
+    """Replace a stream of `sys`; return `None` if a caller has already replaced it."""
     before = getattr(sys, name)
     if before is None:
         encoding, line_buffering, write_through = "utf-8", False, False
@@ -134,7 +133,7 @@ def _installed(name: str, descriptor: int) -> _Stream | None:
     text = io.TextIOWrapper(
         io.BufferedWriter(raw),
         encoding=encoding,
-        errors="replace",  # a sign that a terminal lacks ends no command
+        errors="replace",  # a character that a terminal cannot show must not end a command
         line_buffering=line_buffering,
         write_through=write_through,
     )

@@ -1,4 +1,4 @@
-"""What two conversations have in common: the one comparison that looks at whole histories."""
+"""Finds the common prefix of two conversations, the only comparison of whole histories."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["shared_prefix"]
 
 
 def shared_prefix(before: Sequence[Content], now: Sequence[Content]) -> int:
-    """How many leading contents two conversations share.
+    """Return the number of leading contents that two conversations share.
 
-    Whole stretches are compared at once, where the same objects cost a pointer each; only a
-    conversation that was rewritten is searched for the place.
+    Whole prefixes are compared at once, which is fast for identical objects. Only if they differ
+    are the contents compared one by one.
     """
     length = len(before)
     if length <= len(now) and before == now[:length]:

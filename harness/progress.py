@@ -24,19 +24,19 @@ __all__ = ["Pace", "ProgressLine", "in_words", "so_far"]
 _BAR_WIDTH: Final = 20
 
 _EVERY_S: Final = 10.0
-"""Seconds after which a log gets a line, however little is done."""
+"""Seconds after which a log gets a line, even without progress."""
 _SHARE: Final = 0.05
-"""Part of the work after which it gets one, however soon."""
+"""Share of the work after which a log gets a line."""
 _LEAST_S: Final = 1.0
-"""Seconds between two lines."""
+"""Minimum of seconds between two lines."""
 _UNITS: Final = {"h": 3600, "m": 60, "s": 1}
 
 
 class Pace:
-    """Says when a line of progress is due in a log.
+    """Decides when a log gets a line of progress.
 
     Args:
-        clock: Seconds from anywhere; only differences matter.
+        clock: A monotonic clock in seconds.
     """
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -50,7 +50,7 @@ class Pace:
         return self._clock() - self._begun
 
     def due(self, share: float) -> bool:
-        """Whether a line is due; if so, the next one counts from here.
+        """Return whether a line is due; if so, the next interval starts.
 
         Args:
             share: The part of the work that is done, from 0 to 1.
@@ -59,7 +59,7 @@ class Pace:
         if now - self._begun < _EVERY_S:
             return False
         quiet_s = now - self._last
-        # Of the last case the report says more.
+        # No line for the last case, since the report follows.
         far = share - self._share + 1e-9 >= _SHARE and quiet_s >= _LEAST_S and share < 1
         if quiet_s < _EVERY_S and not far:
             return False
@@ -68,11 +68,11 @@ class Pace:
 
 
 class ProgressLine(ABC):
-    """Shows how far some work is. Use as a context manager.
+    """Shows the progress of a command. Use as a context manager.
 
     Args:
-        stream: Standard error, as a rule.
-        clock: Real seconds; only differences matter.
+        stream: Usually standard error.
+        clock: A monotonic clock in real seconds.
     """
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -98,7 +98,7 @@ class ProgressLine(ABC):
     @property
     @abstractmethod
     def _words(self) -> str:
-        """How far the work is, on one line."""
+        """Return the progress as one line."""
 
     @property
     def time(self) -> str:
@@ -107,11 +107,11 @@ class ProgressLine(ABC):
 
     @property
     def _live(self) -> str:
-        """What the live line of a terminal says."""
+        """The text of a terminal's live line."""
         return self._stage or self._words
 
     def update(self) -> None:
-        """Draw the line anew, or write one to the log where that is due."""
+        """Redraw the line, or write one to the log if it is due."""
         if self._bar is not None:
             words = escape(printable(self._live))
             self._bar.update(self._task, completed=self._share, description=words)
@@ -119,14 +119,14 @@ class ProgressLine(ABC):
             self._write(self._words)
 
     def say(self, words: str, style: str = "") -> None:
-        """Write a line of its own, above the live line or to the log."""
+        """Write a separate line, above the live line or to the log."""
         if self._bar is not None:
             self._bar.console.print(Text(printable(words), style=style), soft_wrap=True)
         else:
             self._write(words)
 
     def stage(self, words: str) -> None:
-        """Name what the work does from here on, of which no share is known; "" ends the stage."""
+        """Start a named stage, whose progress is unknown; "" ends the stage."""
         self._stage = words
         if self._bar is not None:
             self._bar.update(self._task, total=None if words else 1.0)
@@ -143,7 +143,7 @@ class ProgressLine(ABC):
         self.end()
 
     def end(self) -> None:
-        """Remove the live line; does nothing the second time."""
+        """Remove the live line. A second call does nothing."""
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
@@ -153,7 +153,7 @@ class ProgressLine(ABC):
 
 
 def so_far(elapsed_s: float, share: float) -> str:
-    """The time that has passed, and an estimate of what remains: `2m10s, about 4m left`.
+    """Return the time that has passed, and an estimate of what remains: `2m10s, about 4m left`.
 
     Args:
         elapsed_s: Seconds since the work began.
@@ -167,7 +167,7 @@ def so_far(elapsed_s: float, share: float) -> str:
 
 
 def in_words(seconds: float) -> str:
-    """A duration as it would be written on the command line: `1h30m`, `42s`."""
+    """Format a duration as on the command line: `1h30m`, `42s`."""
     left = round(seconds)
     words = ""
     for unit, worth in _UNITS.items():

@@ -1,4 +1,4 @@
-"""What the pytest plugin has of `parity run`: its options, judging one case, and settling many."""
+"""The parts of `parity run` for the pytest plugin: options, judging a case, settling many."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ __all__ = [
 
 
 def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) -> RunPlan:
-    """Read the options' texts; an empty one was not given.
+    """Parse the texts of the options; an empty text is an omitted option.
 
     Raises:
-        UsageError: one of them cannot be what was meant.
-        HarnessError: the waivers cannot be used.
+        UsageError: An option is invalid.
+        HarnessError: The waivers cannot be used.
     """
     now = datetime.now(UTC)
     control, candidate = texts["control"] or "legacy", texts["candidate"] or "adk"
@@ -76,7 +76,7 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
         control=control,
         candidate=candidate,
         phase=phase,
-        # Of `tests/x.yaml::name` only the file is a path.
+        # Only the part before `::` in `tests/x.yaml::name` is a path.
         paths=tuple(Path(path.partition("::")[0]) for path in paths),
         limits=limits,
         trust=trust,
@@ -90,7 +90,7 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
 
 @contextmanager
 def judging(plan: RunPlan) -> Iterator[Callable[[CassetteFile], CaseOutcome]]:
-    """What one cassette comes to, before waivers: a function of its file.
+    """Provide a function that judges the cassette in a file, before waivers.
 
     All cases run in one worker process, which a watchdog watches.
     """
@@ -116,14 +116,14 @@ def judging(plan: RunPlan) -> Iterator[Callable[[CassetteFile], CaseOutcome]]:
 
 def _judged(task: CaseTask) -> CaseOutcome:
     with warnings.catch_warnings():
-        # The verdict is of how the runtimes behave, and never of this session's `-W error`.
+        # The session's `-W error` must not change how the runtimes behave.
         warnings.resetwarnings()
         warnings.simplefilter("ignore")
         return judge(task)
 
 
 def settled_alone(plan: RunPlan, result: CaseResult) -> CaseResult:
-    """One result after waivers, which are counted within it alone.
+    """Apply the waivers to one result; their counts cover this result only.
 
     Raises:
         WaiverFileError: the waivers cannot be used.
@@ -133,7 +133,7 @@ def settled_alone(plan: RunPlan, result: CaseResult) -> CaseResult:
 
 
 def description(plan: RunPlan, result: CaseResult, file: CassetteFile) -> str:
-    """Why a settled case is not parity, in the explainer's words, and how to see it again."""
+    """Explain why a settled case is not parity, and give the command that reproduces it."""
     alone = RunReport(
         control=plan.control,
         candidate=plan.candidate,
@@ -151,7 +151,7 @@ def session_report(
     problems: Mapping[str, LoadProblem],
     files: Sequence[CassetteFile],
 ) -> RunReport:
-    """The report over all results of a session, and its journal where one was asked for.
+    """Make the report over all results of a session, and write its journal if requested.
 
     Raises:
         HarnessError: the waivers cannot be used, or the journal cannot be written.
@@ -179,7 +179,7 @@ def session_report(
 
 
 def session_lines(report: RunReport) -> list[str]:
-    """What the end of a session says: whose problem it is, if any, what to type, the verdict."""
+    """Format the end of a session: whose problem it is, the next commands, the verdict."""
     lines = [
         f"waiver {status.id}: {status.state}"
         for status in report.waivers

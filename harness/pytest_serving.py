@@ -8,7 +8,7 @@ until standard input ends:
     judge   `case`, one of these                        {skipped, says, result, problem}
     report  `outcomes`: {case, result, problem} each    {lines, red}
 
-What cannot be answered is answered with {failed}, in words for the user.
+If a request fails, the answer is {failed} with a message for the user.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ from services.redaction import without_credentials as masked
 __all__ = ["Session", "main"]
 
 _LAST_CALLS: Final = -6
-"""How many calls of a traceback are shown."""
+"""The maximum number of calls in a displayed traceback."""
 
 
 class Session:
-    """What the requests of one pytest session are answered from."""
+    """Answers the requests of one pytest session."""
 
     def __init__(self) -> None:
         self._plan: RunPlan | None = None
@@ -62,7 +62,7 @@ class Session:
         }
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to one request; never raises, but for what ends the process."""
+        """Answer one request; raise only exceptions that end the process."""
         facts = dict(request)
         before = signal.getsignal(signal.SIGINT)
         try:
@@ -73,27 +73,27 @@ class Session:
         except KeyboardInterrupt:
             self.close()
             return {"failed": "interrupted"}
-        except Exception:  # noqa: BLE001 - a border: the session goes on, and shows the traceback
+        except Exception:  # noqa: BLE001 - the session goes on, and shows the traceback
             return {"failed": masked(traceback.format_exc(_LAST_CALLS))}
         finally:
             signal.signal(signal.SIGINT, before)
 
     def close(self) -> None:
-        """End the worker; the next case starts another."""
+        """End the worker; the next case starts a new one."""
         self._judge = None
         self._workers.close()
 
     @property
     def plan(self) -> RunPlan:
-        """What was asked for."""
+        """The settings of the session."""
         assert self._plan is not None, "`plan` is the first request"
         return self._plan
 
     def _take_plan(
         self, texts: dict[str, str], paths: list[str], trust: bool, sys_path: list[str]
     ) -> dict[str, Any]:
-        # What the session can import a runtime of a third party can need; ours and the installed
-        # packages come first.
+        # A third-party runtime may need modules that the session can import. Our own and the
+        # installed packages come first.
         sys.path += [place for place in sys_path if place not in sys.path]
         self._plan = asked_for(texts, paths, trust=trust)
         return {}
@@ -150,9 +150,9 @@ def _file(case: Mapping[str, str]) -> CassetteFile:
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until standard input ends."""
     end_with_parent()
-    # An interrupt ends a request that is being answered. Between requests it comes too late.
+    # An interrupt ends the current request. Between requests it has no effect.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.getLogger().addHandler(logging.NullHandler())
     session = Session()
@@ -166,7 +166,7 @@ def main() -> None:
 
 
 def _answers_alone() -> BinaryIO:
-    """Standard output as a stream of its own; what else is printed goes to standard error."""
+    """Open standard output for answers only; redirect other printed text to standard error."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return answers

@@ -13,15 +13,15 @@ __all__ = ["Screen"]
 
 
 class Screen(Console):
-    """A rich console that prints a text as `harness.wrapping` breaks it; other things as usual."""
+    """A rich console that wraps a single text like `harness.wrapping`."""
 
     def __init__(self, stream: TextIO) -> None:
-        """Print to `stream`; colour and wrapping only where that is a terminal."""
+        """Print to `stream`, with colour and wrapping only on a terminal."""
         super().__init__(file=stream, highlight=False, soft_wrap=True)
         self._wraps = stream.isatty()
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """As `Console.print`; a single text, markup and all, over as many lines as it takes."""
+        """Print like `Console.print`; wrap a single text with its markup."""
         if not self._wraps or len(objects) != 1 or not isinstance(objects[0], str):
             super().print(*objects, **options)
             return

@@ -21,37 +21,37 @@ __all__ = [
 ]
 
 BASELINE: Final = "baseline:"
-"""How the name of a side begins that is no runtime; what follows is the folder of its files."""
+"""The prefix of a side that is a baseline, before the folder of its files."""
 
 TURNS: Final = "+"
-"""What stands between the names of runtimes that take turns."""
+"""The separator between the names of runtimes that take turns."""
 
 
 def baseline_folder(side: str) -> Path | None:
-    """The folder of a side called `baseline:DIR`; `None` for one that is a runtime's name."""
+    """Return the folder of a side `baseline:DIR`; `None` for a runtime's name."""
     return Path(side.removeprefix(BASELINE)) if side.startswith(BASELINE) else None
 
 
 def engines_of(side: str) -> tuple[str, ...]:
-    """The runtimes that play a side, in turn: `("adk", "legacy")` for `adk+legacy`.
+    """Return the runtimes of a side, in turn: `("adk", "legacy")` for `adk+legacy`.
 
-    Of a baseline nothing is played; it stands for itself.
+    A baseline does not run, and is returned as its own name.
     """
     return (side,) if baseline_folder(side) is not None else tuple(side.split(TURNS))
 
 
 def hands_over(side: str) -> bool:
-    """Whether a session changes hands on that side."""
+    """Return whether a session is handed over on that side."""
     return len(engines_of(side)) > 1
 
 
 def base_names(side: str) -> frozenset[str]:
-    """The runtimes that play a side without their versions: `upstream` for `upstream@0.60.0`."""
+    """Return a side's runtimes without versions: `upstream` for `upstream@0.60.0`."""
     return frozenset(engine.partition("@")[0] for engine in engines_of(side))
 
 
 def with_adk_plugins(side: str, plugins: Sequence[str]) -> str:
-    """`side` with third parties' ADK plugins in each adk runtime that plays it."""
+    """Return `side` with third-party ADK plugins in each of its adk runtimes."""
     if not plugins or baseline_folder(side) is not None:
         return side
     named = f"adk@{','.join(plugins)}"

@@ -1,4 +1,4 @@
-"""SIGTERM that unwinds what runs, so that it ends the processes and folders it has begun."""
+"""Makes SIGTERM unwind the process, so that it cleans up its child processes and folders."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _AGAIN_S: Final = 0.01
 
 
 class _Terminated(SystemExit):
-    """What `leave` raises, and nothing else does."""
+    """The exception that only `leave` raises."""
 
 
 @contextmanager
 def terminated_like_interrupted() -> Iterator[None]:
-    """Let SIGTERM unwind this process too; by default it ends at once and leaves what it began."""
+    """Let SIGTERM unwind this process; by default the process ends at once without cleaning up."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -37,7 +37,7 @@ def terminated_like_interrupted() -> Iterator[None]:
 
 
 def leave(number: int, frame: object) -> None:
-    """A handler of signals that unwinds the process; once is enough."""
+    """Handle a signal by unwinding the process; ignore further signals."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     raise _Terminated(128 + number)
 

@@ -1,7 +1,7 @@
-"""The runtimes of third parties, as components of the inventory: what is in their packages.
+"""The packages of third-party runtimes, as components of the inventory.
 
-A verdict over such a runtime rests on its code as it does on ours. The files are found without
-importing the package.
+A verdict over such a runtime depends on its code. The files are found without importing the
+package.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from runtimes.registry import runtime_point
 __all__ = ["RUNTIME", "runtime_components", "runtime_names"]
 
 RUNTIME: Final = "runtime "
-"""How the name of such a component begins; the name of the runtime follows."""
+"""The prefix of such a component's name, before the name of the runtime."""
 
 
 def runtime_names(*sides: str) -> list[str]:
-    """The components of the runtimes that play `sides`, ours included, which have none."""
+    """Return the components of the third-party runtimes of `sides`; our runtimes have none."""
     engines = (
         engine for side in sides if baseline_folder(side) is None for engine in engines_of(side)
     )
@@ -32,10 +32,10 @@ def runtime_names(*sides: str) -> list[str]:
 
 
 def runtime_components(sides: Iterable[str]) -> dict[str, Component]:
-    """A component for each runtime of a third party that plays one of `sides`.
+    """Return a component for each third-party runtime of `sides`.
 
-    Its files are those of the package that holds the entry point's module, by name from the folder
-    of the package; beside them stands the version of the distribution.
+    It has the files of the package that contains the entry point's module, by path from the
+    package's folder, and the version of the distribution.
     """
     found = {}
     for name in runtime_names(*sides):
@@ -53,10 +53,10 @@ def _component(point: EntryPoint) -> Component:
 
 
 def _files(point: EntryPoint) -> Iterator[tuple[str, Path]]:
-    """The files of the topmost package of a module; of a namespace only the part of the module."""
+    """Return the files of a module's top package, or of the module's part of a namespace."""
     try:
         parts = point.module.split(".")
-    except AttributeError:  # the text is none of an entry point
+    except AttributeError:  # the text is not an entry point
         return
     for count in range(1, len(parts) + 1):
         name = ".".join(parts[:count])
@@ -77,5 +77,5 @@ def _files(point: EntryPoint) -> Iterator[tuple[str, Path]]:
 def _spec(name: str) -> ModuleSpec | None:
     try:
         return importlib.util.find_spec(name)
-    except (ImportError, ValueError):  # opening the runtime says what is wrong
+    except (ImportError, ValueError):  # opening the runtime reports the problem
         return None

@@ -1,4 +1,4 @@
-"""Which distributions run: ours, and those whose behaviour can show in a trace."""
+"""The versions of our distribution and of those that can affect a trace."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _SHOWN: Final = ("parity", "google-adk", "google-genai")
 
 
 def distributions() -> dict[str, str]:
-    """Name → version of those that are installed. A copy: the caller may add to it."""
+    """Return name → version of the installed ones, as a copy that the caller may change."""
     return dict(_installed())
 
 
 @cache
 def _installed() -> dict[str, str]:
-    """Read once: each costs a search of the installed packages, and runs are short."""
+    """Read the versions once, since each takes a search of the installed packages."""
     found = {}
     for name in _SHOWN:
         try:

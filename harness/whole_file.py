@@ -1,4 +1,4 @@
-"""Files written whole or not at all: a kill or a full disk leaves the old content as it was."""
+"""Writes files completely or not at all: a kill or a full disk leaves the old content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["writable_file", "writable_folder", "write_asked_for", "write_json", 
 
 _DRAFTS: Final = count(1)
 _STREAMS: Final = ("/dev/fd/", "/dev/std", "/proc/")
-"""Where a path names an open stream of this process, which nothing may be put in place of."""
+"""Folders whose paths name open streams of this process, which must not be replaced."""
 
 
 def write_whole(file: Path, content: str | bytes) -> None:
@@ -37,7 +37,7 @@ def write_whole(file: Path, content: str | bytes) -> None:
     if (mode is not None and not stat.S_ISREG(mode)) or str(file.absolute()).startswith(_STREAMS):
         _write_straight(file, data)
         return
-    # A name of its own length: the file's may be as long as a name can be.
+    # A name of fixed length, since the file's name may already have the maximum length.
     draft = place.with_name(f".parity-{os.getpid()}-{next(_DRAFTS)}.part")
     try:
         with open_private(draft, "xb") as stream:
@@ -52,7 +52,7 @@ def write_whole(file: Path, content: str | bytes) -> None:
 
 
 def write_asked_for(file: Path, content: str, option: str) -> None:
-    """`write_whole` for a file that the user named with `option`.
+    """Do the same as `write_whole`, for a file that the user named with `option`.
 
     Raises:
         UsageError: it cannot be written.
@@ -74,7 +74,7 @@ def write_json(file: Path, document: object) -> None:
 
 
 def writable_file(file: Path | None, option: str) -> None:
-    """Find out before a run whether its report can be written; makes the folder.
+    """Check before a run whether its report can be written; make the folder.
 
     Raises:
         UsageError: naming the option to change.
@@ -111,7 +111,7 @@ def _mode(place: Path) -> int | None:
 
 
 def _write_straight(file: Path, data: bytes) -> None:
-    # Without O_NONBLOCK, opening a pipe that has no reader would wait for one.
+    # Without O_NONBLOCK, `open` would wait for a reader of a pipe.
     descriptor = os.open(file, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     os.set_blocking(descriptor, True)
     with open(descriptor, "wb") as stream:  # noqa: PTH123 - a descriptor

@@ -1,7 +1,7 @@
-"""Lines for readers: wrapped with a hanging indent on a terminal, whole everywhere else.
+"""Wraps lines with a hanging indent on a terminal; elsewhere lines stay whole.
 
-In a log or a pipe a line stays one line, so that `grep` finds it whole. A command that is to be
-copied is broken only between its words, with a backslash: it runs as it stands on the screen.
+In a log or a pipe a line stays whole for `grep`. A command is broken only between its words, with
+a backslash, so that it can be copied from the screen.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ __all__ = ["say", "wrapped"]
 _HANG: Final = 4
 """Columns by which the following lines of a text are indented below its first."""
 _LEAST: Final = 20
-"""Columns below which nothing is wrapped."""
+"""The minimum width for wrapping."""
 _COMMAND: Final = re.compile(r"(?:^ *|: +)(?=parity )")
 _WORD: Final = re.compile(r"\s*\S+")
 _SHELL_WORD: Final = re.compile(r"""\s*(?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|[^\s'"\\]|['"\\])+""")
 
 
 def say(text: str, *, err: bool = False, hang: int = _HANG) -> None:
-    """Print lines, on a terminal each over as many as it takes.
+    """Print lines, wrapped on a terminal.
 
     Args:
         text: Printable text.
-        err: On standard error.
+        err: Print to standard error.
         hang: Columns by which the following lines of each are indented.
     """
     stream = sys.stderr if err else sys.stdout
@@ -43,10 +43,10 @@ def say(text: str, *, err: bool = False, hang: int = _HANG) -> None:
 
 
 def wrapped(text: str, columns: int, *, hang: int = _HANG) -> list[str]:
-    """The lines of `text`, each of at most so many columns unless one word is longer.
+    """Wrap `text` to lines of at most `columns` columns, unless one word is longer.
 
-    A text that is a command, or ends in one (`reproduce: parity run …`), has a backslash at the end
-    of each line of the command but the last.
+    If the text is a command or ends in one (`reproduce: parity run …`), each line of the command
+    except the last ends in a backslash.
     """
     if columns < _LEAST or _width(text) <= columns:
         return [text]
@@ -66,7 +66,7 @@ def wrapped(text: str, columns: int, *, hang: int = _HANG) -> list[str]:
 
 
 def _words(text: str) -> Iterator[tuple[str, bool]]:
-    """The words of a text with the spaces before them, and whether they are a command's."""
+    """Yield the words of a text with the spaces before them, and whether they are a command's."""
     command = _COMMAND.search(text)
     begins = len(text) if command is None else command.end()
     for match in _WORD.finditer(text[:begins]):

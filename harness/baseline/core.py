@@ -13,10 +13,10 @@ __all__ = ["known_core_findings"]
 
 
 def known_core_findings(folders: Sequence[Path], name: str, cassette: Path) -> CoreFindings:
-    """The published core's findings in the cassette called `name`, whose file is `cassette`.
+    """Return the published core's findings in the cassette called `name`, whose file is `cassette`.
 
-    The first folder counts that has a readable baseline of the core for this version of the file.
-    If none has, `mend` is the command that makes one in the first folder.
+    The first folder with a readable baseline of the core for this version of the file counts. If
+    there is none, `mend` is the command that makes one in the first folder.
 
     Raises:
         OSError: the cassette cannot be read.

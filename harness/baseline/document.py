@@ -118,16 +118,16 @@ class _MaskedPaths(RunPaths):
         super().__init__(workspace="<WS>", home="<HOME>")
 
     def mask_text(self, text: str) -> str:
-        """`text` as it is."""
+        """Return `text` unchanged."""
         return text
 
     def mask_json(self, text: str) -> str:
-        """`text` as it is."""
+        """Return `text` unchanged."""
         return text
 
 
 def to_document(seen: Observation) -> JsonObject:
-    """The compared parts of a complete run as JSON, with the run's own paths."""
+    """Return the compared parts of a complete run as JSON, with the run's own paths."""
     return {
         "events": list(seen.events),
         "transcript": list(seen.transcript),
@@ -167,7 +167,7 @@ def _request(request: ObservedRequest) -> JsonObject:
 def from_document(
     value: Json, *, name: str, runtime: str, versions: Mapping[str, str], path: str = ""
 ) -> Observation:
-    """The inverse of `to_document`, for a document with masked paths.
+    """Return the inverse of `to_document`, for a document with masked paths.
 
     `sha256:` and a digest replace each system instruction.
 
@@ -220,7 +220,7 @@ def _check_tokens(events: Sequence[JsonObject]) -> None:
 
 
 def _observed(document: _Document) -> list[ObservedRequest]:
-    """The requests with their digests and their findings of provider rules."""
+    """Return the requests with their digests and their findings of provider rules."""
     found: dict[int, list[ProviderFinding]] = {}
     for number, each in enumerate(document.provider):
         if each.request >= len(document.requests):

@@ -1,7 +1,7 @@
 """A baseline's file: one JSON document per cassette, at `DIR/<name>.json`.
 
-A file has the format, the cassette's name and digest, the runtime, whose words it uses (which
-decides under which rules it is compared), the versions that made it, and the projected observation.
+A file has the format, the cassette's name and digest, the runtime, the product whose words it uses
+(which selects the rules of comparison), the versions that made it, and the projected observation.
 Equal runs give equal bytes on every machine. Reading is bounded, and checks every key.
 """
 
@@ -74,13 +74,13 @@ class Baseline:
 
     @classmethod
     def of(cls, seen: Observation, name: str, cassette_sha256: str) -> Baseline:
-        """The baseline of a run; `name` comes from the cassette's path."""
+        """Return the baseline of a run; `name` comes from the cassette's path."""
         kept = replace(projected(seen), name=name)
         return cls(observation=kept, cassette_sha256=cassette_sha256)
 
 
 def baseline_file(folder: Path, name: str) -> Path:
-    """The file of the baseline of the cassette called `name`; it may be missing.
+    """Return the file of the baseline of the cassette called `name`; it may be missing.
 
     Raises:
         UsageError: the name leads out of the folder.
@@ -104,7 +104,7 @@ def cassette_digest(file: Path) -> str:
 
 
 def baseline_text(baseline: Baseline) -> str:
-    """The file's text: keys in one order, everything ASCII, a final newline."""
+    """Return the file's text: keys in one order, everything ASCII, a final newline."""
     seen = baseline.observation
     observation = to_document(seen)
     document = {
@@ -150,7 +150,7 @@ def write_baseline(folder: Path, baseline: Baseline) -> Path:
 
 
 def read_baseline(folder: Path, name: str) -> Baseline | None:
-    """The baseline of the cassette called `name`; `None` where there is none.
+    """Return the baseline of the cassette called `name`; `None` if there is none.
 
     Raises:
         BaselineFormatError: the file cannot be read, or is no baseline of this cassette.
@@ -204,12 +204,12 @@ def _parsed(document: Json, name: str) -> Baseline:
         versions={key: text_of(each, f"versions.{key}") for key, each in versions.items()},
         path="observation",
     )
-    # A no-op for files of this build; it makes texts comparable that were edited by hand.
+    # No effect on files of this build; makes hand-edited texts comparable.
     return Baseline.of(replace(observation, words=fields.text("words")), name, digest)
 
 
 def fitting_observation(folder: Path, name: str, cassette: Path) -> Observation:
-    """The baseline's observation of the cassette called `name`, whose file is `cassette`.
+    """Return the baseline's observation of the cassette called `name`, whose file is `cassette`.
 
     Raises:
         BaselineUnfit: there is none, or it is of another version of the cassette.

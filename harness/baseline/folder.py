@@ -1,4 +1,4 @@
-"""A folder of baselines: which runtimes made it, and which of its files have no cassette.
+"""A folder of baselines: the runtimes that made it, and the files without a cassette.
 
 Only the head of each file is read: the keys before the observation.
 """
@@ -23,9 +23,9 @@ _HEAD_BYTES: Final = 8192
 
 
 def made_of(sides: Sequence[str], names: Collection[str]) -> dict[str, str]:
-    """Side to the makers of its baselines of the cassettes `names`, with a digest over the files.
+    """Return side → the makers of its baselines of the cassettes `names`, with a digest.
 
-    In words: `2 of upstream with gemini-cli-core 0.61.0 (digest …)`.
+    For example: `2 of upstream with gemini-cli-core 0.61.0 (digest …)`.
     """
     folders = {side: baseline_folder(side) for side in sides}
     return {
@@ -55,7 +55,7 @@ def _described(folder: Path, names: Collection[str]) -> str:
 
 
 def superfluous(folder: Path, names: Collection[str]) -> Mapping[str, Path]:
-    """The baselines in `folder` of cassettes that are not among `names`, without other files."""
+    """Return the baselines in `folder` whose cassettes are not in `names`, without other files."""
     found = {
         file.relative_to(folder).with_suffix("").as_posix(): file
         for file in sorted(folder.rglob("*.json"))
@@ -68,7 +68,7 @@ def superfluous(folder: Path, names: Collection[str]) -> Mapping[str, Path]:
 
 
 def _head(file: Path) -> dict[str, Any] | None:
-    """The keys before the observation; `None` if the file is no baseline."""
+    """Return the keys before the observation; `None` if the file is no baseline."""
     try:
         if not file.is_file() or file.stat().st_size > MAX_BYTES:
             return None

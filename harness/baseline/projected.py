@@ -51,7 +51,7 @@ _MACHINE: Final = frozenset({"node", "python"})
 
 
 def projected(seen: Observation) -> Observation:
-    """A copy of `seen` as a baseline keeps it; projecting twice has no further effect.
+    """Return a copy of `seen` as a baseline keeps it; projecting twice has no further effect.
 
     Raises:
         FormatProblem: the run emitted wrong types, such as a token count in words.
@@ -90,7 +90,7 @@ def _hashed(frame: re.Match[str]) -> str:
 
 
 def _progress(text: str) -> str | None:
-    """An agent's progress, which is JSON, with its long texts shortened; `None` for other texts."""
+    """Shorten the texts in an agent's progress, which is JSON; return `None` for other texts."""
     if not text.startswith(_PROGRESS):
         return None
     try:
@@ -104,7 +104,7 @@ def _progress(text: str) -> str | None:
 
 
 def _by_thread(text: str, agents: Mapping[str, str]) -> str:
-    """A text with threads instead of agents' ids, which no rule could find in a hash."""
+    """Return a text with threads instead of agents' ids, which no rule could find in a hash."""
     for agent, thread in agents.items():
         text = text.replace(agent, f"<agent {thread}>")
     return text
@@ -115,7 +115,7 @@ def _shortened(text: str) -> str:
 
 
 def _texts(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every text in a JSON value with its holder and key; callers may replace it meanwhile."""
+    """Yield every text in a JSON value with its container and key; callers may replace it."""
     pairs: list[tuple[Any, Any]] = []
     if isinstance(value, dict):
         pairs = list(value.items())

@@ -47,7 +47,7 @@ def staleness(folder: Path, fresh: Baseline) -> tuple[tuple[str, ...], str | Non
 
 
 def outdated(folder: Path, name: str, cassette: Path) -> str | None:
-    """Why a baseline does not fit this cassette; `None` if no run is needed to see that."""
+    """Return why a baseline does not fit this cassette; `None` if no run is needed to see that."""
     stored = _stored(folder, name)
     if isinstance(stored, str):
         return stored
@@ -57,7 +57,7 @@ def outdated(folder: Path, name: str, cassette: Path) -> str | None:
 
 
 def _stored(folder: Path, name: str) -> Baseline | str:
-    """The stored baseline of `name`, or its problem."""
+    """Return the stored baseline of `name`, or its problem."""
     try:
         return read_baseline(folder, name) or "is missing"
     except BaselineFormatError as error:

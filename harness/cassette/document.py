@@ -27,7 +27,7 @@ __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "parse_document", "read_text"
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_DEPTH: Final = 64
 MAX_VALUES: Final = 1_000_000
-"""The most keys and values of a document."""
+"""The maximum number of keys and values in a document."""
 
 _RESOLVERS: Final[dict[str, list[tuple[str, re.Pattern[str]]]]] = (
     yaml.SafeLoader.yaml_implicit_resolvers

@@ -1,4 +1,4 @@
-"""Writing a cassette as readable YAML that loads back to the same."""
+"""Writes a cassette as readable YAML, which loads to an equal cassette."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Dumper(_BASE):  # type: ignore[misc]  # the base depends on how PyYAML wa
 
 
 def _text(dumper: Any, value: str) -> Any:
-    """Texts of several lines as blocks; texts with escapes in quotes, which alone can hold them."""
+    """Represent a text: several lines as a block, a text that needs escapes in quotes."""
     whole = value.encode("utf-8", "replace").decode("utf-8")
     if _UNSEEN.search(whole):
         return dumper.represent_scalar("tag:yaml.org,2002:str", whole, style='"')
@@ -40,7 +40,7 @@ _Dumper.add_representer(str, _text)
 
 
 def dump_yaml(document: JsonObject | list[Json]) -> str:
-    """`document` as YAML text, without secrets. Every cassette is written by this function.
+    """Return `document` as YAML text, without secrets. Every cassette is written by this function.
 
     Half surrogate pairs, which no file can hold, become `?`; invisible characters become escapes.
     """

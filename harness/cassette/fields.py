@@ -1,4 +1,4 @@
-"""Reading a mapping: known keys only, each of its type."""
+"""Reads a mapping with known keys, each of a type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Fields:
-    """The mapping at `path`. The constructor checks its keys, each getter a type.
+    """The mapping at `path`. The constructor checks the keys, each getter checks a type.
 
     Raises:
         FormatProblem: from the constructor for unknown keys, from getters for wrong types.
@@ -36,40 +36,40 @@ class Fields:
         return key in self._value
 
     def at(self, key: str) -> str:
-        """The path of `key`."""
+        """Return the path of `key`."""
         return f"{self.path}.{key}" if self.path else key
 
     def raw(self, key: str, default: Json = None) -> Json:
-        """The value as it is."""
+        """Return the unchecked value."""
         return self._value.get(key, default)
 
     def need(self, key: str) -> Json:
-        """The value of a key that must be there."""
+        """Return the value of a required key."""
         if key not in self._value:
             raise FormatProblem(self.at(key), "is missing", f"add `{key}:`")
         return self._value[key]
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Text; required when there is no default."""
+        """Return a text; without a default the key is required."""
         value = self.need(key) if default is None else self.raw(key, default)
         return text_of(value, self.at(key))
 
     def optional_text(self, key: str) -> str | None:
-        """Text, or None where the key is absent or null."""
+        """Return a text, or `None` if the key is absent or null."""
         value = self.raw(key)
         return None if value is None else text_of(value, self.at(key))
 
     def flag(self, key: str) -> bool:
-        """True or false; false when absent."""
+        """Return true or false; false if the key is absent."""
         return self._typed(key, self.raw(key, False), bool, "true or false", "write true or false")
 
     def items(self, key: str, *, required: bool = False) -> list[Json]:
-        """A list; empty when absent and not required."""
+        """Return a list; empty if the key is absent and not required."""
         value = self.need(key) if required else self.raw(key, [])
         return self._typed(key, value, list, "a list", "write its items with `- `")
 
     def mapping(self, key: str) -> JsonObject:
-        """A mapping; empty when absent."""
+        """Return a mapping; empty if the key is absent."""
         mend = "write `key: value` lines below it"
         return self._typed(key, self.raw(key, {}), dict, "a mapping", mend)
 
@@ -80,7 +80,7 @@ class Fields:
         return value
 
     def choice(self, key: str, choices: Mapping[str, T], default: str | None = None) -> T:
-        """One of `choices`; required when there is no default."""
+        """Return one of `choices`; without a default the key is required."""
         value = self.need(key) if default is None else self.raw(key, default)
         if not isinstance(value, str) or value not in choices:
             problem = f"must be one of {', '.join(choices)}, not {kind_of(value)}"
@@ -89,14 +89,14 @@ class Fields:
 
 
 def text_of(value: Json, path: str) -> str:
-    """`value`, which must be text."""
+    """Check that `value` is text, and return it."""
     if not isinstance(value, str):
         raise FormatProblem(path, f"must be text, not {kind_of(value)}", "write text, in quotes")
     return value
 
 
 def whole_of(value: Json, path: str, *, least: int = 0) -> int:
-    """`value`, which must be a whole number from `least`."""
+    """Check that `value` is a whole number of at least `least`, and return it."""
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
         problem = f"must be a whole number from {least}, not {kind_of(value)}"
         raise FormatProblem(path, problem, "write such a number")

@@ -1,4 +1,4 @@
-"""Finding cassettes: which files, under which root, by which name.
+"""Finds cassettes: their files, roots and names.
 
 Only the head of a file is read here. Loading reports what is wrong with it, so that one bad file
 does not hide the others.
@@ -34,7 +34,7 @@ HTTP_FOLDER: Final = "http"
 
 _GLANCE = 8192
 _MOST_WORDS: Final = 200
-"""Of an expression; each may open another level."""
+"""The maximum number of tokens in an expression; each may open another level."""
 _NAME = re.compile(r"""^name:[ ]*(?P<value>.+?)[ \t\r]*(?:[ ]#.*)?$""", re.MULTILINE)
 _JSON_NAME = re.compile(r"""[{,]\s*"name"\s*:\s*(?P<value>"(?:[^"\\]|\\.)*")""")
 _PHASE = re.compile(r"""^phase:[ ]*(?P<value>["']?[ABC]["']?)[ \t\r]*(?:[ ]#.*)?$""", re.MULTILINE)
@@ -48,7 +48,7 @@ class CassetteFile:
     path: Path
     root: Path
     name: str
-    """With its variant, where it is one: `<name>@sessions`."""
+    """The name with its variant, if it is one: `<name>@sessions`."""
 
     @property
     def argument(self) -> str:
@@ -64,7 +64,7 @@ def find_cassettes(
     *,
     variants: bool = False,
 ) -> list[CassetteFile]:
-    """The cassettes at `paths`, in the order of the paths, each folder sorted.
+    """Return the cassettes at `paths`, in the order of the paths, each folder sorted.
 
     Args:
         paths: Files, taken as they are, and folders, searched for `*.yaml`, `*.yml` and `*.json`.
@@ -92,7 +92,7 @@ def find_cassettes(
 
 
 def with_variants(files: Iterable[CassetteFile]) -> list[CassetteFile]:
-    """The same, each followed by its variants."""
+    """Return the cassettes at `paths`, each followed by its variants."""
     return [each for file in files for each in (file, *_variants(file))]
 
 
@@ -131,7 +131,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _refuse(error: OSError) -> NoReturn:
-    """Raise for a folder that cannot be read, instead of passing over it."""
+    """Raise if a folder cannot be read, instead of skipping it."""
     problem = f"cannot be read: {error.strerror}"
     raise CassetteNotFound(Path(error.filename), "", problem, "mend its permissions") from error
 
@@ -152,7 +152,7 @@ def _glance(path: Path) -> str:
         with open_regular(path) as stream:
             return stream.read(_GLANCE).decode("utf-8", "replace")
     except OSError:
-        return ""  # loading it reports why
+        return ""  # loading the file reports the problem
 
 
 def _value(pattern: re.Pattern[str], text: str) -> str:
@@ -175,7 +175,7 @@ def _phase(path: Path) -> str:
 
 
 def name_filter(expr: str) -> Callable[[str], bool]:
-    """A test of names from words joined by `and`, `or`, `not` and parentheses; case is ignored.
+    """Build a predicate over names from words, `and`, `or`, `not` and parentheses; ignore case.
 
     Raises:
         UsageError: `expr` cannot be read.

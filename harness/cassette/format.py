@@ -58,7 +58,7 @@ Phase = Literal["A", "B", "C"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionSetup:
-    """How the session is set up. `settings` are core configuration parameters, checked."""
+    """The setup of the session. `settings` are checked configuration parameters of the core."""
 
     model: str
     approval_mode: ApprovalMode = ApprovalMode.DEFAULT
@@ -69,7 +69,7 @@ class SessionSetup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where a cassette comes from."""
+    """The origin of a cassette."""
 
     kind: str | None = None
     source: str | None = None
@@ -177,10 +177,10 @@ Action = (
     | WriteFile
     | Rewind
 )
-"""What the client does between streams."""
+"""An action of the client between streams."""
 
 DuringAction = Abort | Hint | SetApprovalMode | Send
-"""What happens while a stream runs."""
+"""An action while a stream runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +233,7 @@ class During:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmationAnswer:
-    """What the user answers to a tool confirmation, `delay_ms` virtual ms after it is shown."""
+    """The user's answer to a tool confirmation, `delay_ms` virtual ms after it is shown."""
 
     outcome: ConfirmationOutcome
     payload: JsonObject | None = None
@@ -253,7 +253,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cassette:
-    """Everything that one run needs; immutable.
+    """All input of one run; immutable.
 
     Texts may hold placeholders (`<WS>` …) until `bind`. `document` is the whole cassette as JSON,
     macros expanded, `repeat` not.
@@ -262,7 +262,7 @@ class Cassette:
     name: str
     path: Path
     root: Path
-    """The folder under which the file's path is its name; what `<CASSETTES>` stands for."""
+    """The folder that the name is relative to; `<CASSETTES>` stands for it."""
     session: SessionSetup
     script: tuple[Action, ...]
     steps: tuple[ModelStep, ...]
@@ -284,11 +284,11 @@ class Cassette:
 
     @property
     def family(self) -> str:
-        """The folder of the name: `loops` for `loops/tool_nudge`."""
+        """The folder in the name: `loops` for `loops/tool_nudge`."""
         return str(PurePosixPath(self.name).parent)
 
     def bind(self, paths: Paths) -> Cassette:
-        """This cassette with the placeholders in all its texts filled in for one run."""
+        """Return this cassette with the placeholders in all texts filled in for one run."""
         if not self.placeholders:
             return self
         bound = substitute(replace(self, document={}), paths)

@@ -32,7 +32,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._+@=-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """What the file lacks. `family` is the first part of the cassette's name."""
+    """Facts that the file lacks. `family` is the first part of the cassette's name."""
 
     model: str = DEFAULT_MODEL
     approval_mode: str = "default"
@@ -40,14 +40,14 @@ class ImportOptions:
     phase: Phase = "A"
     family: str = "imported"
     name: str | None = None
-    """The whole name, instead of family and the file's name."""
+    """The whole name; by default the family and the file's name."""
     source: str | None = None
-    """Where the recording comes from; the file's name when absent."""
+    """The origin of the recording; by default the file's name."""
     licence: str | None = None
 
 
 def import_responses(path: Path, options: ImportOptions | None = None) -> JsonObject:
-    """The document of a cassette for a recorded file; it belongs at `<root>/<its name>.yaml`.
+    """Make the document of a cassette from a recorded file, to be stored as `<root>/<name>.yaml`.
 
     Raises:
         CassetteNotFound: it cannot be read.

@@ -95,7 +95,7 @@ def load_cassette(path: Path, root: Path | None = None) -> Cassette:
 
 
 def build_cassette(tree: Json, path: Path, root: Path | None = None) -> Cassette:
-    """A cassette from its document's values, macros not yet expanded.
+    """Build a cassette from its document's values, with macros not yet expanded.
 
     Args:
         tree: The document.
@@ -110,7 +110,7 @@ def build_cassette(tree: Json, path: Path, root: Path | None = None) -> Cassette
     problems.of(lambda: Fields(tree, "", CASSETTE_KEYS))
     try:
         _check_bounds(tree)
-    except FormatProblem as problem:  # expanding it could exceed the bounds
+    except FormatProblem as problem:  # an expansion could exceed the bounds
         problems.add(problem)
         problems.refuse()
     document: JsonObject = expand(tree)
@@ -150,7 +150,7 @@ def _build(
     whiles = [of(partial(read_during, item, f"during[{n}]")) for n, item in enumerate(during)]
     answers = of(lambda: read_answers(fields.mapping("answers"), "answers")) or Answers()
     match = of(lambda: fields.choice("match", _MATCHES, "in_order")) or _MATCHES["in_order"]
-    # The count of steps that could not be read is unknown.
+    # If the steps could not be read, their number is unknown.
     most = MAX_STEPS if read is None else len(steps)
     unused = of(lambda: _read_unused(fields.items("unused"), most)) or ()
     problems.refuse()
@@ -222,7 +222,7 @@ def _check_length(items: Json, key: str) -> None:
 
 
 def _root_of(name: str, path: Path, root: Path | None) -> Path:
-    """The folder under which the file's path is its name.
+    """Return the folder that the name is relative to.
 
     Raises:
         FormatProblem: there is none: the name does not agree with the path.

@@ -38,17 +38,17 @@ T = TypeVar("T")
 _PLACEHOLDER = re.compile(r"<(WS|HOME|CASSETTES|PYTHON|PROJECT_HASH)>")
 _COUNTED = re.compile(r"<(?:WS|HOME|CASSETTES|PYTHON|PROJECT_HASH|I)>")
 _PLACEHOLDER_BYTES = 128
-"""The size that a placeholder counts as: more than the paths of a run have."""
+"""The assumed size of a filled-in placeholder, more than any path of a run has."""
 
 _MACROS: Final = frozenset({"$repeat", "$lines", "$times"})
 _CHUNK_MARKERS: Final = frozenset({"$hang", "$sleep"})
 _DATA_KEYS: Final = frozenset({"records", "args", "json", "settings"})
-"""Below these keys an unknown `$key` is data."""
+"""Keys below which an unknown `$key` is data."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paths:
-    """What the placeholders of a cassette stand for in one run."""
+    """The replacements of a cassette's placeholders in one run."""
 
     workspace: Path
     home: Path
@@ -68,7 +68,7 @@ class Paths:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How large something is once expanded: bytes of text, and number of values."""
+    """The size of an expanded value: bytes of text, and number of values."""
 
     bytes: int = 0
     values: int = 1
@@ -103,12 +103,12 @@ def measure(tree: Json) -> Size:
 
 
 def expand(tree: Json) -> Json:
-    """`tree` with its macros expanded. `measure` must have checked it."""
+    """Return `tree` with its macros expanded. `measure` must have checked it."""
     return _expand(tree, None)
 
 
 def expanded_length(items: Json) -> int:
-    """How many items a list has with `$times` and, on its mappings, `repeat` expanded."""
+    """Return the length of a list with `$times` and its mappings' `repeat` expanded."""
     if not isinstance(items, list):
         return 0
     return sum(_item_length(item) for item in items)
@@ -127,7 +127,7 @@ def _factor(value: Json) -> int:
 
 
 def has_placeholders(tree: Json) -> bool:
-    """Whether `substitute` would change anything in expanded JSON."""
+    """Return whether `substitute` would change anything in expanded JSON."""
     if isinstance(tree, str):
         return "<" in tree and _PLACEHOLDER.search(tree) is not None
     if isinstance(tree, dict):
@@ -136,7 +136,7 @@ def has_placeholders(tree: Json) -> bool:
 
 
 def substitute(value: T, paths: Paths) -> T:
-    """`value` with the placeholders of every text in it filled in.
+    """Return `value` with the placeholders of all its texts filled in.
 
     Goes through lists, tuples, mappings (values, not keys) and dataclasses; what has no
     placeholder in it is returned as it is, not copied.
@@ -173,13 +173,13 @@ def _map_text(value: Any, fill: Callable[[str], str]) -> Any:
 
 
 class _Measure:
-    """One walk over a tree; `_path` is where it is."""
+    """One walk over a tree; `_path` is the current position."""
 
     def __init__(self) -> None:
         self._path: list[str] = []
 
     def of(self, node: Json, *, parent: str, data: bool) -> Size:
-        """Size of `node`, which stands under the key `parent`; in `data`, `$keys` are data."""
+        """Return the size of `node`, the value of key `parent`; with `data`, `$keys` are data."""
         if isinstance(node, str):
             return Size(_text_bytes(node))
         if isinstance(node, list):
@@ -216,7 +216,7 @@ class _Measure:
             self._path.pop()
         repeat = node.get("repeat")
         if parent == "model" and not data and _is_count(repeat):
-            # A `repeat` of 0 is refused later, when the step is read.
+            # The reader of steps refuses a `repeat` of 0 later.
             size *= max(repeat, 1)
         return size
 
@@ -271,7 +271,7 @@ class _Measure:
 
     @property
     def path(self) -> str:
-        """Where the walk is."""
+        """Return the current position as a path."""
         return "".join(self._path).removeprefix(".")
 
     def _refuse(self, key: str, problem: str, mend: str) -> NoReturn:
@@ -310,7 +310,7 @@ def _expand(node: Json, index: int | None) -> Json:
 
 
 def _repeated(text: str, times: int, sep: str = "") -> str:
-    # Joining would build a list of all pieces, much larger than the text.
+    # A single `join` would build a list of all pieces, much larger than the text.
     return (text + sep) * (times - 1) + text if times else ""
 
 
@@ -319,7 +319,7 @@ def _numbered(count: int, prefix: str = "", pad: int = 0) -> str:
         return ""
     tail = "." * pad + "\n"
     lines = (f"{prefix}{line}{tail}" for line in range(1, count + 1))
-    # Joined piece by piece, to hold the lines of only one piece at a time.
+    # Join piece by piece, to keep the lines of only one piece in memory.
     return "".join(iter(lambda: "".join(islice(lines, _PIECE)), ""))
 
 

@@ -48,14 +48,14 @@ _COMPRESSING_TOKENS: Final = 524_288
 
 
 def features_of(document: JsonObject) -> frozenset[str]:
-    """Features that a valid, expanded cassette needs; names of `FEATURES`."""
+    """Return the features that a valid, expanded cassette needs, as names of `FEATURES`."""
     return frozenset(
         [*_of_session(document), *_of_user(document), *_of_model(document.get("model") or [])]
     )
 
 
 def function_calls(steps: Iterable[JsonObject]) -> Iterator[JsonObject]:
-    """Every function call that the steps of an expanded cassette hold."""
+    """Yield every function call in the steps of an expanded cassette."""
     for response in _responses(steps):
         for candidate in response.get("candidates") or ():
             for part in (candidate.get("content") or {}).get("parts") or ():

@@ -14,17 +14,17 @@ import yaml
 __all__ = ["yaml_integer", "yaml_real"]
 
 _MOST_DIGITS: Final = 400
-"""More than the largest double has."""
+"""The maximum number of digits, more than the largest double has."""
 _ONE_INTEGER: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+")
 _ONE_REAL: Final = re.compile(
     r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?\.\w+"
 )
-"""Numbers that YAML 1.1 and 1.2 read alike; `010` is eight or ten, `1:30` ninety or text."""
+"""Numbers that YAML 1.1 and 1.2 read alike, unlike `010` (8 or 10) and `1:30` (90 or text)."""
 _SAFE: Final = yaml.SafeLoader("")
 
 
 def yaml_integer(text: str) -> int:
-    """A whole number as YAML writes it: decimal, or hexadecimal with `0x`.
+    """Read a whole number in YAML: decimal, or hexadecimal with `0x`.
 
     Raises:
         ValueError, OverflowError: it is no number, is too large, or is ambiguous.
@@ -35,7 +35,7 @@ def yaml_integer(text: str) -> int:
 
 
 def yaml_real(text: str) -> float:
-    """A number with a point as YAML writes it.
+    """Read a decimal fraction in YAML.
 
     Raises:
         ValueError, OverflowError: it is no number, is too large, or is ambiguous.
@@ -47,7 +47,7 @@ def yaml_real(text: str) -> float:
 
 
 def _checked(text: str, alike: re.Pattern[str]) -> yaml.ScalarNode:
-    """`text` as a node; its constructor, not the tag, decides what it becomes."""
+    """Return `text` as a node; the constructor, not the tag, decides its type."""
     if len(text) > _MOST_DIGITS:
         raise ValueError(f"a number has at most {_MOST_DIGITS} digits")
     if alike.fullmatch(text) is None:

@@ -15,16 +15,16 @@ from services.wire import Json
 __all__ = ["MAX_FILES", "check_recordings", "inside", "read_files"]
 
 MAX_FILES: Final = 10_000
-"""The most files of a workspace or home; each run writes them all."""
+"""The maximum number of files in a workspace or home; each run writes them all."""
 
 _RECORDINGS: Final = ".gemini/tmp/ws/chats"
 """The folder of the session's recordings in a run's home."""
 _MOST_OF_A_PATH: Final = 2_000
 _MOST_OF_A_NAME: Final = 255
-"""What file systems hold, with room for the folder of a run."""
+"""The maximum lengths of a path and a name, with room for the path of a run's folder."""
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _PLACEHOLDER: Final = re.compile(r"<[A-Z_]+>")
-"""Filled in later, it could make an absolute path of a relative one."""
+"""A placeholder. Once filled in, it could make a relative path absolute."""
 
 
 def inside(path: str, key: str) -> str:
@@ -56,7 +56,7 @@ def inside(path: str, key: str) -> str:
 
 
 def read_files(files: Json, key: str) -> dict[str, str | bytes]:
-    """`files` or `home_files`: path → text or bytes."""
+    """Read `files` or `home_files`: path → text or bytes."""
     if not isinstance(files, dict):
         raise FormatProblem(key, f"must be a mapping, not {kind_of(files)}", "write `path: text`")
     if len(files) > MAX_FILES:

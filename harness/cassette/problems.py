@@ -15,7 +15,7 @@ __all__ = ["FormatProblem", "Problems", "kind_of", "shortened", "suggest"]
 _MOST_OF_A_KEY = 300
 _MOST_OF_A_PROBLEM = 1_000
 _MOST_PROBLEMS = 1_000
-"""Of one file; a hostile one may have millions."""
+"""The maximum number of reported problems of a file; a hostile file may have millions."""
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class FormatProblem(Exception):
         super().__init__(f"{self.key}: {self.problem}; {self.mend}")
 
     def in_file(self, file: Path) -> CassetteFormatError:
-        """The same as an error of `file`."""
+        """Return the problem as an error of `file`."""
         more = [each.in_file(file) for each in self.more]
         return CassetteFormatError(file, self.key, self.problem, self.mend, more)
 
@@ -51,7 +51,7 @@ class Problems:
         self._found: list[FormatProblem] = []
 
     def of(self, read: Callable[[], T]) -> T | None:
-        """Return what `read` returns; `None` where it raises a problem, which is added."""
+        """Return the result of `read`; if it raises a problem, add that and return `None`."""
         try:
             return read()
         except FormatProblem as problem:
@@ -66,7 +66,7 @@ class Problems:
             self._found[_MOST_PROBLEMS:] = [last]
 
     def refuse(self) -> None:
-        """Raise the first problem with the others, if there is any.
+        """Raise the first problem together with the others, if there are any.
 
         Raises:
             FormatProblem: the first.
@@ -77,7 +77,7 @@ class Problems:
 
 
 def shortened(text: str, most: int) -> str:
-    """`text`, or its beginning and end where it is longer than `most` characters."""
+    """Return `text`, or its beginning and end if it is longer than `most` characters."""
     if len(text) <= most:
         return text
     kept = (most - 5) // 2
@@ -85,9 +85,9 @@ def shortened(text: str, most: int) -> str:
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """How to mend the unknown `word`: the nearest known word, or all of them."""
+    """Return advice on the unknown `word`: the nearest known word, or all of them."""
     words = sorted(known)
-    # A very long word is near to none, and comparing it takes long.
+    # A very long word resembles no known word, and its comparison is slow.
     near = get_close_matches(word, words, n=1, cutoff=0.75) if len(word) < 100 else []
     if near:
         return f"did you mean {near[0]}?"

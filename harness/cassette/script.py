@@ -1,4 +1,4 @@
-"""Reading the user's side: `script`, `during` and `answers`.
+"""Reads the user's side: `script`, `during` and `answers`.
 
 Source: the cassette format, "Keys"; content parts: gemini-cli `packages/core/src/agent/types.ts`.
 """
@@ -86,7 +86,7 @@ _CHUNK: Final = re.compile(r"(\d{1,9}):(\d{1,9})")
 
 
 def read_action(value: Json, path: str) -> Action:
-    """One item of `script`."""
+    """Read one item of `script`."""
     key = _only_key(value, path, _ACTIONS)
     argument, here = value[key], f"{path}.{key}"
     if key in _BARE:
@@ -105,7 +105,7 @@ def read_action(value: Json, path: str) -> Action:
 
 
 def read_during(value: Json, path: str) -> During:
-    """One item of `during`."""
+    """Read one item of `during`."""
     fields = Fields(value, path, ("when", "delay_ms", "do"))
     return During(
         when=_read_trigger(fields.need("when"), fields.at("when")),
@@ -115,7 +115,7 @@ def read_during(value: Json, path: str) -> During:
 
 
 def read_answers(value: Json, path: str) -> Answers:
-    """`answers`."""
+    """Read `answers`."""
     fields = Fields(value, path, ("confirmations", "fallback"))
     here = fields.at("fallback")
     intents = []
@@ -145,7 +145,7 @@ def _read_confirmation(value: Json, path: str) -> ConfirmationAnswer:
 
 
 def _read_delay(fields: Fields) -> float:
-    """`delay_ms`: virtual milliseconds, 0 where it is absent."""
+    """Read `delay_ms`: virtual milliseconds, 0 if absent."""
     delay = fields.raw("delay_ms", 0)
     here = fields.at("delay_ms")
     if not isinstance(delay, (int, float)) or isinstance(delay, bool) or delay < 0:
@@ -206,7 +206,7 @@ def _read_rewind(argument: Json, path: str) -> Rewind:
 
 
 def _wrapped(argument: Json, path: str, key: str) -> str:
-    """A text, bare or as the only key of a mapping."""
+    """Read a text, either bare or as the only key of a mapping."""
     whole = {key: argument} if isinstance(argument, str) else argument
     return Fields(whole, path, (key,)).text(key)
 
@@ -222,7 +222,7 @@ def _only_key(value: Json, path: str, known: tuple[str, ...]) -> str:
 
 
 def _read_payload(value: Json, path: str) -> AgentSend:
-    """The payload of `send`: text, a message, or another kind by its wire name (`update`, …)."""
+    """Read the payload of `send`: text, a message, or another kind by its wire name (`update`)."""
     if isinstance(value, str):
         return MessageSend(content=(TextPart(text=value),))
     if isinstance(value, dict) and set(value) == {"update"}:

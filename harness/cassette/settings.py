@@ -1,4 +1,4 @@
-"""Which settings a cassette may give, and of what type.
+"""The settings that a cassette may give, with their types.
 
 They are the core's configuration parameters, by their own names, except those that a run fixes
 (folders, session, model, approval mode) or that only a program can give. The declarations in
@@ -43,7 +43,7 @@ _UNREAD: Final[Mapping[Any, str]] = {
         fileFiltering output policyEngineConfig shellExecutionConfig summarizeToolOutput
     """,
 }
-"""Parameters that only the core reads, by type."""
+"""The parameters that only the core reads, by type."""
 
 
 def _readers() -> dict[str, Read]:
@@ -71,7 +71,7 @@ _CLOSED: Final = (
 
 
 def check_settings(settings: JsonObject, path: str) -> None:
-    """Check names and types.
+    """Check names and types of settings.
 
     Raises:
         FormatProblem: a setting is unknown or of the wrong type; with the other such settings.

@@ -1,4 +1,4 @@
-"""A cassette for readers, with its macros expanded."""
+"""Formats a cassette for display, with its macros expanded."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LONGEST: Final = 1500
 
 
 def show_cassette(cassette: Cassette, *, longest: int | None = LONGEST) -> str:
-    """`cassette` as YAML with macros expanded; `longest` None shows texts whole."""
+    """Return `cassette` as YAML with macros expanded; `longest=None` keeps texts whole."""
     document: JsonObject = cassette.document
     return dump_yaml(document if longest is None else abbreviate(document, longest))
 
 
 def abbreviate(value: Json, longest: int = LONGEST) -> Json:
-    """JSON with each long text replaced by its beginning, length, digest and end."""
+    """Return JSON with each long text replaced by its beginning, length, digest and end."""
     if isinstance(value, str):
         return _squeeze(value, longest)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Which cassettes are trusted, and an early message for those that need it.
+"""Decides which cassettes are trusted, and reports early those that need trust.
 
 A cassette is trusted if it is in a trusted corpus, or a copy of a cassette there. For a copy the
 original is run, so that no file beside the copy can change what is started.
@@ -34,11 +34,11 @@ _AGENT_COMMANDS: Final = ("mcp_servers", "mcpservers", "hooks:")
 _BESIDE: Final = b"<CASSETTES>"
 """The placeholder of the cassette's root."""
 _DEEPEST: Final = 8
-"""The most folders between a corpus and a cassette."""
+"""The maximum number of folders between a corpus and a cassette."""
 
 
 def trusted_source(file: CassetteFile, corpora: Sequence[Path]) -> CassetteFile | None:
-    """The file of a trusted corpus that `file` is or that it equals byte for byte, else None.
+    """Return the file of a trusted corpus that is `file` or has the same bytes, or `None`.
 
     The caller has to run the returned file, from its `root`. A copy that names files beside it is
     trusted only if the programs beside it are equal too, as the originals are run.
@@ -59,7 +59,7 @@ def trusted_source(file: CassetteFile, corpora: Sequence[Path]) -> CassetteFile 
 
 
 def _at(place: Path, corpus: Path, file: CassetteFile) -> CassetteFile | None:
-    """`file` at `place`, below `corpus`; None where its name does not fit there."""
+    """Return `file` as if at `place`, below `corpus`; `None` if its name does not fit there."""
     if file.root.resolve().is_relative_to(corpus):
         return file
     parts = PurePosixPath(plain_name(file.name)).parts
@@ -69,7 +69,7 @@ def _at(place: Path, corpus: Path, file: CassetteFile) -> CassetteFile | None:
 
 
 def _namesakes(file: CassetteFile, corpus: Path) -> Iterator[Path]:
-    """Files below `corpus` that the end of the path of `file` leads to, links resolved."""
+    """Yield the files below `corpus` whose path ends as that of `file`, with links resolved."""
     parts = file.path.absolute().parts
     shortest = len(PurePosixPath(plain_name(file.name)).parts)
     for length in range(shortest, min(len(parts), _DEEPEST + 1)):
@@ -86,18 +86,18 @@ def _is_copy(file: CassetteFile, source: CassetteFile) -> bool:
             content = original.read()
             if copy.read(len(content) + 1) != content:
                 return False
-    except OSError:  # loading it reports why
+    except OSError:  # loading the file reports the problem
         return False
     return _BESIDE not in content or _helpers(file) == _helpers(source)
 
 
 def _helpers(file: CassetteFile) -> object:
-    """The programs beside the cassettes of the root that `file` is named from, by digest."""
+    """Return the programs beside the cassettes of the root of `file`, by digest."""
     return helpers_component([(plain_name(file.name), file.path)])
 
 
 def starts_processes(cassette: Cassette) -> str | None:
-    """A sentence why running `cassette` could start a process; None when it could not."""
+    """Return a sentence why running `cassette` could start a process; `None` if it could not."""
     reasons = (
         _of_settings(cassette.session.settings),
         _of_files(cassette),
@@ -139,7 +139,7 @@ def _written_by_script(script: list[Json]) -> Iterator[tuple[str, str, str]]:
 
 
 def _of_file(path: str, content: str | bytes) -> str | None:
-    """Why the product, or a program it runs, may start a process for this file."""
+    """Return why the product, or a program that it runs, may start a process for this file."""
     place = f"/{path.lower()}"
     if "/.git/" in place or place.endswith(("/.git", "/.gitconfig", "/git/config")):
         return "configures git, which can run commands"

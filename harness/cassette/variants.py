@@ -32,25 +32,25 @@ SESSIONS: Final = "sessions"
 VARIANTS: Final[Mapping[str, str]] = MappingProxyType(
     {SESSIONS: "child agents run through sessions (adk.agentSessionSubagentEnabled)"}
 )
-"""Name of a variant → its difference."""
+"""Name of a variant → its changed setting."""
 _FLAG: Final = "agentSessionSubagentEnabled"
 _PHASE: Final = "B"
 
 
 def variant_of(name: str) -> str | None:
-    """The variant at the end of a case's or file's name."""
+    """Return the variant at the end of a case's or file's name."""
     _, mark, variant = name.rpartition("@")
     return variant if mark and variant in VARIANTS else None
 
 
 def plain_name(name: str) -> str:
-    """The name without its variant."""
+    """Return the name without its variant."""
     variant = variant_of(name)
     return name if variant is None else name.removesuffix(f"@{variant}")
 
 
 def named_file(path: Path) -> tuple[Path, str | None]:
-    """The file and the variant that `x.yaml@sessions` names."""
+    """Split `x.yaml@sessions` into file and variant."""
     variant = variant_of(path.name)
     if variant is None or path.exists():
         return path, None
@@ -58,18 +58,18 @@ def named_file(path: Path) -> tuple[Path, str | None]:
 
 
 def variants_of(file: Path, phase: str) -> tuple[str, ...]:
-    """The variants of a cassette of `phase`, without loading it."""
+    """Return the variants of a cassette of `phase`, without loading it."""
     if phase != _PHASE:
         return ()
     try:
         text = read_regular(file, MAX_BYTES)
     except OSError:
-        return ()  # loading it reports why
+        return ()  # loading the file reports the problem
     return () if _FLAG.encode() in text else (SESSIONS,)
 
 
 def as_variant(cassette: Cassette, variant: str) -> Cassette:
-    """The cassette with the variant's setting, under the variant's name."""
+    """Return the cassette with the variant's setting, under the variant's name."""
     session: JsonObject = dict(cassette.document.get("session") or {})
     settings = _with_sessions(cassette.session.settings)
     session["settings"] = _with_sessions(session.get("settings") or {})

@@ -1,1 +1,1 @@
-"""Coverage: numbered behaviours, the probes that show them, and which of them a corpus reaches."""
+"""Coverage: numbered behaviours, the probes that show them, and the part that a corpus reaches."""

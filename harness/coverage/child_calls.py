@@ -75,7 +75,7 @@ def _starting(seen: Observation) -> Iterator[str]:
 def child_tools(
     activities: Sequence[tuple[str, dict[str, Any]]], states: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
-    """The outcomes of the tools that agents called.
+    """Yield the outcomes of the tools that agents called.
 
     Args:
         activities: Thread and data of each activity, with its type in `type`.

@@ -21,7 +21,7 @@ _HALF: Final = 1_048_576 // 2
 
 
 def child_files(seen: Observation) -> Iterator[str]:
-    """What agents' files show, and whether agents of one answer worked at the same time."""
+    """Yield the probes of agents' files, and whether agents of one answer worked in parallel."""
     beside: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for child in seen.children:
         name, lines = _file(seen, child)

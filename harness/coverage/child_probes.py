@@ -83,7 +83,7 @@ def _child(child: ChildObservation) -> Iterator[str]:
 
 
 def _activities(children: Sequence[ChildObservation]) -> list[tuple[str, dict[str, Any]]]:
-    """All activities, each with its thread: its data, and its type in `type`."""
+    """Return all activities, each with its thread: its data, and its type in `type`."""
     return [
         (child.thread, {**data, "type": activity.get("type")})
         for child in children
@@ -131,7 +131,7 @@ def _together(children: Sequence[ChildObservation]) -> Iterator[str]:
 
 
 def _answers(seen: Observation) -> Iterator[str]:
-    """The results of agents' calls, as the parent receives them."""
+    """Yield the results of agents' calls, as the parent receives them."""
     for event in seen.events:
         if event.get("name") == _INVOKE and event.get("type") == "tool_response":
             data = event.get("data")

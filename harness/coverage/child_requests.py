@@ -42,7 +42,7 @@ _LONG: Final = 40_000
 
 
 def child_requests(seen: Observation) -> Iterator[str]:
-    """The requests of agents, also compared with those of their parents."""
+    """Yield the requests of agents, also compared with those of their parents."""
     threads: defaultdict[str, list[ObservedRequest]] = defaultdict(list)
     before: dict[tuple[str, str], ObservedRequest] = {}
     parent: ObservedRequest | None = None
@@ -93,7 +93,7 @@ def _signs(value: Any) -> Iterator[str]:
 
 
 def _first(request: ObservedRequest, parent: ObservedRequest | None) -> Iterator[str]:
-    """An agent's first request, compared with the latest one of its parent."""
+    """Yield an agent's first request, compared with the latest one of its parent."""
     system = request.system_instruction or ""
     # A baseline keeps only a digest of the instruction: there the tool is the sign.
     if _SKILL in request.tools and (_SKILL in system or system.startswith("sha256:")):
@@ -127,7 +127,7 @@ def _next(last: ObservedRequest, request: ObservedRequest) -> Iterator[str]:
 
 
 def _parent(request: ObservedRequest) -> Iterator[str]:
-    """A request of the parent: the results of its calls, and their order."""
+    """Yield a request of the parent: the results of its calls, and their order."""
     for content in request.new_contents:
         for name, answer in _answered(content):
             if name == _INVOKE and any(_length(text) > _LONG for text in texts_in(answer)):

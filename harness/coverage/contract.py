@@ -37,16 +37,16 @@ class Contract:
     )
 
     def by_id(self, id: str) -> Behaviour | None:
-        """The behaviour with that id, if there is one."""
+        """Return the behaviour with that id, if there is one."""
         return self._by_id.get(id)
 
     def classes(self, phase: str | None = None) -> tuple[BehaviourClass, ...]:
-        """The classes with behaviours in `phase`, or in any phase, in the file's order."""
+        """Return the classes with behaviours in `phase`, or in any phase, in the file's order."""
         found = (each.behaviour_class for each in self.behaviours if phase in (None, each.phase))
         return tuple(dict.fromkeys(found))
 
     def of_phase(self, phase: str) -> tuple[Behaviour, ...]:
-        """The behaviours that are due in a phase."""
+        """Return the behaviours that are due in a phase."""
         return tuple(each for each in self.behaviours if each.phase == phase)
 
     def of_probes(self, reached: Collection[str]) -> tuple[str, ...]:
@@ -59,7 +59,7 @@ class Contract:
         return self._reached[probes]
 
     def unknown(self, ids: Iterable[str]) -> tuple[str, ...]:
-        """The ids that the contract does not have."""
+        """Return the ids that the contract does not have."""
         return tuple(each for each in ids if each not in self._by_id)
 
     @cached_property

@@ -36,7 +36,7 @@ class ContractFileError(HarnessError):
 
 
 def read_behaviours(file: Path) -> tuple[str, tuple[Behaviour, ...]]:
-    """The file's text and its behaviours, in order.
+    """Return the file's text and its behaviours, in order.
 
     Raises:
         ContractFileError: with the line of a malformed or repeated id, an unknown phase, class or

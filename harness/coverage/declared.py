@@ -60,7 +60,7 @@ class Undeclarable:
 
 
 def unshown(result: Judged, contract: Contract) -> tuple[Unshown, ...]:
-    """The behaviours that the case declares and did not show on both sides; none if undecided."""
+    """Return the declared behaviours that a side did not show; none if the case is undecided."""
     found = []
     for declared in () if result.blockers else result.contract:
         behaviour = contract.by_id(declared)
@@ -77,7 +77,7 @@ def unshown(result: Judged, contract: Contract) -> tuple[Unshown, ...]:
 
 
 def undeclarable(result: Judged, contract: Contract) -> tuple[Undeclarable, ...]:
-    """The declared ids that the contract does not have."""
+    """Return the declared ids that the contract does not have."""
     return tuple(
         Undeclarable(cassette=result.cassette, behaviour=each)
         for each in contract.unknown(result.contract)
@@ -85,7 +85,7 @@ def undeclarable(result: Judged, contract: Contract) -> tuple[Undeclarable, ...]
 
 
 def declared_remarks(result: Judged, contract: Contract) -> tuple[str, ...]:
-    """Both in words, for the case's remarks; none without a contract."""
+    """Return the case's remarks about both; none without a contract."""
     if not contract.behaviours:
         return ()
     return tuple(map(str, (*undeclarable(result, contract), *unshown(result, contract))))

@@ -144,7 +144,7 @@ def retry_probes(seen: Observation) -> Iterator[str]:
 
 
 def state_probes(seen: Observation) -> Iterator[str]:
-    """The scheduler's states of tool calls: each state, each step, and the last state."""
+    """Yield the scheduler's states of tool calls: each state, each step, and the last state."""
     for states in seen.tool_states.values():
         names = [word_of(state) for state in states]
         for name in names:

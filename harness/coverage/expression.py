@@ -30,7 +30,7 @@ class ProbeExpression:
         object.__setattr__(self, "_patterns", compiled)
 
     def holds(self, reached: Collection[str]) -> bool:
-        """Whether a run with these probes satisfies the expression."""
+        """Return whether a run with these probes satisfies the expression."""
         return any(all(_shown(pattern, reached) for pattern in every) for every in self._patterns)
 
     @property

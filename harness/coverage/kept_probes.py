@@ -77,7 +77,7 @@ def workspace_probes(seen: Observation) -> Iterator[str]:
 
 
 def replay_probes(seen: Observation) -> Iterator[str]:
-    """How the replay itself went."""
+    """Yield the outcome of the replay itself."""
     if seen.notes:
         yield "replay:noted"
     if seen.unused_steps:

@@ -78,7 +78,7 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def reached(seen: Observation) -> tuple[str, ...]:
-    """The probes of a run, sorted, each once."""
+    """Return the probes of a run, sorted, each once."""
     found = {
         *event_probes(seen),
         *retry_probes(seen),
@@ -95,6 +95,6 @@ def reached(seen: Observation) -> tuple[str, ...]:
 
 
 def shared_probes(runs: Sequence[Observation]) -> frozenset[str]:
-    """The probes that all runs showed; none without runs."""
+    """Return the probes that all runs showed; none without runs."""
     found = [frozenset(reached(run)) for run in runs]
     return frozenset.intersection(*found) if found else frozenset()

@@ -39,7 +39,7 @@ _STREAM: Final = "generateContentStream"
 
 
 def request_probes(seen: Observation) -> Iterator[str]:
-    """All requests of the run, in every role."""
+    """Yield all requests of the run, in every role."""
     before: dict[tuple[str, str], ObservedRequest] = {}
     summed_up = asked_to = False
     for request in seen.requests:
@@ -82,7 +82,7 @@ def _settings(request: ObservedRequest) -> Iterator[str]:
 
 
 def _main(request: ObservedRequest, before: ObservedRequest | None) -> Iterator[str]:
-    """The main conversation's next request, after the one `before`."""
+    """Yield the main conversation's next request, after the one `before`."""
     count = request.contents_count
     if before is None:
         if count > 1:

@@ -54,7 +54,7 @@ class Coverage:
 
 
 def coverage(results: Sequence[Judged], contract: Contract, phase: str) -> Coverage:
-    """The behaviours of `phase` that `results` reached.
+    """Return the behaviours of `phase` that `results` reached.
 
     Cases of other phases and divergent cases count too; undecided cases do not.
     """

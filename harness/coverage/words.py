@@ -40,14 +40,14 @@ def word_of(value: Any) -> str:
 
 
 def answered(question: Mapping[str, Any]) -> str:
-    """The question and outcome of a side event `confirmation`, as in `exec.unanswered`."""
+    """Return the question and outcome of a side event `confirmation`, as in `exec.unanswered`."""
     outcome = question.get("outcome")
     answer = "unanswered" if outcome is None else word_of(outcome)
     return f"{word_of(question.get('type'))}.{answer}"
 
 
 def tier_of(model: Any) -> str:
-    """The tier of a model's name: `flash-lite`, `flash`, `pro`, or `other` for whatever else."""
+    """Return the tier of a model's name: `flash-lite`, `flash`, `pro` or `other`."""
     name = model if isinstance(model, str) else ""
     if not name.startswith("gemini-"):
         return "other"
@@ -55,7 +55,7 @@ def tier_of(model: Any) -> str:
 
 
 def tool_word(name: Any) -> str:
-    """A built-in tool's own name, `mcp` for a server's tool, `unknown` for any other."""
+    """Return a built-in tool's own name, `mcp` for a server's tool, `unknown` for any other."""
     if not isinstance(name, str):
         return "unknown"
     if name in _BUILT_IN:
@@ -64,18 +64,18 @@ def tool_word(name: Any) -> str:
 
 
 def objects_in(values: Any) -> list[dict[str, Any]]:
-    """The JSON objects in a list, such as the parts of a content; none in any other value."""
+    """Return the JSON objects in a list, such as a content's parts; none for other values."""
     found = values if isinstance(values, (list, tuple)) else ()
     return [each for each in found if isinstance(each, dict)]
 
 
 def ends_of(text: str) -> str:
-    """The first and last 600 characters of a text."""
+    """Return the first and last 600 characters of a text."""
     return text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
 
 
 def texts_in(value: Any, depth: int = 6) -> Iterator[str]:
-    """Every text in a JSON value, to a small depth."""
+    """Yield every text in a JSON value, to a small depth."""
     if isinstance(value, str):
         yield value
     elif depth and isinstance(value, dict):

@@ -16,9 +16,9 @@ _HALVINGS: Final = 60
 
 
 def lower_bound(found: int, tried: int, confidence: float = 0.95) -> float:
-    """The lower confidence bound of the proportion, of which `found` of `tried` were seen.
+    """Return the lower confidence bound of a proportion after `found` hits in `tried` tries.
 
-    It is the proportion at which seeing `found` or more would have probability `1 - confidence`.
+    It is the proportion at which `found` or more hits have the probability `1 - confidence`.
 
     Raises:
         ValueError: no such counts, or a confidence that is not between 0 and 1.

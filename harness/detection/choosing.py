@@ -20,7 +20,7 @@ def chosen_faults(
     classes: Collection[str],
     sites: Collection[str],
 ) -> list[Fault]:
-    """The faults that fit all criteria, in the catalogue's order; an empty criterion fits all.
+    """Return the faults that fit all criteria, in catalogue order; an empty criterion fits all.
 
     Raises:
         UsageError: there is no fault of a name, or none fits.
@@ -56,9 +56,9 @@ def sampled(chosen: list[Fault], size: int, seed: int) -> tuple[list[Fault], Fau
 
 
 def dead(fault: Fault) -> str | None:
-    """Why a fault cannot be put in; `None` if it can. Such a fault must never count as found."""
+    """Return why a fault cannot be put in, or `None`. Such a fault must never count as found."""
     try:
         with fault.breaks():
             return None
-    except Exception as error:  # noqa: BLE001 - a border: the catalogue's code, whatever it does
+    except Exception as error:  # noqa: BLE001 - the catalogue's code may raise anything
         return f"the fault {fault.name} cannot be put in: {str(error) or type(error).__name__}"

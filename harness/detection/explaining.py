@@ -1,4 +1,4 @@
-"""What the explainer says about the cases that show a fault, to measure if it names the fault."""
+"""Explains the cases that show a fault, to measure whether the explainer names the fault."""
 
 from __future__ import annotations
 

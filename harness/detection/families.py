@@ -40,7 +40,7 @@ FAMILIES: Final[Mapping[Behaviour, tuple[str, ...]]] = {
 
 
 def own_first(files: Sequence[CassetteFile], behaviour: Behaviour) -> list[CassetteFile]:
-    """The cassettes of the class of `behaviour`, then the others: one of each family in turn."""
+    """Sort cassettes: those of the class of `behaviour` first, one of each family in turn."""
     place = {family: index for index, family in enumerate(FAMILIES[behaviour])}
     own = [file for file in files if _family(file) in place]
     own.sort(key=lambda file: (place[_family(file)], file.name))

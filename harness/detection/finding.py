@@ -1,4 +1,4 @@
-"""Run one case with one fault: it finds the fault, does not find it, or cannot find anything."""
+"""Run one case with one fault: it finds the fault, misses it, or cannot show any fault."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class CaseOutcome:
     left_out: str | None = None
     """Why the case cannot show any fault."""
     untouched: bool = False
-    """The case calls nothing that the fault wraps, and was not run."""
+    """Whether the case was not run, since it calls nothing that the fault wraps."""
     unsteady: bool = False
-    """A second look did not confirm the finding, so that it does not count."""
+    """Whether a second run did not confirm the finding, which then does not count."""
 
 
 def look(
@@ -66,8 +66,8 @@ def look(
 ) -> CaseOutcome:
     """Run the case with the fault in force, and compare.
 
-    A finding counts if a second broken run shows it too and the good runtime still does what it did
-    before: traces of a fault in the process and slow machines are no findings.
+    A finding counts if a second broken run confirms it, and a good run still gives the same
+    result. That excludes traces of a fault in the process, and slow machines.
 
     Args:
         fault: What to break.
@@ -111,7 +111,7 @@ def _found(fault: Fault, leg: Leg, good: GoodCase, met: int) -> Found | CaseOutc
 
 
 def _crashed(run: Observation, was: Observation) -> str | None:
-    """Why the run counts as crashed: it broke, or its runtime caught an exception of Python.
+    """Return why the run counts as crashed: it broke, or its runtime caught an exception of Python.
 
     A runtime emits what escapes its loop as an `error` event with a stack.
     """

@@ -1,4 +1,4 @@
-"""Which cassette found a seeded fault in an earlier measurement: it is run first.
+"""Runs the cassette first that found a seeded fault in an earlier measurement.
 
 The file `found_before.json` only decides the order. `python -m harness.detection.found_before
 kills.json` updates it from a kill matrix of `parity faults --json`.
@@ -21,7 +21,7 @@ _FILE: Final = Path(__file__).with_name("found_before.json")
 
 
 def first_of_all(fault: str, files: Sequence[CassetteFile]) -> list[CassetteFile]:
-    """The `files`, first the one that found the fault before, then the others in their order."""
+    """Return `files` in order, but first the file that found the fault before."""
     name = _known().get(fault)
     return sorted(files, key=lambda file: file.name != name)
 

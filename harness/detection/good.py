@@ -54,13 +54,13 @@ class Leg(StrEnum):
 
 
 def leg_of(fault: Fault) -> Leg:
-    """The comparison that has to find `fault`."""
+    """Return the comparison that has to find `fault`."""
     return {Site.LEGACY: Leg.LEGACY, Site.ADK: Leg.ADK, Site.SERVICE: Leg.PUBLISHED}[fault.site]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corpus:
-    """The cassettes in which faults are looked for. Tasks of workers carry it."""
+    """The cassettes in which to look for faults. Tasks of workers carry it."""
 
     catalogue: CatalogueAt
     files: tuple[CassetteFile, ...]
@@ -70,14 +70,14 @@ class Corpus:
     kept: Path
     """Folder of the good runs, shared by all workers."""
     baselines: Path | None
-    """Folder of the published core's baselines; `None` where there is none."""
+    """Folder of the published core's baselines; `None` without any."""
 
 
 class GoodCase(ABC):
     """One case, run by good runtimes."""
 
     def __init__(self, cassette: LoadedCassette, waivers: Waivers, noting: tuple[str, ...]) -> None:
-        """`noting`: targets of faults; runs note which of them they call."""
+        """Runs record which targets of faults, listed in `noting`, they call."""
         self.cassette = cassette
         self._waivers = waivers
         self._noting = noting
@@ -85,18 +85,18 @@ class GoodCase(ABC):
 
     @abstractmethod
     def run(self, runtime: str) -> Seen:
-        """A good run of that runtime; repeated calls return the same one."""
+        """Return a good run of that runtime; repeated calls return the same one."""
 
     def rerun(self, runtime: str) -> Seen:
-        """A fresh run of that runtime."""
+        """Return a fresh run of that runtime."""
         return play(self.cassette, runtime)
 
     @abstractmethod
     def published(self) -> Observation:
-        """The run of the published core, or its substitute."""
+        """Return the run of the published core, or its substitute."""
 
     def at_parity(self, leg: Leg) -> bool:
-        """Whether the good runtimes agree; otherwise the case shows nothing about a fault."""
+        """Return whether the good runtimes agree; otherwise the case cannot show a fault."""
         if leg not in self._at_parity:
             good = self.run(leg.broken).observation
             self._at_parity[leg] = self.result(leg, good).verdict is CaseVerdict.PARITY
@@ -117,11 +117,11 @@ class GoodCase(ABC):
         return run
 
     def core(self, sides: Sequence[Observation]) -> CoreFindings:
-        """The provider rules that the published core breaks, if known and if a side breaks any."""
+        """Return the provider rules that the core breaks, if known and if a side breaks any."""
         return NOT_AT_HAND
 
     def facts(self) -> LoadedCassette:
-        """The cassette, with the steps that are meant to be left over."""
+        """Return the cassette, with the steps that it expects to stay unused."""
         return self.cassette
 
 
@@ -134,13 +134,13 @@ class CorpusCase(GoodCase):
         self._corpus = corpus
 
     def run(self, runtime: str) -> Seen:
-        """The run that is kept in the corpus' folder."""
+        """Return the run that is kept in the corpus' folder."""
         key = hashlib.sha256(f"{self._file.path.absolute()}\0{runtime}".encode()).hexdigest()[:24]
         file = self._corpus.kept / key
         return _kept(file, lambda: play(self.cassette, runtime, noting=self._noting))
 
     def published(self) -> Observation:
-        """The baseline.
+        """Return the baseline.
 
         Raises:
             BaselineUnfit: there is none that fits.
@@ -155,7 +155,7 @@ class CorpusCase(GoodCase):
         return projected(run)
 
     def core(self, sides: Sequence[Observation]) -> CoreFindings:
-        """The findings of the baseline."""
+        """Return the findings of the baseline."""
         asked = any(request.provider for seen in sides for request in seen.requests)
         if not asked or self._corpus.baselines is None:
             return NOT_AT_HAND
@@ -180,23 +180,23 @@ class DrawnCase(GoodCase):
         self._runs: dict[str, Seen] = {}
 
     def run(self, runtime: str) -> Seen:
-        """The first run of each runtime."""
+        """Return the first run of each runtime."""
         if runtime not in self._runs:
             self._runs[runtime] = play(self.cassette, runtime, noting=self._noting)
         return self._runs[runtime]
 
     def published(self) -> Observation:
-        """The core's own run, or legacy's."""
+        """Return the core's own run, or legacy's."""
         return self.run(PUBLISHED if self._core else "legacy").observation
 
     def facts(self) -> LoadedCassette:
-        """The cassette; a drawn script may leave over the steps that a good run leaves over."""
+        """Return the cassette; a drawn script may leave the same steps unused as a good run."""
         unused = tuple(self.run("legacy").observation.unused_steps)
         return replace(self._drawn, unused=unused)
 
 
 def _kept(file: Path, make: Callable[[], Seen]) -> Seen:
-    """The run in `file`, made and written there the first time; workers may race for it."""
+    """Return the run in `file`, made and written there the first time; workers may race for it."""
     try:
         with file.open("rb") as stream:
             seen = pickle.load(stream)  # noqa: S301 - written below, in the measurement's folder

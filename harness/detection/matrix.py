@@ -1,4 +1,4 @@
-"""The kill matrix: what found each fault, and the bounds of the kill rate that follow."""
+"""The kill matrix: the first finding of each fault, and the bounds of the kill rate."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Row:
 
     @property
     def never(self) -> bool:
-        """Whether no run called what it wraps."""
+        """Whether no run called a target of the fault."""
         return bool(self._parts) and all(part.never for part in self._parts)
 
     @property
@@ -98,7 +98,7 @@ class Tally:
 
     @classmethod
     def of(cls, about: str, rows: Iterable[Row], *, gaps_open: bool = False) -> Tally:
-        """Count. `gaps_open`: ignore what cassettes found that were added because of a fault."""
+        """Count. `gaps_open`: ignore findings of cassettes that were added because of a fault."""
         counted = [row for row in rows if row.outcome is not Outcome.UNOBSERVABLE]
         shown = [row for row in counted if not (gaps_open and row.fault.closed_by)]
         found = [row.found for row in shown]
@@ -131,7 +131,7 @@ class Tally:
 
 @dataclass(slots=True, kw_only=True)
 class Conditions(Coded):
-    """What a matrix was measured with."""
+    """The conditions of a measurement."""
 
     waivers: int
     """Waivers in force."""
@@ -183,7 +183,7 @@ class Matrix:
         return {name: why for part in parts for name, why in part.left_out.items()}
 
     def tallies(self) -> list[Tally]:
-        """A tally for each class of behaviour that was measured."""
+        """Return a tally for each class of behaviour that was measured."""
         return [
             Tally.of(behaviour.value, rows)
             for behaviour in Behaviour
@@ -193,8 +193,8 @@ class Matrix:
     def totals(self) -> list[Tally]:
         """Tallies of all faults, of those written with the corpus, and of those written after it.
 
-        The last one ignores what cassettes found that were added because of a fault: it measures
-        the corpus with faults that it was not made for.
+        The last one ignores findings of cassettes that were added because of a fault. So it
+        measures the corpus with faults that it was not made for.
         """
         held_out = [row for row in self.rows if row.fault.held_out]
         others = [row for row in self.rows if not row.fault.held_out]
@@ -205,7 +205,7 @@ class Matrix:
         ]
 
     def to_json(self) -> JsonObject:
-        """The JSON file's document."""
+        """Return the JSON file's document."""
         return {
             "kills": FORMAT,
             "faults": [row.to_json() for row in self.rows],

@@ -121,7 +121,7 @@ def _died(task: CorpusTask, died: WorkerDied) -> Measured:
 
 
 def _block_died(task: SampleTask, died: WorkerDied) -> SampleDone:
-    """The result of a block whose worker died; which fault was the reason is unknown."""
+    """Return the result of a block whose worker died; which fault was the reason is unknown."""
     done = SampleDone(number=task.number)
     for name in task.faults:
         done.faults[name] = Measured(fault=name, left_out={task.name: died.why})

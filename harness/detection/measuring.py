@@ -51,7 +51,7 @@ class Measured:
 
     @property
     def never(self) -> bool:
-        """No case called what the fault wraps, so that nothing could find it."""
+        """Whether no case called a target of the fault, so that no case could find it."""
         return self.met == 0 and self.untouched > 0
 
     def note(self, cassette: str, outcome: CaseOutcome) -> None:

@@ -91,7 +91,7 @@ def play_broken(
         grace_s: Seconds from then to the alarm.
 
     Raises:
-        UnknownTarget: what the fault wraps is not there.
+        UnknownTarget: A target of the fault does not exist.
     """
     with in_force(fault, runtime):
         run = partial(play, cassette, runtime, deadline_s=deadline_s)

@@ -1,7 +1,7 @@
-"""Which cases a fault can change: those whose good run calls something that the fault wraps.
+"""Finds the cases that a fault can change: those whose good run calls a target of the fault.
 
-All other cases need no broken run. `replaced`, which puts every fault in, counts calls of functions
-only: a fault that wraps a constant or a class is run with every case.
+Other cases need no broken run. Only calls of functions are counted, so a fault that wraps a
+constant or a class is run with every case.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Wrapped:
     """Whether every call of all of them is counted."""
 
     def touches(self, called: frozenset[str]) -> bool:
-        """Whether the fault can change a run that called these targets."""
+        """Return whether the fault can change a run that called these targets."""
         return not self.countable or not self.targets.isdisjoint(called)
 
 
 def wrapped_by(fault: Fault) -> Wrapped:
-    """The targets of a fault, found by putting it in and taking it out.
+    """Return the targets of a fault, found by putting it in and taking it out.
 
     Raises:
         UnknownTarget: it can no longer be put in.
@@ -46,7 +46,7 @@ def wrapped_by(fault: Fault) -> Wrapped:
 
 @cache
 def all_targets(catalogue: CatalogueAt) -> tuple[str, ...]:
-    """All targets of a catalogue's faults whose calls can be counted, sorted."""
+    """Return all targets of a catalogue's faults whose calls can be counted, sorted."""
     found: set[str] = set()
     for fault in catalogue.faults().values():
         with watched() as reach:
@@ -60,7 +60,7 @@ def all_targets(catalogue: CatalogueAt) -> tuple[str, ...]:
 
 @contextmanager
 def calls_noted(targets: tuple[str, ...]) -> Iterator[Reach]:
-    """Note which of `targets` are called in the meantime, and change nothing else."""
+    """Record which of `targets` are called inside the `with` block, and change nothing else."""
     with watched() as reach, ExitStack() as stack:
         for target in targets:
             stack.enter_context(replaced(target, _as_it_is))

@@ -64,7 +64,7 @@ class SampleDone:
 
 
 def sample_tasks(first: SampleTask, sought: Callable[[], Collection[str]]) -> Iterator[SampleTask]:
-    """The blocks from the first on, each for the faults that are sought by then; until none is."""
+    """Yield blocks, each for the faults that are not found yet, until all are found."""
     for number in count(first.number):
         now = sought()
         faults = tuple(name for name in first.faults if name in now)

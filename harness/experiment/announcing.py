@@ -1,7 +1,7 @@
 """The worker's side of the watchdog: announces the begin and the end of each case.
 
-The messages go through a pipe that all workers of a pool write to. Each is shorter than what a
-pipe takes in one piece, so a worker that is killed leaves no half of a message behind.
+All workers of a pool write their messages to one pipe. Each message is short enough to be written
+atomically, so a killed worker never leaves half a message in the pipe.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
 Result = TypeVar("Result")
 
 What = Literal["begins", "started", "ends"]
-"""A case begins, it has started a process, it has ended."""
+"""The kind of an announcement: a case begins, started a process, or ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +35,19 @@ class Announcement:
 
     what: What
     pid: int
-    """The worker's."""
+    """The worker's process id."""
     guard: int
-    """The process id of the worker's guard, which has to outlive the worker; 0 for none."""
+    """The process id of the worker's guard, which must outlive the worker; 0 without a guard."""
     number: int
-    """The number of the task in its pool, or the id of a process that was started."""
+    """The number of the task in its pool, or the id of a started process."""
 
     def __bytes__(self) -> bytes:
-        """The form that travels."""
+        """Return the message as it is written to the pipe."""
         return f"{self.what} {self.pid} {self.guard} {self.number}".encode()
 
     @classmethod
     def parse(cls, message: bytes) -> Announcement:
-        """The inverse of `bytes`."""
+        """Return the inverse of `bytes`."""
         word, pid, guard, number = message.decode().split()
         (what,) = (each for each in get_args(What) if each == word)
         return cls(what, int(pid), int(guard), int(number))
@@ -55,7 +55,7 @@ class Announcement:
 
 @dataclass(slots=True)
 class _Worker:
-    """This process, where it is a worker that is watched."""
+    """This process, if it is a watched worker."""
 
     pipe: Connection | None = None
     guard: int = 0
@@ -83,13 +83,13 @@ def announce_to(pipe: Connection, guard: int) -> None:
 
 
 def announce_leftover(kind: Kind, what: str) -> None:
-    """Say that a process was started which leads a session: a listener of `services.leftovers`."""
+    """Announce a started process that leads a session; a listener of `services.leftovers`."""
     if kind == "child":
         _worker.say("started", int(what))
 
 
 def announced(task: int, function: Callable[..., Result], *arguments: object) -> Result:
-    """Call `function` as the task of that number, announced before and after."""
+    """Call `function` as task number `task`; announce its begin and its end."""
     _worker.task, _worker.at_work = task, True
     _worker.say("begins")
     try:
@@ -100,10 +100,10 @@ def announced(task: int, function: Callable[..., Result], *arguments: object) ->
 
 
 def at_work() -> bool:
-    """Whether this process is a worker that works on a task."""
+    """Return whether this process is a worker that works on a task."""
     return _worker.at_work
 
 
 def case_begins() -> None:
-    """Announce the next case of a task with several: the limits start anew. Only for workers."""
+    """Announce the next case of a task with several cases, which resets the limits. For workers."""
     _worker.say("begins")

@@ -30,7 +30,7 @@ _USUAL: Final = Limits()
 
 
 class LoadedCassette(Protocol):
-    """What running and judging read of a cassette."""
+    """The attributes of a cassette that running and judging read."""
 
     @property
     def name(self) -> str:
@@ -44,12 +44,12 @@ class LoadedCassette(Protocol):
 
     @property
     def contract(self) -> Collection[str]:
-        """Ids of the behaviours that it says it exercises."""
+        """Ids of the behaviours that the cassette declares."""
         ...
 
     @property
     def unused(self) -> Collection[int]:
-        """The model steps that are meant to be left over."""
+        """Indices of the model steps that the cassette expects to stay unused."""
         ...
 
 
@@ -71,40 +71,40 @@ def _never(_: LoadedCassette) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backend:
-    """The functions that do the work. All must be picklable by name."""
+    """The functions that load and run cases. All must be picklable by name."""
 
     load: Callable[[Path, Path], LoadedCassette]
-    """A cassette from its file and root; raises `CassetteError`."""
+    """Load a cassette from its file and root; raises `CassetteError`."""
     run: Callable[[LoadedCassette, str], Observation]
-    """One run of it in the runtime of that name."""
+    """Run a cassette once in the named runtime."""
     starts_processes: Callable[[LoadedCassette], str | None]
-    """Why it could start a process of its choosing, in words."""
+    """Return why a cassette could start a process of its choosing; `None` if it could not."""
     runtimes: Callable[[], list[str]]
-    """The known runtimes' names, sorted."""
+    """Return the names of the known runtimes, sorted."""
     preload: Callable[[Collection[str]], None]
-    """Import what running these runtimes takes."""
+    """Import the modules that the named runtimes need."""
     check: Callable[[str], tuple[str, str] | None] = _fine
-    """Why a known runtime cannot be opened on this machine, and what mends that."""
+    """Return why a runtime cannot be opened on this machine and how to mend that, or `None`."""
     vary: Callable[[LoadedCassette, str], LoadedCassette] = _plain
-    """The variant of that name of a cassette."""
+    """Return the named variant of a cassette."""
     can_hand_over: Callable[[LoadedCassette], bool] = _never
-    """Whether a session could begin in one runtime and resume in another."""
+    """Return whether a session of the cassette could begin in one runtime and resume in another."""
     modules: Callable[[Collection[str]], list[str]] = _none
-    """The names of the modules that `preload` imports, for the server that workers fork from."""
+    """Return the names of the modules that `preload` imports, for the server of workers."""
     limits: Limits | None = None
-    """What one case may use, over one run of each side.
+    """The limits of one case with one run of each side.
 
-    With limits every case runs in a worker process, and a watchdog ends it if it uses more. Without
-    limits no case is watched, and cases that run one by one run in this process.
+    With limits, every case runs in a worker process, and a watchdog ends a case that exceeds one.
+    Without limits, no case is watched, and a run with one job stays in this process.
     """
 
     def repeated(self, runs: int) -> Backend:
-        """The same for cases that run each side so many times."""
+        """Return this backend with limits for cases that run each side `runs` times."""
         return self if self.limits is None else replace(self, limits=self.limits.times(runs))
 
 
 def real_backend(limits: Limits | None = _USUAL) -> Backend:
-    """The harness itself, with the usual limits or others."""
+    """Return the backend of the harness itself; without `limits` no case is watched."""
     return Backend(
         load=load_case,
         run=_run,
@@ -134,7 +134,7 @@ def _run(cassette: LoadedCassette, runtime: str) -> Observation:
 
 def _starts_processes(cassette: LoadedCassette) -> str | None:
     if isinstance(cassette, HttpCase):
-        return None  # headless in default mode: the policy refuses every command
+        return None  # a headless session in default mode: the policy refuses every command
     assert isinstance(cassette, Cassette)
     return starts_processes(cassette)
 
@@ -156,7 +156,7 @@ def _check(name: str) -> tuple[str, str] | None:
 
 
 def _preload(names: Collection[str]) -> None:
-    with suppress(UnusableRuntime):  # opening it says what is wrong
+    with suppress(UnusableRuntime):  # opening the runtime reports the problem
         for module in _modules(names):
             importlib.import_module(module)
 

@@ -1,4 +1,4 @@
-"""One case, from file to result: the unit of work that a worker process is given.
+"""One case, from file to result: the unit of work of a worker process.
 
 A failure in one case never stops the others: it becomes the outcome of that case.
 """
@@ -64,12 +64,12 @@ class CassetteTask:
 
     backend: Backend
     name: str
-    """The case's, with its variant."""
+    """The name of the case, with its variant."""
     file: Path
     root: Path
-    """The folder that it is named from."""
+    """The folder that the name is relative to."""
     trusted: bool = False
-    """Whether it may start processes."""
+    """Whether the cassette may start processes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,33 +79,33 @@ class CaseTask(CassetteTask):
     control: str
     candidate: str
     repeat: int = 1
-    """Runs of each side; from 2 on, what differs from run to run is reported apart."""
+    """Runs of each side. From 2 on, differences between runs of one side are reported apart."""
     phase: str | None = None
-    """Only if the cassette belongs to this phase."""
+    """Skip the case unless its cassette belongs to this phase; `None` runs every phase."""
     contract: Path | None = None
-    """The file of the behaviours that cassettes may declare; none is asked without it."""
+    """The file of the behaviours that cassettes may declare; `None` checks no declarations."""
     core: tuple[Path, ...] = ()
     """Baselines of the published core: they show which findings of the provider rules it shares."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceTask(CassetteTask):
-    """A cassette to run in one runtime, and to write its trace."""
+    """A cassette to run in one runtime, and whose trace to write."""
 
     runtime: str
     out: Path | None = None
-    """The folder for `<name>.json`; `None` hands the text back instead."""
+    """The folder for `<name>.json`; with `None` the result holds the text instead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineTask(CassetteTask):
-    """A cassette to run in one runtime, to store its baseline or compare it with the stored one."""
+    """A cassette to run in one runtime, whose baseline to store or compare."""
 
     runtime: str
     out: Path
     """The folder of the baselines."""
     check: bool = False
-    """Compare with what is there, and write nothing."""
+    """Compare with the stored baseline, and write nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """A traced run. `doubt` says why it does not count as observed, if it doesn't."""
+    """A traced run. `doubt` is the reason why it does not count as observed, if there is one."""
 
     name: str
     text: str | None = None
@@ -126,8 +126,8 @@ class Observed:
 class Baselined:
     """A run whose baseline was stored or compared.
 
-    `doubt` says why it does not count as observed, if it doesn't; `stale` lists what differs from
-    the stored baseline; `remark` names changes that make no difference.
+    `doubt` is the reason why it does not count as observed, if there is one. `stale` lists the
+    differences from the stored baseline. `remark` names changes that make no difference.
     """
 
     name: str
@@ -137,11 +137,11 @@ class Baselined:
 
 
 CaseOutcome = CaseResult | LoadProblem | Skipped
-"""All that can come of a case."""
+"""The possible outcomes of a case."""
 
 
 def judge(task: CaseTask) -> CaseOutcome:
-    """Run both sides and compare; never raises for what one case can do."""
+    """Run both sides and compare them; a failure of the case is an outcome, not an exception."""
 
     def compared(cassette: LoadedCassette) -> CaseResult | Skipped:
         if task.phase is not None and cassette.phase != task.phase:
@@ -154,7 +154,7 @@ def judge(task: CaseTask) -> CaseOutcome:
             if side in stored:
                 return [stored[side]] * task.repeat
             runs = [task.backend.run(cassette, side) for _ in range(task.repeat)]
-            # Compared with hashes, a run needs them too.
+            # A run that is compared with a baseline's hashes must be hashed, too.
             return [projected(seen) for seen in runs] if stored else runs
 
         controls, candidates = observed(task.control), observed(task.candidate)
@@ -173,23 +173,23 @@ def judge(task: CaseTask) -> CaseOutcome:
 
 
 def _declared(result: CaseResult, task: CaseTask) -> CaseResult:
-    """`result`, with a remark for each behaviour that the cassette declares and did not show."""
+    """Return `result` with a remark for each declared behaviour that the runs did not show."""
     remarks = declared_remarks(result, _contract(task.contract))
     return replace(result, remarks=(*result.remarks, *remarks)) if remarks else result
 
 
 @cache
 def _contract(file: Path | None) -> Contract:
-    """Read once in each process."""
+    """Read the contract, once in each process."""
     return load_contract(file)
 
 
 @dataclass(frozen=True, slots=True)
 class _HandedOver:
-    """A cassette whose session is handed over: it was not written for that.
+    """A cassette whose session is handed over, which the cassette was not written for.
 
-    The second engine knows less than the first would have (which models failed, what was approved
-    for good), so steps may be left over. Only whether the sides agree in that says anything.
+    The second engine lacks state of the first (which models failed, which tools were approved for
+    good), so steps may stay unused. Only whether both sides leave the same ones matters.
     """
 
     name: str
@@ -207,9 +207,9 @@ def _hands_over(task: CaseTask) -> bool:
 
 
 def _core(task: CaseTask, runs: Sequence[Observation]) -> CoreFindings:
-    """The published core's findings, looked up only where a side has any.
+    """Return the published core's findings, looked up only if a side has findings.
 
-    Its baselines are of sessions that stay in one engine.
+    The baselines of the published core record sessions that stay in one engine.
     """
     if _hands_over(task) or not any(request.provider for seen in runs for request in seen.requests):
         return NOT_AT_HAND
@@ -217,9 +217,9 @@ def _core(task: CaseTask, runs: Sequence[Observation]) -> CoreFindings:
 
 
 def _stored(task: CaseTask, cassette: LoadedCassette) -> dict[str, Observation]:
-    """The stored observations of the sides that are baselines; read before anything runs."""
+    """Read the stored observations of the sides that are baselines, before anything runs."""
     folders = {side: baseline_folder(side) for side in (task.control, task.candidate)}
-    # Files are named by the path, divergences by the cassette's own name.
+    # The path of a cassette names its baseline; its own name appears in divergences.
     return {
         side: replace(fitting_observation(folder, task.name, task.file), name=cassette.name)
         for side, folder in folders.items()
@@ -228,7 +228,7 @@ def _stored(task: CaseTask, cassette: LoadedCassette) -> dict[str, Observation]:
 
 
 def baseline(task: BaselineTask) -> Baselined | LoadProblem:
-    """Run one side and keep it, or compare it with what was kept; never raises, as `trace`."""
+    """Run one side and store its baseline, or compare the two; a failure is an outcome."""
 
     def kept(cassette: LoadedCassette) -> Baselined:
         digest = cassette_digest(task.file)
@@ -249,7 +249,7 @@ def baseline(task: BaselineTask) -> Baselined | LoadProblem:
 
 
 def trace(task: TraceTask) -> Observed | LoadProblem:
-    """Run one side and write it down; never raises for what one case can do."""
+    """Run one side and write its trace; a failure of the case is an outcome."""
 
     def written(cassette: LoadedCassette) -> Observed:
         seen = task.backend.run(cassette, task.runtime)
@@ -273,9 +273,9 @@ def guarded(
     """Load a task's cassette, in its variant, and call `act` with it; a failure is an outcome.
 
     Args:
-        task: what to load, and whether it is trusted.
-        act: what to do with it.
-        undecided: makes the outcome of a case that failed for a reason.
+        task: Names the cassette, and whether it is trusted.
+        act: Makes the outcome of the loaded cassette.
+        undecided: Makes the outcome of a case that failed, from the reason.
 
     Raises:
         UnusableSide: a runtime of the task cannot be used, for this case or any other.
@@ -287,7 +287,7 @@ def guarded(
             cassette = task.backend.vary(cassette, variant)
     except CassetteError as error:
         return LoadProblem(file=str(task.file), message=str(error))
-    except Exception as error:  # noqa: BLE001 - a border: a bad file must not stop the others
+    except Exception as error:  # noqa: BLE001 - a bad file must not stop the other cases
         return LoadProblem(file=str(task.file), message=f"{task.file}: {_failed(task, error)}")
     try:
         reason = None if task.trusted else task.backend.starts_processes(cassette)
@@ -301,7 +301,7 @@ def guarded(
         return LoadProblem(file=str(error.file), message=str(error))
     except HarnessError as error:
         return undecided(str(error))
-    except Exception as error:  # noqa: BLE001 - a border: one case's failure is that case's alone
+    except Exception as error:  # noqa: BLE001 - one case's failure must not stop the other cases
         return undecided(_failed(task, error))
 
 

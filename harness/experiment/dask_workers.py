@@ -1,9 +1,8 @@
 """Workers of a Dask cluster, for runs on many machines. Needs the extra `dask`.
 
-The scheduler and its workers are started by the user: `dask scheduler --no-dashboard`, and on
-each machine `dask worker --nthreads 1`, with the same code as here. Any program that can talk to a
-scheduler can run programs on its workers, so the connection must be encrypted where it leaves this
-machine.
+The user starts the scheduler with `dask scheduler --no-dashboard`, and a worker on each machine
+with `dask worker --nthreads 1`, from the same build. Any program that can connect to a scheduler
+can run code on its workers, so a connection to another machine must be encrypted.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ _START = "start its workers with `dask worker --nthreads 1`"
 
 
 def check_address(address: str) -> None:
-    """Refuse what is not encrypted, unless it stays on this machine.
+    """Check that the connection is encrypted or stays on this machine.
 
     Raises:
-        UsageError: another protocol than `tls`, or `tcp` to another machine.
+        UsageError: The protocol is neither `tls` nor `tcp`, or is `tcp` to another machine.
     """
     try:
         split = urlsplit(address)
@@ -48,11 +47,11 @@ def check_address(address: str) -> None:
 
 
 def dask_workers(address: str) -> tuple[Workers, int]:
-    """The workers of the scheduler at `address`, and how many they are.
+    """Return the workers of the scheduler at `address`, and their number.
 
     Raises:
-        UsageError: the address is refused, the extra is not installed, no scheduler answers there,
-            or its workers cannot do this work.
+        UsageError: The address is refused, the extra is not installed, no scheduler answers, or
+            its workers cannot run this build.
     """
     check_address(address)
     try:
@@ -100,10 +99,10 @@ def _client(address: str) -> Iterator[Client]:
 
 @contextmanager
 def _executor(address: str, jobs: int) -> Iterator[Executor]:
-    """An executor over all of the cluster's workers, however many are asked for."""
+    """Open an executor over all workers of the cluster, whatever `jobs` is."""
     del jobs
     with _client(address) as client:
-        # Not pure: a task that is done again must be done, not remembered.
+        # Not pure: Dask must run a repeated task again instead of reusing its result.
         executor: Executor = client.get_executor(pure=False, retries=0)
         try:
             yield executor

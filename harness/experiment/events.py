@@ -33,24 +33,23 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class RunStarted:
-    """The run begins. `total` is the number of its tasks; `None` where it is not known."""
+    """The run begins. `total` is the number of its tasks; `None` if it is unknown."""
 
     total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CaseStarted(Generic[Task]):
-    """A task goes to a worker; at most two per worker are out at a time."""
+    """A task goes to a worker. A worker has at most two tasks at a time: one runs, one waits."""
 
     task: Task
 
 
 @dataclass(frozen=True, slots=True)
 class CaseFinished(Generic[Task, Result]):
-    """A task has its result. A task whose worker died has the result that the caller makes of it.
+    """A task has its result. If the worker died, the caller's `died` function made the result.
 
-    `took_ms` is the time in the worker without any waiting, in milliseconds; `None` where the
-    worker died.
+    `took_ms` is the task's time in the worker, without waiting; `None` if the worker died.
     """
 
     task: Task
@@ -65,7 +64,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class RunFinished:
-    """No more events follow: every task has its result, unless one of the two says otherwise."""
+    """The last event. Every task has its result, unless `interrupted` or `stopped` is set."""
 
     interrupted: bool = False
     """The user pressed Ctrl-C."""
@@ -81,14 +80,14 @@ Listener: TypeAlias = Callable[[Event[Task, Result]], None]
 
 
 class StopRun(Exception):
-    """A listener raises it to end the run early. Later listeners miss the event at hand."""
+    """Raised by a listener to end the run early. Later listeners do not receive that event."""
 
 
 def follow(events: Events[Task, Result], *listeners: Listener[Task, Result]) -> RunFinished:
-    """Hand each event to all listeners, in their order; return the last event.
+    """Pass each event to all listeners, in their order; return the last event.
 
-    Ctrl-C and `StopRun` end the run and its workers; the listeners receive a `RunFinished` that
-    says so. Any other exception ends the workers and propagates.
+    Ctrl-C and `StopRun` end the run and its workers; the listeners receive a `RunFinished` with
+    the reason. Any other exception ends the workers and propagates.
     """
 
     def emit(event: Event[Task, Result]) -> None:
@@ -110,17 +109,17 @@ def follow(events: Events[Task, Result], *listeners: Listener[Task, Result]) -> 
 
 
 def follow_whole(events: Events[Task, Result], *listeners: Listener[Task, Result]) -> None:
-    """As `follow`, for a run that is one stage of several.
+    """Like `follow`, for a run that is one stage of several.
 
     Raises:
-        KeyboardInterrupt: the user's.
+        KeyboardInterrupt: The user pressed Ctrl-C.
     """
     if follow(events, *listeners).interrupted:
         raise KeyboardInterrupt
 
 
 def on_waiting(update: Callable[[], None]) -> Listener[Any, Any]:
-    """A listener that calls `update` while the run waits."""
+    """Return a listener that calls `update` while the run waits."""
 
     def listener(event: Event[Any, Any]) -> None:
         if isinstance(event, Waiting):
@@ -130,7 +129,7 @@ def on_waiting(update: Callable[[], None]) -> Listener[Any, Any]:
 
 
 def on_finished(take: Callable[[Task, Result], None]) -> Listener[Task, Result]:
-    """A listener that passes each task and its result to `take`."""
+    """Return a listener that passes each task and its result to `take`."""
 
     def listener(event: Event[Task, Result]) -> None:
         if isinstance(event, CaseFinished):

@@ -1,6 +1,6 @@
-"""A guard: a process that ends what another process has started, should that one be killed.
+"""A guard: a process that cleans up after a killed process, by ending all that it started.
 
-See `harness.experiment.guard_process`. It is started with the first run.
+The first run starts the guard; `harness.experiment.guard_process` is its program.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _GONE_S: Final = 10
 
 
 class Guard:
-    """Ends and removes what it is given when this process is gone, or done. A context manager."""
+    """Ends processes and removes folders when this process ends, in whatever way."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._pid = os.getpid()
 
     def add(self, kind: Kind, what: str) -> None:
-        """Take note. The first folder comes before the first process, so no process is missed."""
+        """Report a process or a folder. The first report is a folder, so no process is missed."""
         if os.getpid() != self._pid:
             return
         self.start()
-        with contextlib.suppress(BrokenPipeError):  # it was ended: runs go on without
+        with contextlib.suppress(BrokenPipeError):  # the guard was killed: runs go on without it
             self._input.write(f"{kind} {what}\n".encode("utf-8", "surrogateescape"))
 
     def start(self) -> int:
-        """Start the guard's process, unless it runs already; return its id."""
+        """Start the guard's process unless it runs; return its id."""
         if self._process is None:
             self._process = _start()
         return self._process.pid
@@ -74,6 +74,6 @@ def _start() -> subprocess.Popen[bytes]:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """End what is started inside the `with` block together with this process, however it ends."""
+    """Clean up what the `with` block started when this process ends, in whatever way."""
     with Guard() as guard, leftovers_reported_to(guard.add):
         yield

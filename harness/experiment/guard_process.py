@@ -1,9 +1,9 @@
-"""A process that waits for another to be gone, and ends what that one started and left behind.
+"""A process that waits for the end of another, and ends the processes which that one left behind.
 
-Run as a script, without any module but Python's: it must be up at once and
-must not break. Its input is a pipe that only the guarded process can write to: a line for each
-process that leads a session (`child PID`) and for each folder of a run (`folder PATH`). The end of
-the input is the end of the guarded process, however it came.
+A script that imports only the standard library, since it must start at once and must not break.
+Only the guarded process can write to the pipe of its input: a line for each process that leads a
+session (`child PID`) and for each folder of a run (`folder PATH`). The input ends when the guarded
+process ends, in whatever way.
 """
 
 import os
@@ -14,11 +14,11 @@ from pathlib import Path
 
 _ROUNDS = 200
 _PAUSE_S = 0.01
-"""Between rounds: what is killed takes a moment to be gone."""
+"""The pause between rounds, since a killed process takes a moment to end."""
 
 
 def main() -> None:
-    """Read what the guarded process reports, and act at its end."""
+    """Read the reports of the guarded process, and clean up at its end."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     leaders: dict[int, str] = {}
@@ -38,8 +38,8 @@ def main() -> None:
 
 
 def end_all(leaders: dict[int, str], folders: list[str]) -> None:
-    """Kill until nothing is left: members of the leaders' sessions, what they started, and what
-    stands in one of the folders. That last is for a process that was started and not yet reported.
+    """Kill, until none is left, the members of the leaders' sessions, their descendants, and each
+    process whose current folder is in `folders`, which finds processes that were not yet reported.
     """
     for _ in range(_ROUNDS):
         targets = _targets(leaders, folders)
@@ -55,7 +55,7 @@ def end_all(leaders: dict[int, str], folders: list[str]) -> None:
 
 def _targets(leaders: dict[int, str], folders: list[str]) -> set[int]:
     table = {pid: facts for pid in _pids() if (facts := _facts(pid)) is not None}
-    # An id that another process has by now is not ours; a session keeps its id without a leader.
+    # Another process may have a leader's id by now; a session without a leader keeps its id.
     ours = {pid for pid, begun in leaders.items() if pid not in table or table[pid][2] == begun}
     found = {pid for pid, (_, session, _, _) in table.items() if pid in ours or session in ours}
     found |= {pid for pid in table if _inside(pid, folders)}
@@ -71,14 +71,14 @@ def _pids() -> list[int]:
     try:
         with os.scandir("/proc") as entries:
             return [int(entry.name) for entry in entries if entry.name.isdecimal()]
-    except OSError:  # another system: only the reported leaders are known
+    except OSError:  # not Linux: only the reported leaders are known
         return []
 
 
 def _facts(pid: int) -> tuple[int, int, str, str] | None:
-    """Parent, session, time of start and state of a process."""
+    """Return parent, session, time of start and state of a process; `None` if it is gone."""
     try:
-        # The name in parentheses may hold anything.
+        # The name in parentheses may contain any character.
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
         return int(fields[1]), int(fields[3]), fields[19].decode(), fields[0].decode()
     except (OSError, IndexError, ValueError):

@@ -14,7 +14,7 @@ __all__ = ["judged_cases", "undecided"]
 
 
 def judged_cases(tasks: Sequence[CaseTask], jobs: int) -> Events[CaseTask, CaseOutcome]:
-    """Yield the events of `tasks`, which are of one run: the same sides, repeated as often."""
+    """Yield the events of `tasks`, which all have the same sides and number of runs."""
     if not tasks:
         return
     first = tasks[0]
@@ -29,5 +29,5 @@ def judged_cases(tasks: Sequence[CaseTask], jobs: int) -> Events[CaseTask, CaseO
 
 
 def undecided(task: CaseTask, died: WorkerDied) -> CaseOutcome:
-    """The outcome of a case whose worker died."""
+    """Return the outcome of a case whose worker died."""
     return CaseResult.undecided(task.name, died.why)

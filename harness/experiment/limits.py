@@ -1,4 +1,4 @@
-"""What one case may use of the machine before the watchdog ends it."""
+"""The CPU time, time and memory that a case may use before the watchdog ends it."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Final, Self
 __all__ = ["LIMITS_VARIABLE", "Limits"]
 
 LIMITS_VARIABLE: Final = "PARITY_LIMITS"
-"""The environment variable that holds the limits where the command line gives none."""
+"""The environment variable of the limits, read if the command line sets none."""
 
 _FIELDS: Final = {"cpu": "cpu_s", "wall": "wall_s", "memory": "memory_mib"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """The most that one case may use, over all of its runs.
+    """The maximum of CPU time, time and memory for one case, over all of its runs.
 
-    The slowest cases of the corpus take two seconds. The defaults leave a slow machine a wide
-    margin, and still end a hostile case before the machine suffers.
+    The slowest cases of the corpus take two seconds. The defaults leave a wide margin for a slow
+    machine, and still end a hostile case before it harms the machine.
     """
 
     cpu_s: float = 30.0
-    """Seconds of CPU time, of the worker process and of everything that it started."""
+    """Seconds of CPU time of the worker process and its descendants."""
     wall_s: float = 180.0
-    """Seconds that pass."""
+    """Seconds of real time."""
     memory_mib: float = 1536.0
-    """MiB of resident memory above what worker and descendants held when the case began."""
+    """MiB by which the resident memory of worker and descendants may grow during the case."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """Read `cpu=30,wall=180,memory=1536`; a limit that is not named keeps its default.
 
         Raises:
-            ValueError: the text is of another form; the message says what is wrong with it.
+            ValueError: The text has another form; the message names the problem.
         """
         given: dict[str, float] = {}
         for part in text.split(","):
@@ -47,11 +47,11 @@ class Limits:
         return cls(**given)
 
     def times(self, runs: int) -> Limits:
-        """The limits of a case whose runs are repeated so many times: time adds up, memory not."""
+        """Return the limits for `runs` runs of each side: times are multiplied, memory is not."""
         return replace(self, cpu_s=self.cpu_s * runs, wall_s=self.wall_s * runs)
 
     def __str__(self) -> str:
-        """The form that `parse` reads."""
+        """Return the text that `parse` reads."""
         return f"cpu={self.cpu_s:g},wall={self.wall_s:g},memory={self.memory_mib:g}"
 
 

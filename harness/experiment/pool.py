@@ -42,14 +42,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class WorkerDied:
-    """The process that worked on a task is gone: killed, or out of memory."""
+    """The worker process of a task ended early: it was killed, or ran out of memory."""
 
     why: str = "its worker process died"
     stopped: bool = False
-    """The watchdog ended it, since the task went over a limit."""
+    """Whether the watchdog ended the worker, because the task exceeded a limit."""
 
     def __str__(self) -> str:
-        """The reason why the task has no result."""
+        """Return the reason why the task has no result."""
         return self.why
 
 
@@ -59,12 +59,12 @@ Died: TypeAlias = Callable[[Task, WorkerDied], Result]
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Where tasks are worked on: the seam for other machines, and for tests."""
+    """The workers of a run; other machines and tests replace them here."""
 
     open: Callable[[int], AbstractContextManager[Executor]]
-    """Opens an executor over so many workers, which have done nothing yet."""
+    """Opens an executor over the given number of fresh workers."""
     deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
-    """What a future raises when its worker is gone."""
+    """The exceptions that a future raises when its worker has died."""
 
 
 def process_workers(
@@ -74,7 +74,7 @@ def process_workers(
     *,
     forked: bool = False,
 ) -> Workers:
-    """Worker processes of this machine: the arguments are those of `worker_processes`."""
+    """Return worker processes of this machine; see `worker_processes` for the arguments."""
     return Workers(
         partial(
             worker_processes,
@@ -87,7 +87,7 @@ def process_workers(
 
 
 class _ThisProcess(Executor):
-    """Works on a task when it is submitted; what the task raises leaves `submit`."""
+    """Runs a task when it is submitted; `submit` raises the exceptions of the task."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -103,7 +103,7 @@ def _this_process(jobs: int) -> Iterator[Executor]:
 
 
 def workers_of(backend: Backend, runtimes: Collection[str], jobs: int) -> Workers:
-    """The usual workers: one job needs no server, and without limits to watch no process."""
+    """Return the usual workers: one job needs no server, and without limits no process."""
     if jobs > 1:
         return process_workers(backend, runtimes)
     if backend.limits is not None:
@@ -123,17 +123,17 @@ def run_cases(
     """Yield the events of `tasks`.
 
     Args:
-        function: Module-level, so that workers find it by name.
-        tasks: With one job, or one task, they are done in order.
+        function: A module-level function, so that workers find it by name.
+        tasks: Run in order with one job.
         died: Makes the result of a task whose worker died.
-        jobs: Worker processes.
-        backend: What workers preload with, and the limits of each task.
-        runtimes: The runtimes that they preload.
+        jobs: The number of worker processes.
+        backend: Preloads the runtimes in workers; has the limits of each task.
+        runtimes: The names of the runtimes to preload.
 
-    Closing the generator, or an exception in its consumer, ends workers and what they started.
+    Closing the generator, or an exception in its consumer, ends the workers and their descendants.
     """
     jobs = max(1, min(jobs, len(tasks)))
-    # With one worker, a task that is handed out ahead would be journalled before its turn.
+    # With one worker, a task that is submitted ahead would be journalled before its turn.
     ahead = 1 if jobs == 1 else 2
     workers = workers_of(backend, runtimes, jobs)
     return run_on(workers, function, tasks, jobs, died=died, ahead=ahead)
@@ -149,20 +149,20 @@ def run_on(
     ahead: int = 1,
     seconds: Callable[[], float] = time.perf_counter,
 ) -> Events[Task, Result]:
-    """Yield the events of `tasks`, all of them done by `workers`.
+    """Run `tasks` in `workers` and yield the events.
 
-    A task whose worker died is done once more, alone in a fresh worker: whether it was the cause
-    shows then, and the tasks that died with it are not lost. One that the watchdog stopped is not:
-    it was the cause.
+    A task whose worker died runs once more, alone in a fresh worker. That shows whether the task
+    was the cause, and saves the other tasks of the broken pool. A task that the watchdog stopped
+    does not run again: it was the cause.
 
     Args:
-        workers: Where tasks are worked on.
-        function: Module-level, so that workers find it by name.
-        tasks: The next one is asked for when a worker is free for it.
-        jobs: How many workers.
+        workers: The workers that run the tasks.
+        function: A module-level function, so that workers find it by name.
+        tasks: Iterated lazily: the next task is taken when a worker is free.
+        jobs: The number of workers.
         died: Makes the result of a task whose worker died.
-        ahead: How many tasks per worker are handed out at a time.
-        seconds: Measures how long a task takes: module-level, and counts from anywhere.
+        ahead: The number of tasks per worker that are submitted at a time.
+        seconds: A module-level monotonic clock, which times the tasks.
     """
     yield RunStarted(len(tasks) if isinstance(tasks, Sized) else None)
     work = partial(_timed, function, seconds)
@@ -189,9 +189,9 @@ def run_on(
 def on_demand(
     function: Callable[[Task], Result], workers: Workers, died: Died[Task, Result]
 ) -> Iterator[Callable[[Task], Result]]:
-    """A function that does what `function` does, in a worker that waits for the next task.
+    """Provide a function that calls `function` in one worker, which stays for the next task.
 
-    A worker that died is replaced; `died` makes the result of its task.
+    A fresh worker replaces one that died; `died` makes the result of its task.
     """
     asked: list[Task] = []
     events = run_on(workers, function, iter(asked.pop, object()), 1, died=died)
@@ -207,7 +207,7 @@ def on_demand(
 
 @dataclass(slots=True)
 class _Feed(Generic[Task, Result]):
-    """Feeds one executor."""
+    """Submits tasks to one executor."""
 
     executor: Executor
     deaths: tuple[type[BaseException], ...]
@@ -215,9 +215,9 @@ class _Feed(Generic[Task, Result]):
     source: Iterator[Task]
     at_once: int
     again: bool = False
-    """The tasks were started before, by a worker that died."""
+    """Whether the tasks were started before, by a worker that died."""
     broken: bool = False
-    """The executor takes no more tasks."""
+    """Whether the executor is broken and accepts no more tasks."""
     _running: dict[Future[tuple[Result, float]], Task] = field(default_factory=dict)
     _lost: list[tuple[Task, Future[tuple[Result, float]] | None]] = field(default_factory=list)
 
@@ -240,9 +240,9 @@ class _Feed(Generic[Task, Result]):
             yield from self._hand_out()
 
     def lost(self) -> Iterator[tuple[Task, WorkerDied]]:
-        """Yield the tasks whose workers died. Why is known once the executor is closed.
+        """Yield the tasks whose workers died, with the reasons. Call it after the executor closed.
 
-        Until then the watchdog may end another worker of a broken pool, which does not leave by
+        Until then, the watchdog may end another worker of a broken pool, which does not end by
         itself.
         """
         executor = self.executor
@@ -270,7 +270,7 @@ class _Feed(Generic[Task, Result]):
 def _timed(
     function: Callable[[Task], Result], seconds: Callable[[], float], task: Task
 ) -> tuple[Result, float]:
-    """The result of a task, and how many milliseconds it took where it was done."""
+    """Return the result of a task, and the milliseconds that it took in the worker."""
     begun = seconds()
     result = function(task)
     return result, (seconds() - begun) * 1000

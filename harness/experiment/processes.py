@@ -39,19 +39,19 @@ __all__ = ["WatchedExecutor", "worker_processes"]
 _TERMINATED: Final = 128 + signal.SIGTERM
 """The exit code of a worker that received SIGTERM."""
 _GRACE_S: Final = 5.0
-"""How long a worker may take to end its own children before it is killed."""
+"""Seconds that a worker may take to end its own children before it is killed."""
 _HELD_BACK: Final = (signal.SIGINT, signal.SIGTERM)
 _LAST: Final = -1000
-"""The priority of what is done when everything else of the interpreter's end is."""
+"""A priority after every other finalizer at the interpreter's exit."""
 _FIRST: Final = ("parity_entry.ours_first", with_parent.__name__)
-"""What a server imports before anything else, where this process has imported it."""
+"""The module that a server imports first, if this process has imported it."""
 _until_the_end: Final = ExitStack()
 
 Result = TypeVar("Result")
 
 
 class WatchedExecutor(ProcessPoolExecutor):
-    """An executor over processes whose tasks a watchdog watches, where there is one."""
+    """An executor over processes; a watchdog, if given, watches their tasks."""
 
     def __init__(
         self,
@@ -67,16 +67,16 @@ class WatchedExecutor(ProcessPoolExecutor):
         self._numbers: weakref.WeakKeyDictionary[Future[Any], int] = weakref.WeakKeyDictionary()
 
     def submit(self, fn: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
-        """As any executor's.
+        """Submit a task, as in any executor.
 
-        A worker may be forked here, so signals wait: the worker must not take them for its own
-        before it is prepared for them.
+        This may fork a worker, so signals are blocked meanwhile: the worker must not handle one
+        before it is prepared.
         """
         number = next(self._count)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _HELD_BACK)
         try:
             with warnings.catch_warnings():
-                # Python warns of forks beside threads. They hold nothing that a worker needs.
+                # Python warns of a fork beside threads. These hold no lock that a worker needs.
                 warnings.simplefilter("ignore", DeprecationWarning)
                 future = super().submit(announced, number, _leaving, fn, *args, **kwargs)
         finally:
@@ -87,16 +87,16 @@ class WatchedExecutor(ProcessPoolExecutor):
         return future
 
     def stopped(self, future: Future[Any]) -> str | None:
-        """Why the watchdog ended the worker of a task, in words; `None` where it did not."""
+        """Return why the watchdog ended the worker of a task, as a clause; `None` if it did not."""
         if self._watchdog is None or future not in self._numbers:
             return None
         return self._watchdog.stopped.get(self._numbers[future])
 
 
 def _leaving(function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
-    """Work on a task; a worker that received SIGTERM has unwound then, and leaves.
+    """Run a task. If the worker receives SIGTERM, unwind the task and exit the process.
 
-    The executor would hand the exception back and ask for the next task.
+    Otherwise the executor would return the exception and take the next task.
     """
     try:
         return function(*args, **kwargs)
@@ -113,17 +113,17 @@ def worker_processes(
     modules: Collection[str] = (),
     forked: bool = False,
 ) -> Iterator[Executor]:
-    """An executor over worker processes that have everything loaded.
+    """Open an executor over worker processes that have everything loaded.
 
     Args:
-        jobs: How many.
-        backend: What they preload with, and the limits of each task.
-        runtimes: The runtimes that they preload.
-        modules: What else they have imported from the start, by name.
-        forked: Fork them from this process instead of from a server. One worker is there sooner
-            that way. Only Linux can do it safely; elsewhere there is a server in any case.
+        jobs: The number of workers.
+        backend: Preloads the runtimes in workers; has the limits of each task.
+        runtimes: The names of the runtimes to preload.
+        modules: The names of further modules that workers import at their start.
+        forked: Fork workers from this process instead of from a server, which is faster for one
+            worker. Only Linux can do it safely; other systems always use a server.
 
-    Leaving by an exception ends them, and what they started, at once.
+    An exception in the `with` block ends the workers and their descendants at once.
     """
     remove_left_folders()
     before = set(multiprocessing.active_children())
@@ -148,10 +148,10 @@ def worker_processes(
 def _context(
     backend: Backend, runtimes: Collection[str], modules: Collection[str], *, forked: bool
 ) -> BaseContext:
-    """Where workers come from, everything loaded."""
+    """Return the context that workers start from, with everything loaded."""
     if forked:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # this process may take a warning for an error
+            warnings.simplefilter("ignore")  # this process may turn warnings into errors
             backend.preload(runtimes)
         return multiprocessing.get_context("fork")
     context = multiprocessing.get_context("forkserver")
@@ -164,18 +164,17 @@ def _context(
 def _start_server(context: ForkServerContext) -> None:
     """Start the server that workers are forked from; return when it has loaded everything.
 
-    It is deaf to Ctrl-C and to termination from its first instruction (being ignored is inherited
-    by a new program): it ends with this process, and without it the end of a worker would go
-    unnoticed. Waiting for it with a process that does nothing keeps real workers from starting
-    after this process has ended.
+    The server ignores SIGINT and SIGTERM from its first instruction (a new program inherits ignored
+    signals), because it reports the end of workers; it ends with this process. A first child that
+    does nothing shows that the server is ready, so no real worker starts after this process ended.
 
     Raises:
-        UsageError: the server's socket cannot be made.
+        UsageError: The server's socket cannot be made.
     """
     deaf = (signal.SIGINT, signal.SIGTERM)
     heard = [signal.signal(number, signal.SIG_IGN) for number in deaf]
     if threading.current_thread() is threading.main_thread():
-        # It would end with any other thread, were it that one which started it.
+        # If another thread started the server, the server would end with that thread.
         os.environ[with_parent.PARENT] = str(os.getpid())
     _guard_sockets()
     try:
@@ -183,7 +182,7 @@ def _start_server(context: ForkServerContext) -> None:
             with _silent():
                 resource_tracker.ensure_running()
             forkserver.ensure_running()
-    except OSError as error:  # most often a TMPDIR too long for the name of a socket
+    except OSError as error:  # usually TMPDIR is too long for the name of a socket
         problem = f"the server of workers cannot listen in {tempfile.gettempdir()}: {error}"
         raise UsageError(
             problem, "set TMPDIR to a folder with a shorter name, or give -n 1"
@@ -199,20 +198,20 @@ def _start_server(context: ForkServerContext) -> None:
 
 @cache
 def _guard_sockets() -> None:
-    """Have the folder of the server's socket removed, even if this process is killed."""
+    """Report the folder of the server's socket to the guard, which removes it in any case."""
     guard = Guard()
     guard.start()
     guard.add("folder", util.get_temp_dir())
-    # After Python itself has removed it: it complains of a folder that is gone.
+    # After Python has removed the folder, since Python complains if it is gone.
     util.Finalize(None, guard.__exit__, args=(None, None, None), exitpriority=_LAST)
 
 
 @contextmanager
 def _silent() -> Iterator[None]:
-    """Let what is started in here write its errors to nowhere.
+    """Discard the standard error of processes that start inside the `with` block.
 
-    Python's resource tracker removes the semaphores of a process that was killed, which is what it
-    is for. It complains of each on the standard error that it was started with.
+    Python's resource tracker removes the semaphores of a killed process, and prints a warning for
+    each to the standard error that it was started with.
     """
     try:
         kept = os.dup(2)
@@ -229,11 +228,11 @@ def _silent() -> Iterator[None]:
 
 
 def _nothing() -> None:
-    """What the server's first child does."""
+    """Do nothing: the target of the server's first child."""
 
 
 def _end(executor: ProcessPoolExecutor, workers: set[multiprocessing.process.BaseProcess]) -> None:
-    """Stop now: queued tasks are dropped, workers get to end their children, then are killed."""
+    """Stop now: drop queued tasks, give workers time to end their children, then kill them."""
     executor.shutdown(wait=False, cancel_futures=True)
     for worker in workers:
         worker.terminate()
@@ -241,20 +240,20 @@ def _end(executor: ProcessPoolExecutor, workers: set[multiprocessing.process.Bas
         worker.join(_GRACE_S)
         if worker.is_alive():
             worker.kill()
-    # The executor's own thread must be over before the interpreter's end, which would trip over it.
+    # The executor's own thread must end before the interpreter's exit, which would fail otherwise.
     executor.shutdown()
 
 
 def _prepare(
     backend: Backend, runtimes: Collection[str], pipe: Connection | None, debug: bool
 ) -> None:
-    """Make a worker ready. The terminal's Ctrl-C is the parent's to handle; it sends SIGTERM."""
+    """Prepare a worker. It ignores Ctrl-C: the parent handles it and sends SIGTERM."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, _HELD_BACK)
     with_parent.end_with_parent()
     _until_the_end.enter_context(leaving_for_certain())
-    # For as long as the worker is there: the guard sees to what a killed one leaves behind.
+    # Stays open while the worker runs: the guard cleans up after a killed worker.
     guard = _until_the_end.enter_context(Guard())
     _until_the_end.enter_context(leftovers_reported_to(guard.add))
     if pipe is not None:
@@ -266,19 +265,19 @@ def _prepare(
     else:
         logging.getLogger().addHandler(logging.NullHandler())
     backend.preload(runtimes)
-    # What is loaded stays: the collector need not walk it, which would copy the server's memory.
+    # The garbage collector skips loaded modules: a walk would copy memory shared with the server.
     gc.freeze()
 
 
 def _leave(number: int, frame: object) -> None:
-    """Unwind the task that is worked on; without one there is nothing to unwind, or to print."""
+    """Unwind the current task; without a task, exit at once without output."""
     if not at_work():
         os._exit(_TERMINATED)
     leave(number, frame)
 
 
 def _end_with_parent() -> None:
-    """A worker would wait for ever for tasks of a parent that was killed."""
+    """End this worker with its parent; it would otherwise wait for tasks for ever."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])

@@ -1,8 +1,8 @@
-"""A case's result as it leaves its worker: without secrets, though the runs were compared whole.
+"""Removes secrets from a case's result in the worker, after the whole runs were compared.
 
-From here on a result goes into journals, reports and signed records, where a chunk of a stream
-stands alone: half a key that looks like nothing. So secrets are looked for while the runs are at
-hand, in whole texts; the differences are described from runs without them.
+Results go into journals, reports and signed records. There a chunk of a stream stands alone, and
+half a key is not recognised as a secret. So the worker looks for secrets in the whole texts of the
+runs, and describes the differences from runs without secrets.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Compare: TypeAlias = Callable[[Sequence[Observation], Sequence[Observation]], Ca
 def compared_without_secrets(
     compare: Compare, controls: Sequence[Observation], candidates: Sequence[Observation]
 ) -> CaseResult:
-    """What `compare` says of the runs, described without the secrets that are in them.
+    """Return the result of `compare` without the secrets of the runs.
 
-    Verdict and digests are those of the runs as they were: two keys of equal length differ.
+    Verdict and digests come from the unchanged runs, where two keys of equal length differ.
     """
     result = compare(controls, candidates)
     if result.divergences or result.blockers:
@@ -46,7 +46,7 @@ def compared_without_secrets(
 
 
 def without_secrets(seen: Observation) -> Observation:
-    """`seen` with masks for secrets, its own paths replaced first; itself where there is none."""
+    """Return `seen` with its paths replaced and secrets masked; `seen` itself without secrets."""
     document: JsonObject = json.loads(seen.paths.mask_json(canonical(to_document(seen))))
     cleaned = redacted_value(document)
     if cleaned is document:
@@ -63,12 +63,12 @@ def without_secrets(seen: Observation) -> Observation:
 
 
 def _described_as(result: CaseResult, cleaned: CaseResult) -> CaseResult:
-    """`result` with what it says taken from `cleaned`."""
+    """Return `result` with its descriptions taken from `cleaned`."""
     if [_where(each) for each in result.divergences] == [
         _where(each) for each in cleaned.divergences
     ]:
         return replace(result, divergences=cleaned.divergences, timelines=cleaned.timelines)
-    # Some differ in nothing but a secret. That they differ stays; by what does not.
+    # Values that differ only in a secret stay a divergence, with the values masked.
     known = {_where(each): each for each in cleaned.divergences}
     divergences = tuple(known.get(_where(each)) or _masked(each) for each in result.divergences)
     return replace(result, divergences=divergences, timelines="")

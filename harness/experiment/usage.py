@@ -1,7 +1,7 @@
-"""What a process and its descendants use, as Linux shows it in `/proc`.
+"""The CPU time and memory of a process and its descendants, read from Linux's `/proc`.
 
-A process belongs to a tree from the moment it is seen below the root. It stays in the tree when its
-parent ends and another process adopts it, and so does every process of a session that it leads.
+A process joins a tree when it is first seen below the root. It stays in the tree when its parent
+ends and another process adopts it, and so does every process of a session that it leads.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from typing import Final
 __all__ = ["MEASURABLE", "Tree", "Usage"]
 
 MEASURABLE: Final = Path("/proc/self/stat").exists()
-"""Whether this system shows what processes use. macOS does not."""
+"""Whether this system has `/proc`. macOS does not."""
 
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 _MIB: Final = 1 << 20
 _ROUNDS: Final = 100
-"""How often a tree is read again that grows while it is stopped."""
+"""The maximum number of rounds in which a growing tree is stopped and read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What the processes of a tree use, all together."""
+    """The total that the processes of a tree use."""
 
     cpu_s: float
-    """Seconds of CPU time since each of them started, with that of the children it waited for."""
+    """Seconds of CPU time of each process since its start, with the children it waited for."""
     memory_mib: float
     """MiB of resident memory."""
 
@@ -41,7 +41,7 @@ class _Process:
     parent: int
     session: int
     begun: int
-    """When it started, in ticks since the machine did. With its id it names a process for good."""
+    """Time of its start, in ticks since boot. Together with its id it identifies a process."""
     ticks: int
     pages: int
     ended: bool
@@ -60,7 +60,7 @@ class Tree:
             self._add(root, found)
 
     def add_leader(self, pid: int) -> None:
-        """Count in a process that leads a session, and its session, be the process gone or not."""
+        """Add a session leader, which may have ended, and the processes of its session."""
         found = _process(pid)
         self._leaders[pid] = 0 if found is None else found.begun
         if found is not None:
@@ -68,16 +68,16 @@ class Tree:
 
     @property
     def alive(self) -> bool:
-        """Whether the root ran when the tree was last read."""
+        """Return whether the root was running when the tree was last read."""
         return self._root in self._seen
 
     def usage(self, *, thorough: bool = False) -> Usage:
-        """What all of them use now.
+        """Return the current usage of all processes of the tree.
 
         Args:
-            thorough: Read the whole table of processes, for those that another process adopted
-                before they were seen. This takes milliseconds on a machine with many processes, so
-                it is done only where the root has started any.
+            thorough: Read the whole table of processes, to find those that another process adopted
+                before they were seen. That takes milliseconds on a machine with many processes, so
+                it happens only if the root has started processes.
         """
         started_any = len(self._seen) > 1 or bool(self._leaders)
         living = self._processes(thorough=thorough and started_any)
@@ -86,9 +86,9 @@ class Tree:
         return Usage(cpu_s=ticks / _TICKS, memory_mib=pages * _PAGE / _MIB)
 
     def kill(self) -> None:
-        """End all of them.
+        """Kill all processes of the tree.
 
-        Each is stopped first, until none is left that could start another.
+        All are stopped first, so that none can start another.
         """
         stopped: dict[int, int] = {}
         for _ in range(_ROUNDS):
@@ -111,7 +111,7 @@ class Tree:
             self._leaders[pid] = process.begun
 
     def _living(self) -> dict[int, _Process]:
-        """Those seen so far that still run. An id that another process has by now is forgotten."""
+        """Return the known processes that still run; drop ids that other processes have by now."""
         living: dict[int, _Process] = {}
         for pid, begun in list(self._seen.items()):
             found = _process(pid)
@@ -138,9 +138,9 @@ class Tree:
         return living
 
     def _add_from(self, table: dict[int, _Process], living: dict[int, _Process]) -> None:
-        """Add to `living` what `table` shows to be below one of them, or in a session of one.
+        """Add the processes of `table` that are below one of `living`, or in a session of one.
 
-        A session outlives its leader. Its id is no other process's as long as it has members.
+        A session outlives its leader. No other process gets its id while it has members.
         """
         before = -1
         while len(living) != before:
@@ -160,7 +160,7 @@ class Tree:
 
 def _process(pid: int) -> _Process | None:
     try:
-        # The name in parentheses may hold anything.
+        # The name in parentheses may contain any character.
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
         return _Process(
             parent=int(fields[1]),
@@ -183,7 +183,7 @@ def _children(pid: int) -> list[int]:
 
 
 _LISTS_CHILDREN: Final = Path(f"/proc/self/task/{os.getpid()}/children").exists()
-"""Whether the kernel was built to list a process's children."""
+"""Whether the kernel lists the children of a process."""
 
 
 def _table() -> dict[int, _Process]:

@@ -1,8 +1,8 @@
-"""Ends the worker of a case that uses too much of the machine: a thread of the pool's parent.
+"""The watchdog: a thread of the pool's parent that ends the worker of a case over its limits.
 
-The parent runs no case itself, so no case can keep this thread from running: a regular expression
-that holds a worker's interpreter lock keeps all threads of that worker from running. It looks at
-workers from outside alone, and needs nothing of the worker but the word that a case begins.
+A case can block all threads of its own worker, for example with a regular expression that holds the
+interpreter lock. It cannot block the parent, which runs no case. The watchdog measures workers from
+outside; a worker only announces when a case begins and ends, and which processes it starts.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from harness.experiment.usage import MEASURABLE, Tree, Usage
 __all__ = ["Watchdog"]
 
 _EVERY_S: Final = 0.05
-"""How often a case is looked at. A process can allocate some 100 MiB in that time."""
+"""Seconds between two looks at a case. A process can allocate some 100 MiB in that time."""
 _THOROUGH_S: Final = 1.0
-"""How often processes are looked for that left the tree of those that started them."""
+"""Seconds between two searches for processes that left the tree of their worker."""
 _STOP: Final = b"stop"
 
 
@@ -42,13 +42,13 @@ class Watchdog:
     """Watches the workers of one pool, from `start` to `stop`.
 
     Attributes:
-        limits: What each case may use.
-        pipe: What workers announce their cases in.
-        stopped: Number of a task to the reason why its worker was ended.
+        limits: The limits of each case.
+        pipe: The pipe in which workers announce their cases.
+        stopped: Number of a task → the reason why its worker was ended.
     """
 
     def __init__(self, limits: Limits, *, seconds: Callable[[], float] = time.perf_counter) -> None:
-        """`seconds` is a clock that counts from anywhere."""
+        """Prepare to watch; `seconds` is a monotonic clock."""
         self.limits = limits
         self.stopped: dict[int, str] = {}
         self._read, self.pipe = Pipe(duplex=False)
@@ -58,16 +58,16 @@ class Watchdog:
         self._seconds = seconds
 
     def start(self) -> None:
-        """Begin to watch; does nothing where that is done already.
+        """Start the thread, unless it runs.
 
-        A pool that forks its worker from this process calls it after the fork, which is safest
-        with one thread.
+        A pool that forks its worker from this process calls this after the fork, since a fork is
+        safest with one thread.
         """
         if not self._thread.is_alive():
             self._thread.start()
 
     def stop(self) -> None:
-        """Watch no longer. All workers have ended by now."""
+        """Stop the thread. All workers must have ended."""
         if self._thread.is_alive():
             self.pipe.send_bytes(_STOP)
             self._thread.join()
@@ -89,7 +89,7 @@ class Watchdog:
                 thorough = now + _THOROUGH_S if now >= thorough else thorough
 
     def _take(self) -> None:
-        """Take in what workers have announced."""
+        """Read the announcements of the workers."""
         while True:
             message = self._read.recv_bytes()
             if message == _STOP:
@@ -124,13 +124,13 @@ class Watchdog:
                     os.kill(pid, signal.SIGKILL)
 
     def _ended(self, pid: int, case: _Case) -> bool:
-        """Whether the worker has announced meanwhile that the case has ended."""
+        """Read new announcements; return whether they end the case."""
         if self._read.poll(0):
             self._take()
         return self._cases.get(pid) is not case
 
     def _over(self, case: _Case, now: Usage) -> str | None:
-        """Which limit a case is over, in words; `None` for none."""
+        """Return the message about the limit that the case exceeds; `None` if it exceeds none."""
         limits = self.limits
         if now.cpu_s - case.before.cpu_s > limits.cpu_s:
             excess = f"it used more than {limits.cpu_s:g} s of CPU time"

@@ -1,10 +1,10 @@
-"""Imported first by the server that workers are forked from, so that it ends with its parent.
+"""Ends the server of workers with its parent; the server imports this module first.
 
-The server looks for its parent's end only when it has imported what it serves, which takes seconds
-on a busy machine. Here Linux ends it from its start on; elsewhere it takes those seconds.
+The server itself notices its parent's end only after it has imported everything, which takes
+seconds on a busy machine. With this module Linux ends it at any time; other systems wait.
 
-`server_environment` makes the server look for modules where its parent does. Without it an older
-Python (its issue gh-117378) looks in the current folder first, which may hold a user's `harness`.
+`server_environment` gives the server the module path of its parent. Without it, an older Python
+(issue gh-117378) searches the current folder first, which may contain a user's own `harness`.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from harness.collector import collect_seldom
 __all__ = ["PARENT", "end_with_parent", "server_environment"]
 
 PARENT: Final = "PARITY_SERVER_OF"
-"""The variable in which a server finds the process id of its parent. No other process reads it."""
+"""The environment variable of the parent's process id, which only a server reads."""
 _BEFORE: Final = "PARITY_SERVER_ENVIRONMENT"
-"""The variable in which a server finds what to restore of its environment, as JSON."""
+"""The environment variable of the variables that a server restores, as JSON."""
 
 _SET_PARENT_DEATH_SIGNAL: Final = 1
 
 
 @contextmanager
 def server_environment() -> Iterator[None]:
-    """Let a Python that is started inside the `with` block have the `sys.path` of this process.
+    """Give a Python that starts inside the `with` block the `sys.path` of this process.
 
     That Python restores its environment when it imports this module.
     """
@@ -58,13 +58,13 @@ def _restore(before: dict[str, str | None]) -> None:
 
 
 def end_with_parent() -> None:
-    """Have Linux kill this process when its parent is gone, whatever it is doing then."""
+    """Make Linux kill this process when its parent ends, at any time."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
 
 
 def _end_with(parent: int) -> None:
-    """Have this process killed when its parent is gone, and leave if it is gone already."""
+    """Make Linux kill this process when `parent` ends; exit if `parent` has ended already."""
     end_with_parent()
     if os.getppid() != parent:
         os._exit(0)
@@ -74,7 +74,7 @@ _before = os.environ.pop(_BEFORE, "")
 if _before:
     _restore(json.loads(_before))
 _parent = os.environ.pop(PARENT, "")
-# A parent imports this for the variable's name, and must not end with its own.
+# The parent imports this module, too, for the variable's name; it must not end with its own parent.
 if _parent.isdecimal() and int(_parent) != os.getpid():
     _end_with(int(_parent))
     collect_seldom()

@@ -1,1 +1,1 @@
-"""Seeded faults: a good runtime is broken on purpose, to measure what the harness notices."""
+"""Seeded faults: deliberate defects of a good runtime, to measure what the harness detects."""

@@ -18,7 +18,7 @@ _SITES: Final = (Site.SERVICE, Site.LEGACY, Site.ADK)
 
 @cache
 def faults() -> Mapping[str, Fault]:
-    """The whole catalogue, sorted by behaviour, site and name.
+    """Return the whole catalogue, sorted by behaviour, site and name.
 
     Raises:
         ValueError: two faults have the same name.
@@ -39,11 +39,11 @@ class CatalogueAt:
     target: str = "harness.faults.catalogue:faults"
 
     def faults(self) -> Mapping[str, Fault]:
-        """The whole catalogue."""
+        """Return the whole catalogue."""
         module, _, name = self.target.partition(":")
         return cast("Mapping[str, Fault]", getattr(importlib.import_module(module), name)())
 
 
 def _place(fault: Fault) -> tuple[str, int, str]:
-    """The order of the catalogue; a stratified sample depends on it where strata tie."""
+    """Return the order of the catalogue; a stratified sample depends on it where strata tie."""
     return fault.behaviour, _SITES.index(fault.site), fault.name

@@ -11,7 +11,7 @@ __all__ = ["breaks_side", "in_force"]
 
 
 def breaks_side(fault: Fault, runtime: str) -> bool:
-    """Whether a fault breaks runs of `runtime`, also of `adk+legacy`; never the published core."""
+    """Return whether a fault breaks `runtime`, also as `adk+legacy`; never the published core."""
     broken = (Site.LEGACY, Site.ADK) if fault.site is Site.SERVICE else (fault.site,)
     return any(engine in broken for engine in engines_of(runtime))
 

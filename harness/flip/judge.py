@@ -1,7 +1,7 @@
 """Decides by the newest signed record whether a flag may be flipped.
 
-The record must be of profile `release`, and of the code, cassettes and rules that are here; its
-waivers must not have expired since.
+The record must have the profile `release`, and the current code, cassettes and rules. Its waivers
+must not have expired since.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _RELEASE: Final = "release"
 _MACHINE: Final = frozenset({"distributions"})
 """Components that depend on the machine: the environment names the packages that matter."""
 _SYSTEM: Final = frozenset({"python", "platform", "node"})
-"""What of an environment may differ between where a record was made and where it is used."""
+"""Parts of the environment that may differ between the signer's machine and this one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flip:
-    """What is known of one phase."""
+    """The judgement of one phase."""
 
     phase: str
     record: SignOff | None
@@ -40,7 +40,7 @@ class Flip:
 
     @property
     def answer(self) -> Answer:
-        """What follows from the reasons."""
+        """The answer that follows from the reasons."""
         return answer_of(self.reasons)
 
 
@@ -56,8 +56,8 @@ def judged_flip(
 ) -> Flip:
     """Judge a phase by the newest record of it in `folder`.
 
-    There is no falling back to an older one, whatever the newest is. Where git cannot say whether
-    records were taken away, which is in `history`, the answer is never yes.
+    An older record never replaces the newest. If git could not determine whether records were
+    removed, as `history` shows, the answer is never yes.
     """
     try:
         record = verified_head(
@@ -93,7 +93,7 @@ def judge_record(
     environment: Mapping[str, str],
     as_of: date,
 ) -> Iterator[Reason]:
-    """Why a record that is properly signed does not let a flag be flipped here and now."""
+    """Yield the reasons why a properly signed record does not allow flipping the flag now."""
     phase, sign = record.phase, _sign(record.phase)
     if record.profile != _RELEASE:
         yield Reason(
@@ -127,7 +127,7 @@ def judge_record(
     if old:
         yield Reason(kind=ReasonKind.RECORD_OLD, about=phase, says=old, change=sign)
     for waiver in record.answer.waivers:
-        # Both are days in ISO, which sort as texts; what a record holds may be none.
+        # Both are days in ISO, compared as texts; the text of a record may not be a valid day.
         if waiver.state == "used" and as_of.isoformat() > waiver.expires:
             yield Reason(
                 kind=ReasonKind.WAIVER_EXPIRED,
@@ -138,7 +138,7 @@ def judge_record(
 
 
 def _old(record: SignOff, valid_days: int, as_of: date) -> str:
-    """Why the record is not of these days, in words; empty if it is."""
+    """Return why the record is too old or too new, as a clause; empty if it is neither."""
     signed = record.time[:10]
     if signed > as_of.isoformat():
         return f"it was signed on {signed}, which is after {as_of}"

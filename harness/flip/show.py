@@ -1,4 +1,4 @@
-"""The answer about a flag, for a terminal."""
+"""Prints the answer about a flag on a terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["show_flips"]
 
 
 def show_flips(flag: str, flips: Sequence[tuple[str, Flip]], stream: TextIO) -> Answer:
-    """Write what is known of each surface, and the answer last, which is returned."""
+    """Write the judgement of each surface, then the answer; return the answer."""
     out = Lines(stream)
     for surface, flip in flips:
         words = f"{out.marks[flip.answer]} {surface} (phase {flip.phase}): {_record(flip)}"

@@ -1,1 +1,1 @@
-"""The gate: may a flag be flipped? Conditions, evidence, and an answer with reasons."""
+"""The gate decides whether a flag may be flipped, from evidence, and gives its reasons."""

@@ -66,16 +66,16 @@ class Leg(Value):
     revision: str
     """The commit of the run; empty if unknown."""
     dirty: bool
-    """Files of the checkout differed from that commit."""
+    """Whether files of the checkout differed from that commit."""
     digest: str
     """Digest of the names and traces of all its cases."""
     components: dict[str, str]
-    """Component of the inventory to its digest at the time of the run."""
+    """Component of the inventory → its digest at the time of the run."""
     environment: dict[str, str]
 
 
 class ClassAnswer(Value):
-    """How cases of the leg `reached_in` reached a class of behaviours."""
+    """Counts of how the cases of the leg `reached_in` reached a class of behaviours."""
 
     name: str
     declared: int
@@ -91,7 +91,7 @@ class ClassAnswer(Value):
 
 
 class ClassKills(Value):
-    """How many seeded faults of a class were found; the class `all` has every fault."""
+    """The number of found faults of a class of seeded faults; the class `all` has every fault."""
 
     name: str
     observable: int
@@ -157,11 +157,11 @@ class GateAnswer(Value):
     waivers: tuple[WaiverAnswer, ...] = Field(default=(), strict=False)
     cost: tuple[CostAnswer, ...] = Field(default=(), strict=False)
     remarks: tuple[str, ...] = Field(default=(), strict=False)
-    """Notes without influence: waivers that end soon, files that were not read."""
+    """Notes that do not affect the answer: waivers that end soon, files that were not read."""
     corpus: str = ""
     """Digest of the cassettes of all legs."""
     inventory: dict[str, str] = Field(default_factory=dict)
-    """Component to digest of the current files."""
+    """Component → digest of the current files."""
 
     @model_validator(mode="after")
     def _follows(self) -> Self:
@@ -171,20 +171,20 @@ class GateAnswer(Value):
 
     @classmethod
     def of(cls, reasons: Iterable[Reason], **rest: Any) -> GateAnswer:
-        """The answer that follows from the reasons."""
+        """Return the answer that follows from the reasons."""
         found = tuple(reasons)
         return cls(answer=answer_of(found), reasons=found, **rest)
 
     def to_json(self) -> JsonObject:
-        """The JSON for files and records."""
+        """Return the JSON for files and records."""
         return {"gate": _FORMAT, **self.model_dump(mode="json", by_alias=True)}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> GateAnswer:
-        """The inverse of `to_json`.
+        """Return the inverse of `to_json`.
 
         Raises:
-            ValueError, TypeError: it is no gate's answer, or of another format.
+            ValueError, TypeError: It is not a gate's answer, or has another format.
         """
         rest = dict(value)
         if rest.pop("gate", None) != _FORMAT:

@@ -1,4 +1,4 @@
-"""The cost leg: the candidate asks the model no more than the control, beyond what is allowed."""
+"""The cost condition: limits a candidate's calls and tokens to multiples of the control's."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from harness.gate.scope import Judged, Scope, counted
 __all__ = ["judged_cost"]
 
 _LARGEST: Final = 10**12
-"""Bound of each number of a case; a journal may come from anywhere."""
+"""Maximum of each number of a case, since a journal may be malformed."""
 
 Count = Annotated[int, Field(ge=0, le=_LARGEST)]
 Amount = Annotated[float, Field(ge=0, le=_LARGEST, allow_inf_nan=False)]
-"""A server may count half a token, and the published core adds fractions up."""
+"""A number of tokens, as a float: a server may report fractions, which the core adds up."""
 
 
 class _Part(BaseModel):
@@ -34,7 +34,7 @@ class _Tokens(_Part):
 
 
 class _Cost(_Part):
-    """What a journal says of one side of a case."""
+    """The cost of one side of a case, as in a journal."""
 
     model_calls: dict[str, Count]
     tokens: _Tokens
@@ -65,7 +65,7 @@ class _Side:
 def judged_cost(
     scope: Scope, seen: Sequence[LegSeen]
 ) -> tuple[list[Judged], tuple[CostAnswer, ...]]:
-    """A condition and the totals for each leg whose cost the profile limits."""
+    """Return a condition and the totals for each leg whose cost the profile limits."""
     found, answers = [], []
     for rule in scope.rules.cost:
         leg = next((leg for leg in seen if leg.rule.name == rule.leg), None)

@@ -1,6 +1,6 @@
 """`Evidence`: journals, kill matrices and generated runs, read from files and folders.
 
-The content of a file decides what it is. Files of a folder that are no evidence become remarks.
+The content of a file decides its kind. Files of a folder that are not evidence become remarks.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from services.regular_files import open_regular
 __all__ = ["Evidence", "LegRun", "read_evidence"]
 
 _LARGEST: Final = 256 * 1024 * 1024
-"""Bytes of a measurement's file that are read at most."""
+"""The maximum size of a measurement's file in bytes."""
 _MOST_FILES: Final = 2000
-"""Files of a folder that are looked at."""
+"""The maximum number of files in a folder."""
 _HEAD: Final = 4096
 
 _WHAT: Final = "a journal, a kill matrix or a generated run's summary"
@@ -36,7 +36,7 @@ class LegRun:
 
     record: JournalRecord
     control: str
-    """The observed runtime; for a baseline, the runtime that it was made of."""
+    """The observed runtime; for a baseline, the runtime that it was made from."""
     candidate: str
     baselines: tuple[str, ...]
     """The sides that are baselines, as the command line named them."""
@@ -49,7 +49,7 @@ class LegRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The evidence of each kind, in the order of the places and by name in a folder."""
+    """The evidence of each kind, in the order of the given paths, by name within a folder."""
 
     legs: tuple[LegRun, ...] = ()
     kills: tuple[KillRun, ...] = ()
@@ -62,8 +62,8 @@ def read_evidence(places: Sequence[Path]) -> Evidence:
     """Read the files at `places`, and all files of those that are folders.
 
     Raises:
-        UsageError: a place is missing or unreadable, or a file that is named itself is no
-            evidence. Such files in a folder become `remarks`.
+        UsageError: A path is missing or unreadable, or an explicitly named file is not evidence.
+            Such files in a folder become `remarks`.
     """
     runs: list[LegRun | KillRun | SampleRun] = []
     remarks: list[str] = []
@@ -112,7 +112,7 @@ def _files(place: Path) -> Iterator[Path]:
 
 
 def _read(file: Path) -> LegRun | KillRun | SampleRun | None:
-    """The evidence in a file; `None` if there is none."""
+    """Return the evidence in a file; `None` if there is none."""
     try:
         with open_regular(file) as stream:
             head = stream.read(_HEAD).lstrip()
@@ -132,13 +132,13 @@ def _read(file: Path) -> LegRun | KillRun | SampleRun | None:
 
 
 def _is_answer(file: Path) -> bool:
-    """Whether a file holds a gate's answer: `parity measure` writes it beside the evidence."""
+    """Return whether a file is a gate's answer, which `parity measure` writes beside evidence."""
     with open_regular(file) as stream:
         return stream.read(_HEAD).lstrip()[1:].lstrip().startswith(b'"gate"')
 
 
 def _promising(head: bytes) -> bool:
-    """Whether a document's first key is one of ours; other documents are not read whole."""
+    """Return whether a document's first key is known; other documents are not read whole."""
     return head[1:].lstrip().startswith((b'"kills"', b'"generation"'))
 
 
@@ -150,7 +150,7 @@ def _leg_run(record: JournalRecord) -> LegRun:
 
 
 def _observed(record: JournalRecord, number: int, side: str) -> str:
-    """The runtime of a side; empty for baselines that several runtimes made, or none."""
+    """Return the runtime of a side; empty if a baseline has no runtime or several."""
     if baseline_folder(side) is None:
         return side
     made = {result.runtimes[number] for result in record.finished.values()} - {""}

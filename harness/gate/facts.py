@@ -1,6 +1,6 @@
-"""`Facts` of a measurement, by which the gate decides whether it is up to date.
+"""`Facts` of a measurement, from which the gate decides whether it is up to date.
 
-Kill matrices and summaries of generated runs have them under `measured`, journals in their header.
+Kill matrices and summaries of generated runs have them under `measured`, journals in the header.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Facts(Coded):
     """The files, the machine and the day of a measurement."""
 
     as_of: date
-    """The day of the measurement, or by which it judged waivers."""
+    """The day of the measurement, or the day for which it judged waivers."""
     components: Mapping[str, str] = field(default_factory=dict)
-    """Component of the inventory to digest; empty for a missing component."""
+    """Component of the inventory → digest; empty for a missing component."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """Versions of system and packages."""
 
@@ -36,7 +36,7 @@ def evidence_facts(
     day: date,
     sides: Iterable[str] = (),
 ) -> JsonObject:
-    """The facts of a measurement over `cassettes`, as (name, file), and `sides`, as JSON.
+    """Return the facts of a measurement over `cassettes`, as (name, file), and `sides`, as JSON.
 
     Reads all files, which takes a tenth of a second or two.
     """

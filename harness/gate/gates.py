@@ -1,6 +1,6 @@
-"""`parity_tests/gates.toml` as values: what must hold before a flag may be flipped.
+"""`parity_tests/gates.toml` as values: the conditions for flipping a flag.
 
-Unknown keys and impossible limits are refused: a misspelt rule must not weaken the gate.
+Unknown keys and impossible limits are errors: a misspelt rule must not weaken the gate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from services.regular_files import open_regular
 __all__ = ["Gates", "GatesFileError", "Signer", "Signing", "load_gates", "parse_gates"]
 
 _LARGEST: Final = 1 << 20
-"""Bytes of a gates file that are read at most."""
+"""The maximum size of a gates file in bytes."""
 
 
 class GatesFileError(HarnessError):
@@ -35,13 +35,13 @@ class GatesFileError(HarnessError):
 
 
 class Signer(Table):
-    """A signer, and what it may sign."""
+    """A signer, and the records that it may sign."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")]
     """A role, such as `release-manager`."""
     key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-    """The public key: Ed25519, 32 bytes as hex digits. Without it, the reader gives the key when
-    verifying a record, and the signature counts for that call only."""
+    """The public key: Ed25519, 32 bytes as hex digits. Without it, the reader passes the key to
+    `parity verify`, and the signature counts for that call only."""
     phases: tuple[Phase, ...] = Field(strict=False, min_length=1)
     profiles: tuple[Profile, ...] = Field(strict=False, min_length=1)
 
@@ -63,7 +63,7 @@ class Signing(Table):
     """The signers whose signatures count."""
 
     threshold: Annotated[int, Field(ge=1, le=16)]
-    """How many different trusted signers must have signed a record."""
+    """The number of different trusted signers that must have signed a record."""
     valid_days: Annotated[int, Field(ge=1, le=3650)] = 90
     """Days for which a record is valid."""
     signer: tuple[Signer, ...] = Field(default=(), strict=False, max_length=64)
@@ -78,7 +78,7 @@ class Signing(Table):
         return value
 
     def signers(self, phase: str, profile: str) -> tuple[Signer, ...]:
-        """The signers that may sign a record of that phase and profile."""
+        """Return the signers that may sign a record of that phase and profile."""
         return tuple(
             each for each in self.signer if phase in each.phases and profile in each.profiles
         )
@@ -104,7 +104,7 @@ class Gates(Table):
         return tuple(dict.fromkeys(sides))
 
     def of_phase(self, phase: str) -> PhaseGates:
-        """The rules of a phase.
+        """Return the rules of a phase.
 
         Raises:
             UsageError: the file has no such phase.
@@ -143,7 +143,7 @@ def parse_gates(content: bytes, file: str) -> Gates:
         document = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise GatesFileError(file, "", f"not UTF-8: {error.reason}") from error
-    except (ValueError, RecursionError) as error:  # a number of too many digits is no TOML error
+    except (ValueError, RecursionError) as error:  # a ValueError for a number with too many digits
         raise GatesFileError(file, "", f"not TOML: {error}") from error
     if "digest" in document:
         raise GatesFileError(file, "digest", "unknown key")

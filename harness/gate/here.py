@@ -28,11 +28,11 @@ __all__ = ["Here", "gates_file", "here"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Here:
-    """What a gate is judged by, except the evidence."""
+    """The input of the gate, except the evidence."""
 
     policy: Policy
     changes: tuple[str, ...]
-    """How the files here differ from a policy that comes from a revision."""
+    """The differences of the local files from a policy that comes from a revision."""
     contract: Contract
     cassettes: tuple[CassetteFile, ...]
     """All cassettes in the folders that the gates name."""
@@ -42,7 +42,7 @@ class Here:
     """Seed of a release's samples, from the commit; 0 outside of a checkout."""
 
     def scope(self, evidence: Evidence, phase: str, profile: str, folder: Path = FOLDER) -> Scope:
-        """What to judge; proposed measurements write their evidence into `folder`."""
+        """Return the scope to judge; proposed measurements write their evidence into `folder`."""
         return Scope(
             evidence=evidence,
             policy=self.policy.gates,
@@ -66,8 +66,8 @@ def here(
     Args:
         gates: The gates file; `None` for the default one.
         waivers: The waivers file; likewise.
-        as_of: The day by which waivers and ages are judged.
-        policy_from: A revision whose gates and waivers count instead of those here.
+        as_of: The day for which waivers and ages are judged.
+        policy_from: A revision whose gates and waivers replace the local ones.
 
     Raises:
         HarnessError: a file is missing or cannot be used.
@@ -95,7 +95,7 @@ def here(
 
 
 def gates_file(named: Path | None) -> Path:
-    """The gates file that was named, or the default one.
+    """Return the named gates file, or the default one.
 
     Raises:
         UsageError: there is none.
@@ -107,7 +107,7 @@ def gates_file(named: Path | None) -> Path:
 
 
 def _commit_seed() -> int:
-    """The first 8 hex digits of the commit that is checked out here; 0 where there is none."""
+    """Return the first 8 hex digits of the current commit as a number; 0 without a checkout."""
     try:
         commit = Checkout.at(Path()).git("rev-parse", "--verify", "--quiet", "HEAD")
     except UsageError:
@@ -116,7 +116,7 @@ def _commit_seed() -> int:
 
 
 def _corpus(gates: Gates, file: Path) -> Sequence[Path]:
-    """The folders that the gates name: from here, else from the checkout of the gates file."""
+    """Return the gates' corpus folders, in the current folder or the gates file's checkout."""
     roots = (Path(), file.resolve().parent.parent)
     found = []
     for name in gates.corpus:

@@ -18,10 +18,10 @@ __all__ = ["judge"]
 
 
 def judge(scope: Scope) -> GateAnswer:
-    """Whether the evidence allows to flip the phase.
+    """Decide whether the evidence allows flipping the flag of the phase.
 
     Raises:
-        UsageError: the gates have no such phase.
+        UsageError: The gates have no such phase.
     """
     seen = seen_legs(scope)
     coverage, classes = judged_coverage(scope, seen)
@@ -39,7 +39,7 @@ def judge(scope: Scope) -> GateAnswer:
         *samples,
         *cost,
     ]
-    # The first run of a leg is its most complete one; the others can only contradict it.
+    # The first run of a leg is the most complete; the others can only add contradictions.
     legs = {leg.rule.name: leg for leg in reversed(seen)}
     return GateAnswer.of(
         _with_consequences(judged),
@@ -60,7 +60,7 @@ def judge(scope: Scope) -> GateAnswer:
 
 
 def _with_consequences(judged: Sequence[Judged]) -> Iterator[Reason]:
-    """All reasons; the first one about a missing leg lists the conditions that it leaves open."""
+    """Yield all reasons; the first one of a missing leg lists the conditions left open."""
     named: set[str] = set()
     for reason in (reason for each in judged for reason in each.reasons):
         open_ = (
@@ -73,7 +73,7 @@ def _with_consequences(judged: Sequence[Judged]) -> Iterator[Reason]:
 
 
 def _unsettled_in_samples(scope: Scope) -> Iterator[str]:
-    """A remark for each sample in which both sides broke provider rules; no leg settles those."""
+    """Yield a remark for each sample in which both sides broke provider rules, which stay open."""
     for run in scope.evidence.samples:
         count = sum(run.unsettled.values())
         if count:

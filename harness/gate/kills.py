@@ -1,4 +1,4 @@
-"""The kill rate: how many of the seeded faults the harness finds."""
+"""The kill rate: the share of the seeded faults that the harness finds."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _ABOUT = "seeded faults are found"
 
 
 def judged_kills(scope: Scope) -> tuple[Judged, tuple[ClassKills, ...]]:
-    """The condition, and the counts: over all faults, the held-out ones, then class by class.
+    """Return the condition, and the counts over all faults, the held-out ones, and each class.
 
-    Of several fresh measurements the one with the most faults counts. A fault that survived in any
-    of them counts as survived.
+    The fresh measurement with the most faults counts. A fault that survived in any fresh
+    measurement counts as survived.
     """
     fresh = [run for run in scope.evidence.kills if not _stale(scope, run)]
     if not fresh:
@@ -51,7 +51,7 @@ def _place(scope: Scope, run: KillRun) -> tuple[bool, bool, int, date]:
 
 
 def _without_survivors(run: KillRun, fresh: Sequence[KillRun]) -> KillRun:
-    """`run`, in which every fault that survived in any fresh measurement survived."""
+    """Return `run` with each fault marked as survived that survived in any fresh measurement."""
     survived = {
         fault.name for each in fresh for fault in each.faults if fault.outcome == "survived"
     }
@@ -65,7 +65,7 @@ def _without_survivors(run: KillRun, fresh: Sequence[KillRun]) -> KillRun:
 
 
 def _measurement(scope: Scope, *, whole: bool = False) -> Measurement:
-    """The command that measures as many faults as the rules ask for; `whole`: the catalogue."""
+    """Return the measurement of as many faults as the rules require; with `whole`, of all."""
     words = ["faults", "--corpus-only", "--json", str(scope.folder / "kills.json")]
     units = len(faults())
     if scope.profile == "pull_request" and not whole:
@@ -100,7 +100,7 @@ def _tallies(scope: Scope, run: KillRun) -> tuple[ClassKills, ...]:
     classes = dict.fromkeys([*scope.gates.fault_classes, *(fault.behaviour for fault in seen)])
     return (
         _tally(_ALL, seen),
-        # A cassette that was added because of a fault shows nothing about other faults.
+        # A cassette that was added for one fault proves nothing about the rate of others.
         _tally(_HELD_OUT, [fault for fault in seen if fault.held_out], gaps_open=True),
         *(_tally(name, [fault for fault in seen if fault.behaviour == name]) for name in classes),
     )
@@ -134,8 +134,8 @@ def _too_low(scope: Scope, run: KillRun, tallies: Sequence[ClassKills]) -> Itera
 
 
 def _more(scope: Scope, run: KillRun) -> Measurement:
-    """The command that tries more faults than `run`: a cut-off run again, the catalogue after a
-    sample.
+    """Return the measurement of more faults than `run`: an interrupted run again, or after a sample
+    the whole catalogue.
     """
     return _measurement(scope, whole=bool(run.sample) and not run.cut_off)
 

@@ -1,4 +1,4 @@
-"""The legs: every comparison was run completely, on the current files, without a divergence."""
+"""The legs condition: every comparison ran completely, on the current files, without divergence."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ _CORE = "upstream"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegSeen:
-    """A leg that was run on the current files, with the waivers settled anew."""
+    """A leg that ran on the current files, with the current waivers applied."""
 
     rule: LegRule
     run: LegRun
     results: Mapping[str, CaseResult]
-    """Case to result, of the whole run."""
+    """Case → result, of the whole run."""
     statuses: tuple[WaiverStatus, ...]
     cases: tuple[CaseResult, ...]
     """The cases of the phase, sorted by name."""
 
     @property
     def cut_off(self) -> bool:
-        """Whether the run is a shard, or did not come to its end."""
+        """Whether the run is a shard, or was interrupted."""
         record = self.run.record
         return bool(record.header.shard or record.missing or not record.ended)
 
     def of(self, verdict: CaseVerdict) -> list[CaseResult]:
-        """The phase's cases with that verdict."""
+        """Return the phase's cases with that verdict."""
         return [case for case in self.cases if case.verdict is verdict]
 
     def summary(self) -> Leg:
-        """The leg as a part of the answer."""
+        """Return the leg as a part of the answer."""
         header = self.run.record.header
         traces = canonical([[case.cassette, case.digests] for case in self.cases])
         return Leg(
@@ -72,7 +72,7 @@ class LegSeen:
 
 
 def seen_legs(scope: Scope) -> list[LegSeen]:
-    """The legs that count: of each rule all fresh runs, the latest whole one first."""
+    """Return the legs that count: all fresh runs of each rule, the latest complete one first."""
     return [
         _settled(scope, rule, run)
         for rule in scope.legs
@@ -81,7 +81,7 @@ def seen_legs(scope: Scope) -> list[LegSeen]:
 
 
 def judged_legs(scope: Scope, seen: Sequence[LegSeen]) -> list[Judged]:
-    """One condition for each leg that the phase asks for, and one that they fit together."""
+    """Return a condition for each required leg, and one that the legs are of the same corpus."""
     found = [_judged(scope, rule, [leg for leg in seen if leg.rule == rule]) for rule in scope.legs]
     return [*found, _together(scope, seen)]
 
@@ -93,7 +93,7 @@ def _of_rule(scope: Scope, rule: LegRule) -> Iterator[LegRun]:
 
 
 def _is(observed: str, asked: str) -> bool:
-    """Whether a rule's runtime was observed; the published core must have its default version."""
+    """Return whether a runtime meets the rule; the published core needs its default version."""
     return observed == asked or (asked == _CORE and observed == f"{_CORE}@{DEFAULT_VERSION}")
 
 
@@ -116,7 +116,7 @@ def _most_complete_first(runs: Iterable[LegRun]) -> list[LegRun]:
         record = run.record
         return (bool(record.header.shard), not record.ended, len(record.missing))
 
-    # Among equals the latest; sorting keeps the order of what is the same.
+    # The latest first among equally complete runs, since sorting is stable.
     latest_first = sorted(runs, key=lambda run: run.record.header.started_at, reverse=True)
     return sorted(latest_first, key=place)
 
@@ -154,7 +154,7 @@ def _judged(scope: Scope, rule: LegRule, seen: Sequence[LegSeen]) -> Judged:
 
 
 def _lacking(scope: Scope, rule: LegRule) -> Reason:
-    """Why no run of a leg counts."""
+    """Return the reason why no run of a leg counts."""
     runs = list(_of_rule(scope, rule))
     anew = scope.leg_measurement(rule)
     if not runs:
@@ -173,7 +173,7 @@ def _lacking(scope: Scope, rule: LegRule) -> Reason:
 
 
 def _changed(scope: Scope, run: LegRun, components: Sequence[str]) -> str:
-    """The files of the components that changed since the run."""
+    """Return the files of the components that changed since the run."""
     changes = run.record.inventory.differences(scope.current)
     return "; ".join(words for words in changes if words.partition(":")[0] in components)
 
@@ -202,13 +202,13 @@ def _incomplete(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
 
 
 def _completed(scope: Scope, leg: LegSeen) -> str | Measurement:
-    """How to complete a leg that was run in part."""
+    """Return the advice that completes a partial leg."""
     record = leg.run.record
     anew = scope.leg_measurement(leg.rule)
     if record.header.shard or not leg.cut_off:
         # Another run cannot load these files either.
         return f"fix these files, then {anew.command}" if record.problems else anew
-    # A run goes on only with the day that its first part was judged by.
+    # A run resumes only with the day for which its first part was judged.
     again = ("--as-of", record.header.as_of, "--resume")
     left = {"resume": again, "units": len(record.missing)}
     return _journalled(anew, leg.run.file).model_copy(update=left)
@@ -221,7 +221,7 @@ def _journalled(measurement: Measurement, journal: Path) -> Measurement:
 
 
 def _left_out(scope: Scope, leg: LegSeen) -> Iterator[str]:
-    """Cases that a run skipped, except one-send cassettes in a leg that hands sessions over."""
+    """Yield the cases that a run skipped, except one-send cassettes in a leg with a handover."""
     record = leg.run.record
     only = record.header.phase
     if only is not None and {*scope.gates.cassettes} - {only}:
@@ -257,14 +257,14 @@ def _verdicts(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
         names = [case.cassette for case in undecided]
         why = next((why for case in undecided for why in (*case.blockers, *case.doubts)), "")
         says = f"{counted(len(names), 'case')} inconclusive in {file}: {listed(names)} ({why})"
-        # It replaces the journal: beside a new one, the old one would still count.
+        # The new run replaces the journal, since the old one would still count beside it.
         anew = _journalled(scope.leg_measurement(leg.rule), leg.run.file).command
         change = f"{_again(scope, leg, names[0])} reproduces it; fix it, then {anew}"
         yield scope.reason(ReasonKind.INCONCLUSIVE, leg.rule.name, says, change)
 
 
 def _again(scope: Scope, leg: LegSeen, cassette: str) -> str:
-    """The command that runs one case of a leg again."""
+    """Return the command that runs one case of a leg again."""
     header = leg.run.record.header
     sides = ["--control", header.control, "--candidate", header.candidate]
     return shlex.join(["parity", *scope.over_corpus("run", "-k", cassette, *sides)])
@@ -292,7 +292,7 @@ def _together(scope: Scope, seen: Sequence[LegSeen]) -> Judged:
         scope.reason(kind, leg.rule.name, says, scope.leg_measurement(leg.rule))
         for leg, says in found
     ]
-    # The condition of a missing leg itself says what to do.
+    # The condition of the missing leg itself gives the advice.
     legs = {leg.rule.name for leg in seen}
     says = f"{counted(len(scope.current.components['corpus'].files), 'cassette')} here; "
     says += f"{len(legs)} of {counted(len(scope.legs), 'leg')} run on them"

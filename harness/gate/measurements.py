@@ -1,4 +1,4 @@
-"""Kill matrices and summaries of generated runs, as far as the gate reads them."""
+"""Reads the keys of kill matrices and of summaries of generated runs that the gate needs."""
 
 from __future__ import annotations
 
@@ -75,17 +75,17 @@ class KillRun(_Part):
 
     @property
     def facts(self) -> Facts:
-        """What was measured, and when."""
+        """The files, machine and day of the measurement."""
         return self.conditions.measured
 
     @property
     def cut_off(self) -> bool:
-        """It was interrupted, or measured less than it set out to."""
+        """Whether it was interrupted, or measured fewer faults than planned."""
         return self.interrupted or len(self.faults) < self.planned
 
     @property
     def sample(self) -> str:
-        """How the faults were drawn, in words; empty where all were measured."""
+        """A phrase for the sample of faults; empty if all were measured."""
         drawn = self.conditions.sample
         if drawn is None:
             return ""
@@ -102,7 +102,7 @@ class SampleRun(_Part):
     file: Path
     generation: Literal[1]
     way: Literal["search", "sample"]
-    """Only `sample` draws independently, so that a bound follows."""
+    """The way of drawing. Only `sample` draws independently, which a bound requires."""
     profile: Name
     profile_digest: Name
     seed: Count
@@ -135,7 +135,7 @@ def read_measurement(file: Path, document: Mapping[str, Any]) -> KillRun | Sampl
     """Read the JSON of `parity faults` or `parity generate`.
 
     Raises:
-        ValueError: it is something else, or of another format.
+        ValueError: It is another document, or has another format.
     """
     whole = {**document, "file": file}
     try:

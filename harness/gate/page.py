@@ -1,4 +1,4 @@
-"""The gate's answer as data of an HTML page, of its own or of a run's report."""
+"""The gate's answer as data for its own HTML page, or for a run's report."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _WORST_FIRST: Final = (Answer.NO, Answer.UNKNOWN, Answer.YES)
 
 
 def answer_file(folder: Path, phase: str, profile: str) -> Path:
-    """The file of an answer: `parity measure` writes it, and a report in that folder reads it."""
+    """Return the file of an answer, which `parity measure` writes and a report there reads."""
     return folder / f"gate-{phase}-{profile}.json"
 
 
 def gate_html(
     answer: GateAnswer, title: str, source: str, plan: Sequence[Planned], measure: str
 ) -> str:
-    """The answer as one HTML file without scripts; the arguments are those of `show_answer`."""
+    """Format the answer as an HTML page without scripts; see `show_answer` for the arguments."""
     return gate_page(gate_data(answer, title=title, source=source, plan=plan, measure=measure))
 
 
@@ -42,7 +42,7 @@ def gate_data(
     plan: Sequence[Planned] = (),
     measure: str = "",
 ) -> JsonObject:
-    """The page's data as redacted JSON values."""
+    """Return the page's data as redacted JSON values."""
     open_ = consequences(answer)
     grouped = {about for _, abouts in open_ for about in abouts}
     shown = [each for each in answer.conditions if each.about not in grouped]
@@ -89,11 +89,11 @@ def _condition(answer: GateAnswer, condition: Condition) -> JsonObject:
 
 
 def gates_beside(folder: Path, components: Mapping[str, str]) -> tuple[JsonObject, ...]:
-    """The newest answer of each phase and profile in `folder`, for a report there.
+    """Return the newest answer of each phase and profile in `folder`, for a report there.
 
     Args:
         folder: The folder of `gate*.json`; other files of that name are ignored.
-        components: Component to digest of the reported run; answers name the ones that differ.
+        components: Component → digest of the reported run; answers name the ones that differ.
     """
     newest: dict[tuple[str, str], tuple[int, GateAnswer]] = {}
     for when, answer in _answers(folder):
@@ -104,7 +104,7 @@ def gates_beside(folder: Path, components: Mapping[str, str]) -> tuple[JsonObjec
 
 
 def _answers(folder: Path) -> Iterator[tuple[int, GateAnswer]]:
-    """Each answer with the time of its file."""
+    """Yield each answer with the time of its file."""
     for file in sorted(folder.glob("gate*.json")):
         try:
             document = json.loads(read_regular(file, _LARGEST))

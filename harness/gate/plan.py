@@ -1,4 +1,4 @@
-"""The plan of the missing measurements: which ones, in which order, with estimated times.
+"""The plan of the missing measurements, in order, with estimated times.
 
 The gate's reasons name the measurements.
 """
@@ -36,13 +36,13 @@ class Planned:
     measurement: Measurement
     seconds: float
     recorded: bool
-    """The estimate is from a journal of the same leg, not from usual rates."""
+    """Whether the estimate is from a journal of the same leg, not from usual rates."""
 
 
 def needed(answer: GateAnswer) -> list[Measurement]:
-    """The measurements that the answer's reasons name, in the gate's order.
+    """Return the measurements that the answer's reasons name, in the gate's order.
 
-    Of two measurements of the same subject the larger one counts.
+    The larger of two measurements of the same subject counts.
     """
     found: dict[tuple[str, str], Measurement] = {}
     for measurement in (reason.measure for reason in answer.reasons):
@@ -55,9 +55,9 @@ def needed(answer: GateAnswer) -> list[Measurement]:
 
 
 def plan_of(measurements: Iterable[Measurement], evidence: Evidence, jobs: int) -> list[Planned]:
-    """The measurements with estimates for `jobs` workers.
+    """Return the measurements with estimates for `jobs` workers.
 
-    A journal of the same leg, even a stale one, gives the time of a case; all else has usual rates.
+    A journal of the same leg, even a stale one, gives the time of a case. Otherwise usual rates do.
     """
     planned = []
     for measurement in measurements:
@@ -70,7 +70,7 @@ def plan_of(measurements: Iterable[Measurement], evidence: Evidence, jobs: int) 
 
 
 def _recorded(measurement: Measurement, evidence: Evidence) -> float | None:
-    """Seconds of one worker for a case, by the leg's journal with the most cases."""
+    """Return a worker's seconds per case, from the leg's journal with the most cases."""
     sides = (measurement.control, measurement.candidate)
     records = [
         run.record
@@ -85,7 +85,7 @@ def _recorded(measurement: Measurement, evidence: Evidence) -> float | None:
 
 
 def _usual(measurement: Measurement) -> float:
-    """Seconds of one worker for a unit."""
+    """Return a worker's usual seconds per unit."""
     sides = (measurement.control, measurement.candidate)
     if measurement.kind == "faults":
         return _FAULT_S
@@ -96,14 +96,14 @@ def _usual(measurement: Measurement) -> float:
 
 
 def _engine(side: str) -> str:
-    """The kind of a side that decides its time: a baseline, the published core, or another."""
+    """Return the kind of a side, which decides its time: baseline, published core, or other."""
     if side.startswith("baseline:"):
         return "baseline"
     return "upstream" if "upstream" in base_names(side) else ""
 
 
 def in_about(seconds: float) -> str:
-    """A rounded duration: `40s`, `7m`, `1h45m`."""
+    """Return a rounded duration: `40s`, `7m`, `1h45m`."""
     if seconds < 60:
         return f"{max(10, math.ceil(seconds / 10) * 10)}s" if seconds <= 50 else "1m"
     minutes = math.ceil(seconds / 60)
@@ -116,7 +116,7 @@ def in_about(seconds: float) -> str:
 def measure_command(
     phase: str, profile: str, places: Sequence[Path] = (FOLDER,), options: Sequence[str] = ()
 ) -> str:
-    """The command that makes an answer's missing measurements, with the gate's `options`."""
+    """Return the command that runs an answer's missing measurements, with the gate's `options`."""
     words = ["parity", "measure", "--phase", phase, "--profile", profile]
     if tuple(places) != (FOLDER,):
         words += [word for place in places for word in ("--journal", str(place))]

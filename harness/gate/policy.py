@@ -1,7 +1,7 @@
-"""`Policy`: the gates and waivers that a phase is judged by, from the files here or a revision.
+"""`Policy`: the gates and waivers for judging a phase, from local files or from a revision.
 
-A change must not pass because it lowers a limit or adds a waiver. So it can be judged by the
-revision that it is to be merged into; the differences are reported.
+A change must not pass because it lowers a limit or adds a waiver. So it can be judged with the
+policy of the revision that it will be merged into; the differences are reported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Policy", "policy_changes", "policy_here", "policy_of_revision"]
 
 _ABSENT: Final = "nothing"
 _NAMES: Final = ("name", "leg", "profile")
-"""Keys that identify an entry of a list, so that moving one is no change."""
+"""Keys that identify an entry of a list, so that moving an entry is not a change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,11 +33,11 @@ class Policy:
     gates: Gates
     waivers: Waivers
     source: str
-    """The origin of both, in words."""
+    """The origin of both, as a phrase."""
 
 
 def policy_here(gates: Path, waivers: Path | None, as_of: date) -> Policy:
-    """The policy of the files here.
+    """Return the policy of the local files.
 
     Raises:
         GatesFileError, WaiverFileError: one of them cannot be used.
@@ -47,12 +47,12 @@ def policy_here(gates: Path, waivers: Path | None, as_of: date) -> Policy:
 
 
 def policy_of_revision(revision: str, gates: Path, waivers: Path | None, as_of: date) -> Policy:
-    """The policy of the same files in a revision of their checkout.
+    """Return the policy of the same files in a revision of their checkout.
 
-    Without waivers in the revision, nothing is waived.
+    If the revision has no waivers file, there are no waivers.
 
     Raises:
-        UsageError: there is no checkout, no such revision, no gates in it, or a file that cannot be
+        UsageError: There is no checkout, no such revision or no gates in it, or a file cannot be
             used.
     """
     checkout = Checkout.at(gates.resolve().parent)
@@ -71,7 +71,7 @@ def policy_of_revision(revision: str, gates: Path, waivers: Path | None, as_of: 
 
 
 def policy_changes(then: Policy, now: Policy) -> list[str]:
-    """The differences of `now`, a line each: waivers by id, gates by the place of the value."""
+    """Return the differences of `now`, a line each: waivers by id, gates by the path of a value."""
     before = {waiver.id: waiver.model_dump(mode="json") for waiver in then.waivers.entries}
     after = {waiver.id: waiver.model_dump(mode="json") for waiver in now.waivers.entries}
     lines = []
@@ -99,7 +99,7 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 
 def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Every value with its place; entries of a list by their names, if they have any."""
+    """Yield each value with its path; a list's entries appear by name, if they have one."""
     if isinstance(value, Mapping):
         for key, each in value.items():
             yield from _leaves(each, f"{place}.{key}" if place else str(key))
@@ -120,7 +120,7 @@ def _inside(checkout: Checkout, file: Path) -> str:
 
 
 def _content(checkout: Checkout, commit: str, file: Path) -> bytes | None:
-    """The file's content in that commit; `None` if it is missing."""
+    """Return the file's content in that commit; `None` if it is missing."""
     name = _inside(checkout, file)
     listed = checkout.git("ls-tree", "--full-tree", "--name-only", "-z", commit, "--", name)
     return checkout.blob(f"{commit}:{name}") if listed else None

@@ -1,6 +1,6 @@
-"""Coverage: both runtimes must have reached every class of behaviour.
+"""The coverage condition: both runtimes must have reached every class of behaviour.
 
-In a class that was not reached, nothing was compared.
+Nothing was compared in a class that was not reached.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NEVER_NAMED = 5
 def judged_coverage(
     scope: Scope, seen: Sequence[LegSeen]
 ) -> tuple[list[Judged], tuple[ClassAnswer, ...]]:
-    """Two conditions: classes are reached, and cassettes show the behaviours that they declare."""
+    """Return two conditions: classes are reached, and cassettes show their declared behaviours."""
     rule = scope.gates.leg_called(scope.gates.reached_in)
     leg = next((leg for leg in seen if leg.rule == rule), None)
     cases = () if leg is None else leg.cases
@@ -62,7 +62,7 @@ def _answers(scope: Scope, table: Coverage, cases: Sequence[CaseResult]) -> Iter
 
 
 def _classes_of(scope: Scope, ids: Sequence[str] | set[str]) -> set[str]:
-    """The classes of a phase's behaviours by id."""
+    """Return the classes of a phase's behaviours by id."""
     found = (scope.contract.by_id(each) for each in ids)
     return {
         each.behaviour_class.value

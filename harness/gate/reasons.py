@@ -1,4 +1,4 @@
-"""`Reason`: why the answer is not yes. Its kind decides between no and unknown."""
+"""`Reason`: a reason why the answer is not yes. Its kind decides between no and unknown."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Answer(StrEnum):
 
 
 class ReasonKind(StrEnum):
-    """Why an answer is not yes."""
+    """The kinds of reasons why an answer is not yes."""
 
     LEG_MISSING = "leg missing"
     LEG_PARTIAL = "leg partial"
-    """The run did not come to its end, or left out cases."""
+    """The run was interrupted, or left out cases."""
     LEG_STALE = "leg stale"
     """Made with other code, baselines or contract than the current ones."""
     LEG_OLD = "leg too old"
@@ -57,17 +57,17 @@ class ReasonKind(StrEnum):
     COST_ABOVE = "cost above limits"
     RECORD_MISSING = "no record"
     RECORD_STALE = "record stale"
-    """A record of other files than the current ones."""
+    """The record is of other files than the current ones."""
     RECORD_OLD = "record too old"
     RECORD_OTHER_PROFILE = "record of another profile"
     RECORD_REFUSED = "record refused"
     RECORD_UNKNOWN = "records not known"
-    """Git cannot say whether records were taken away."""
+    """Git cannot determine whether records were removed."""
     RECORD_SAYS_OTHERWISE = "record says otherwise"
 
     @property
     def answer(self) -> Answer:
-        """No for a contradiction, unknown for missing evidence."""
+        """The answer: no for a contradiction, unknown for missing evidence."""
         return Answer.NO if self in _CONTRADICTIONS else Answer.UNKNOWN
 
 
@@ -106,7 +106,7 @@ class Measurement(Value):
 
     kind: Literal["leg", "faults", "sample"]
     about: str
-    """What is measured: the leg's name, the profile of a sample."""
+    """The subject: the name of a leg, or the profile of a sample."""
     words: tuple[str, ...] = Field(strict=False)
     """The command line after `parity`, without the number of workers."""
     resume: tuple[str, ...] = Field(default=(), strict=False)
@@ -124,7 +124,7 @@ class Measurement(Value):
 
 
 class Reason(Value):
-    """Why an answer is not yes. The texts are not printable yet: callers escape them."""
+    """A reason why an answer is not yes. Callers escape the texts before printing them."""
 
     kind: ReasonKind = Field(strict=False)
     about: str
@@ -132,7 +132,7 @@ class Reason(Value):
     says: str
     """One sentence."""
     change: str
-    """What would change the answer: a command, if there is one."""
+    """Advice that would change the answer: a command, if there is one."""
     condition: str = ""
     """`about` of the condition that it breaks."""
     measure: Measurement | None = None
@@ -147,7 +147,7 @@ class Reason(Value):
 
 
 def answer_of(reasons: Iterable[Reason]) -> Answer:
-    """No if any reason is a no; else unknown if there is any reason; else yes."""
+    """Return no if any reason is a no, unknown if there is another reason, else yes."""
     answers = {reason.answer for reason in reasons}
     if Answer.NO in answers:
         return Answer.NO

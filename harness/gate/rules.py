@@ -29,7 +29,7 @@ __all__ = [
 
 Profile = Literal["pull_request", "release"]
 PROFILES: Final[tuple[Profile, ...]] = ("pull_request", "release")
-"""The gate's profiles (not the generator's): one for CI, which has minutes, one for the night."""
+"""The gate's profiles (not the generator's): one for CI, in minutes, and one for nightly runs."""
 _SIDE: Final = r"^[A-Za-z0-9][A-Za-z0-9_.@-]*(\+[A-Za-z0-9][A-Za-z0-9_.@-]*)?$"
 
 Phase = Literal["A", "B", "C"]
@@ -40,7 +40,7 @@ Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Table(BaseModel):
-    """A table of the file: unknown keys and other types are refused."""
+    """A table of the gates file: unknown keys and other types are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -50,7 +50,7 @@ class LegRule(Table):
 
     name: Text
     control: Annotated[str, Field(pattern=_SIDE)]
-    """A runtime's base name; `A+B` begins in A and goes on in B."""
+    """A runtime's base name; `A+B` begins in A and resumes in B."""
     candidate: Annotated[str, Field(pattern=_SIDE)]
     min_cases: Count
     """Minimum of cases of the phase."""
@@ -64,14 +64,14 @@ class LegRule(Table):
 
 
 class KillRule(Table):
-    """How many seeded faults must be measured, and how many found."""
+    """The number of seeded faults to measure, and the share to find."""
 
     faults: Count
     """Minimum of observable faults."""
     bound: Share
     """Minimum of the exact lower 95 % bound of the kill rate."""
     class_faults: Count
-    """The same for each class of faults."""
+    """The same minimum for each class of faults."""
     class_bound: Share
     held_out: Share = 0.0
     """The same bound over the held-out faults; 0 requires none."""
@@ -116,11 +116,11 @@ class ProfileGate(Table):
     """The requirements of one profile in one phase."""
 
     max_age_days: Count
-    """Days between a run and the day by which it is judged."""
+    """Maximum of days between a run and the day of the judgement."""
     baselines: bool
     """Whether baselines of a runtime may replace it."""
     recordings_days: Count
-    """A record mentions older recordings; no answer depends on them."""
+    """Days after which a record mentions that recordings are old; no answer depends on it."""
     kills: KillRule
     sample: tuple[SampleRule, ...] = Field(strict=False)
     waivers: WaiverRule
@@ -137,8 +137,8 @@ class PhaseGates(Table):
     reached_in: Text
     """The leg in which both runtimes must have reached the classes."""
     classes: Mapping[str, Annotated[int, Field(ge=1)]]
-    """Class of the contract to the minimum of cases that reach it in both runtimes; 1 for the other
-    classes of the phase."""
+    """Class of the contract → minimum of cases that reach it in both runtimes. The minimum is 1 for
+    the other classes of the phase."""
     fault_classes: tuple[Text, ...] = Field(strict=False)
     """Classes of seeded faults that must be measured."""
     pull_request: ProfileGate
@@ -173,15 +173,15 @@ class PhaseGates(Table):
         return self
 
     def legs(self, profile: str) -> tuple[LegRule, ...]:
-        """The legs that a profile requires."""
+        """Return the legs that a profile requires."""
         return tuple(leg for leg in self.leg if profile in leg.profiles)
 
     def gate(self, profile: str) -> ProfileGate:
-        """The gate of a profile."""
+        """Return the gate of a profile."""
         return self.release if profile == "release" else self.pull_request
 
     def leg_called(self, name: str) -> LegRule:
-        """The leg of that name."""
+        """Return the leg of that name."""
         return next(leg for leg in self.leg if leg.name == name)
 
 

@@ -20,7 +20,7 @@ _NOTHING = "nothing found"
 
 
 def judged_samples(scope: Scope) -> tuple[list[Judged], tuple[Sample, ...]]:
-    """A condition for each sample that the profile asks for, and what was drawn."""
+    """Return a condition for each sample that the profile requires, and the drawn samples."""
     found, samples = [], []
     for rule in scope.rules.sample:
         judged, sample = _judged(scope, rule)
@@ -30,7 +30,7 @@ def judged_samples(scope: Scope) -> tuple[list[Judged], tuple[Sample, ...]]:
 
 
 def counted_samples(scope: Scope) -> list[SampleRun]:
-    """The runs that the answer counts: fresh, complete, and asked for by a rule."""
+    """Return the runs that count: fresh, complete, and required by a rule."""
     found: dict[Path, SampleRun] = {}
     for rule in scope.rules.sample:
         found |= {run.file: run for run in _counting(_fresh(scope, rule))}
@@ -38,10 +38,10 @@ def counted_samples(scope: Scope) -> list[SampleRun]:
 
 
 def bound_in_words(examples: int, profile: str) -> str:
-    """The bound that `examples` independent scenarios without a divergence prove, in words.
+    """Format the bound that `examples` independent scenarios without a divergence prove.
 
-    Exact: of `n` draws without a hit, the rate whose chance of that is 5 % is `1 - 0.05 ** (1/n)`
-    (Clopper and Pearson). `1 in N` is rounded down to two digits, which claims less.
+    The exact bound after `n` draws without a divergence is `1 - 0.05 ** (1/n)` (Clopper and
+    Pearson). `1 in N` is rounded down to two digits, which claims less.
     """
     one_in = str(int(1 / upper_rate(examples)))
     rounded = int(one_in[:2].ljust(len(one_in), "0"))
@@ -52,7 +52,7 @@ def bound_in_words(examples: int, profile: str) -> str:
 
 
 def upper_rate(examples: int) -> float:
-    """The rate of divergence that `examples` draws without one exclude at 95 %."""
+    """Return the upper 95 % bound of the divergence rate after `examples` draws without one."""
     return 1.0 - float(_LEVEL ** (1.0 / examples))
 
 
@@ -110,7 +110,7 @@ def _stale(scope: Scope, run: SampleRun) -> list[str]:
 
 
 def _counting(fresh: Sequence[SampleRun]) -> list[SampleRun]:
-    """The longest whole run of each seed: a shorter one draws the same again."""
+    """Return the longest complete run of each seed; a shorter run draws the same scenarios."""
     longest: dict[int, SampleRun] = {}
     for run in fresh:
         if run.interrupted:
@@ -122,10 +122,10 @@ def _counting(fresh: Sequence[SampleRun]) -> list[SampleRun]:
 
 
 def _measurement(scope: Scope, rule: SampleRule) -> Measurement:
-    """The command that draws as many scenarios as the rule asks for.
+    """Return the measurement of as many scenarios as the rule requires.
 
     A pull request always draws the same scenarios, so that only its own changes can fail it. A
-    release seeds them with its commit: a bound holds for draws that the code was not written for.
+    release uses its commit as the seed: a bound requires draws that the code was not written for.
     """
     seed = scope.seed if scope.profile == "release" else rule.examples
     sides = ["--control", rule.control, "--candidate", rule.candidate]
@@ -155,7 +155,7 @@ def _lacking(scope: Scope, rule: SampleRule, runs: Sequence[SampleRun]) -> Reaso
 
 
 def _against(scope: Scope, rule: SampleRule, fresh: Sequence[SampleRun]) -> Iterator[Reason]:
-    """The findings of every run, however short."""
+    """Yield the findings of every run, however short."""
     for run in fresh:
         file = run.file.name
         if run.verdict == "findings":

@@ -32,7 +32,7 @@ class Judged:
     condition: Condition
     reasons: tuple[Reason, ...] = ()
     lacks: tuple[str, ...] = ()
-    """Names of missing legs that the condition depends on; each has a reason of its own."""
+    """Names of missing legs that the condition depends on; each has its own reason."""
 
     @classmethod
     def of(
@@ -44,7 +44,7 @@ class Judged:
         *,
         lacks: Sequence[str] = (),
     ) -> Judged:
-        """A condition whose answer follows from its reasons; unknown where legs are missing."""
+        """Make a condition whose answer follows from its reasons; unknown if legs are missing."""
         found = tuple(each.model_copy(update={"condition": about}) for each in reasons)
         answer = answer_of(found)
         if answer is Answer.YES and lacks:
@@ -55,7 +55,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """The question to the gate, and all that it is judged by."""
+    """The question to the gate, and all input of its judgement."""
 
     evidence: Evidence
     policy: Gates
@@ -63,25 +63,25 @@ class Scope:
     profile: str
     as_of: date
     current: Inventory
-    """The current files; evidence of other ones is stale."""
+    """The current files; evidence of other files is stale."""
     waivers: Waivers
-    """The accepted differences, by which all legs are settled anew."""
+    """The current waivers, which are applied to all legs anew."""
     contract: Contract
     environment: Mapping[str, str] = field(default_factory=dict)
-    """This machine: component to version. A component that it lacks is not compared."""
+    """This machine: component → version. A component that it lacks is not compared."""
     folder: Path = FOLDER
-    """Where proposed measurements write their evidence."""
+    """The folder into which proposed measurements write their evidence."""
     seed: int = 0
-    """Seed of a release's samples: another one for each commit."""
+    """Seed of a release's samples, different for each commit."""
 
     @property
     def gates(self) -> PhaseGates:
-        """What the phase asks for."""
+        """The requirements of the phase."""
         return self.policy.of_phase(self.phase)
 
     @property
     def legs(self) -> tuple[LegRule, ...]:
-        """The legs that the profile asks for."""
+        """The legs that the profile requires."""
         return self.gates.legs(self.profile)
 
     def lacking(self, legs: Iterable[LegRule]) -> list[str]:
@@ -91,16 +91,16 @@ class Scope:
 
     @property
     def rules(self) -> ProfileGate:
-        """What the profile asks for."""
+        """The requirements of the profile."""
         return self.gates.gate(self.profile)
 
     def moved(self, components: Mapping[str, str], *more: str) -> list[str]:
-        """The components, of code and `more`, that differ from the current ones."""
+        """Return the components of code and `more` that differ from the current ones."""
         now = self.current.digests
         return [name for name in (*CODE, *more) if components.get(name, "") != now.get(name, "")]
 
     def other_packages(self, environment: Mapping[str, str]) -> list[str]:
-        """The packages of a measurement that have another version here."""
+        """Return the packages of a measurement that have another version here."""
         return [
             f"{name} {environment[name]} ({self.environment[name]} is here)"
             for name in sorted({*environment} & {*self.environment} - _SYSTEM)
@@ -108,9 +108,9 @@ class Scope:
         ]
 
     def too_old(self, day: date) -> str:
-        """Why a measurement of `day` is too old, in words; empty if it is not.
+        """Return why a measurement of `day` is too old, as a clause; empty if it is not.
 
-        One day after `as_of` is allowed: a run by night may pass midnight.
+        One day after `as_of` is allowed, since a nightly run may pass midnight.
         """
         days = (self.as_of - day).days
         if days < -1:
@@ -121,11 +121,11 @@ class Scope:
         return f"it is {counted(days, 'day')} old at {self.as_of}, and {most} are allowed"
 
     def over_corpus(self, *words: str) -> tuple[str, ...]:
-        """The words of a command over the whole corpus, without `parity`."""
+        """Return the words of a command over the whole corpus, without `parity`."""
         return (words[0], *self.policy.corpus, *words[1:])
 
     def leg_measurement(self, leg: LegRule) -> Measurement:
-        """The command that runs a leg completely."""
+        """Return the command that runs a leg completely."""
         control = leg.control
         if self.rules.baselines and control == "upstream":
             control = "baseline:baselines/upstream"
@@ -142,18 +142,18 @@ class Scope:
         )
 
     def reason(self, kind: ReasonKind, about: str, says: str, change: str | Measurement) -> Reason:
-        """A reason; `change` is a measurement where one settles it."""
+        """Make a reason; `change` is the measurement that settles it, or advice."""
         if isinstance(change, Measurement):
             return Reason(kind=kind, about=about, says=says, change=change.command, measure=change)
         return Reason(kind=kind, about=about, says=says, change=change)
 
 
 def counted(count: int, what: str, many: str | None = None) -> str:
-    """`1 case`, `2 cases`, `12,000 scenarios`."""
+    """Format a count with its noun: `1 case`, `2 cases`, `12,000 scenarios`."""
     return f"{count:,} {what if count == 1 else many or f'{what}s'}"
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
+    """Join the first few names, and the number of the others."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more

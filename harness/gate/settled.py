@@ -1,11 +1,11 @@
 """Provider rules: a leg with the published core must settle what both runtimes break alike.
 
-Two runtimes that send the same request, which the API would refuse, do not diverge
-(docs/provider-rules.md). A leg with the published core decides: the finding is inherited if the
-core breaks the rule too, and otherwise it is a divergence of that leg.
+Two runtimes that send the same invalid request do not diverge (docs/provider-rules.md). A leg with
+the published core settles the finding: it is inherited if the core breaks the rule, too; otherwise
+it is a divergence of that leg.
 
 A resumed session sends other requests, so only a leg in which the published core resumes sessions
-can settle the findings there. If the profile requires no such leg, they become remarks.
+can settle its findings. If the profile requires no such leg, the findings become remarks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CORE = "upstream"
 
 
 def judged_provider(scope: Scope, seen: Sequence[LegSeen]) -> tuple[Judged, list[str]]:
-    """The condition over all legs, and remarks about findings that no required leg can settle."""
+    """Return the condition, and remarks about findings that no required leg can settle."""
     total = left = 0
     reasons: list[Reason] = []
     remarks: list[str] = []
@@ -59,7 +59,7 @@ def judged_provider(scope: Scope, seen: Sequence[LegSeen]) -> tuple[Judged, list
 
 
 def _measure(scope: Scope, rule: LegRule) -> LegRule | None:
-    """The leg that would settle findings of `rule`; `None` if the profile requires none."""
+    """Return the leg that would settle findings of `rule`; `None` if the profile requires none."""
     return next((each for each in scope.legs if _measures(each, rule)), None)
 
 
@@ -69,14 +69,14 @@ def _measures(measure: LegRule, rule: LegRule) -> bool:
 
 
 def _unsettled(case: CaseResult, leg: LegSeen, seen: Sequence[LegSeen]) -> list[str]:
-    """The rules of a case's findings that no leg with the published core settles."""
+    """Return the rules of a case's findings that no leg with the published core settles."""
     found = [committed.finding.rule for committed in case.unsettled]
     if not found:
         return []
     if not leg.rule.handover:
         others = [each for each in seen if each is not leg and _measures(each.rule, leg.rule)]
         return [] if any(_decided(each, case) for each in others) else found
-    # In a leg with the core, rules that both sides break are rules that the core breaks.
+    # In a leg with the core, the core breaks every rule that both sides break.
     inherited = {
         committed.finding.rule
         for each in seen

@@ -1,4 +1,4 @@
-"""The gate's answer on a terminal: the answer, its conditions, and what would change it."""
+"""Prints the gate's answer on a terminal, with its conditions and the missing measurements."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ class Lines:
 
 
 def meaning(answer: GateAnswer) -> str:
-    """The answer in one sentence."""
+    """Return the answer in one sentence."""
     return _MEANS[answer.answer].format(phase=answer.phase, profile=answer.profile)
 
 
 def consequences(answer: GateAnswer) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Conditions that are unknown because legs are missing, as (legs, conditions), each once."""
+    """Return the conditions that missing legs leave unknown, as (legs, conditions), each once."""
     causes: dict[str, tuple[str, ...]] = {}
     for reason in answer.reasons:
         for about in reason.leaves_open:
@@ -89,7 +89,7 @@ def consequences(answer: GateAnswer) -> list[tuple[tuple[str, ...], tuple[str, .
 
 
 def in_short(reasons: Sequence[Reason]) -> list[str]:
-    """Reasons of one condition as lines: the first few of each kind, and a count of the others."""
+    """Format a condition's reasons: the first few of each kind, and the number of the others."""
     lines = []
     for kind, group in groupby(reasons, key=lambda reason: reason.kind):
         alike = list(group)
@@ -100,12 +100,12 @@ def in_short(reasons: Sequence[Reason]) -> list[str]:
 
 
 def alternatives(reasons: Iterable[Reason]) -> list[str]:
-    """What would change the answer besides a measurement; those come last in the output."""
+    """Return the advice of reasons without a measurement; measurements are printed last."""
     return list(dict.fromkeys(reason.change for reason in reasons if reason.measure is None))
 
 
 def show_changes(source: str, changes: Sequence[str], stream: TextIO) -> None:
-    """Write how the files here differ from the policy's."""
+    """Write the differences of the local files from the policy's."""
     out = Lines(stream)
     if not changes:
         out.line(f"gates and waivers are those of {source}")
@@ -124,15 +124,15 @@ def show_answer(
     plan: Sequence[Planned] = (),
     measure: str = "",
 ) -> None:
-    """Write the answer, every condition, the worst first, and what would change the answer.
+    """Write the answer, every condition, the worst first, and the plan that changes the answer.
 
     Args:
         answer: The answer.
-        title: What the phase moves.
-        source: The origin of gates and waivers, in words.
+        title: The subject of the phase.
+        source: The origin of gates and waivers, as a phrase.
         stream: The output.
         plan: The measurements that would change the answer.
-        measure: The command that makes them.
+        measure: The command that runs them.
     """
     out = Lines(stream)
     style = STYLE[answer.answer]
@@ -194,13 +194,13 @@ def show_plan(plan: Sequence[Planned], out: Lines, indent: str, *, commands: boo
 
 
 def units(measurement: Measurement) -> str:
-    """The noun for a measurement's units."""
+    """Return the noun for a measurement's units."""
     name = {"leg": "case", "faults": "fault", "sample": "scenario"}[measurement.kind]
     return name if measurement.units == 1 else f"{name}s"
 
 
 def show_reasons(reasons: Sequence[Reason], out: Lines) -> None:
-    """Write reasons, and what would change them."""
+    """Write reasons, each with its advice."""
     for reason in reasons:
         out.line(f"    {reason.kind.value}: {reason.says}")
     for change in dict.fromkeys(reason.change for reason in reasons):

@@ -1,4 +1,4 @@
-"""Waivers: none may be expired, unused or exceeded, and there may not be too many."""
+"""The waivers condition: no waiver is expired, unused or exceeded, and there are not too many."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KINDS: Final = {
 def judged_waivers(
     scope: Scope, seen: Sequence[LegSeen]
 ) -> tuple[Judged, tuple[WaiverAnswer, ...], list[str]]:
-    """The condition, the state of each waiver over all legs, and warnings of those that end soon.
+    """Return the condition, the state of each waiver, and warnings of waivers that end soon.
 
     Only a complete run of a leg shows that a waiver is unused.
     """
@@ -67,7 +67,7 @@ def _answer(scope: Scope, waiver: Waiver, seen: Sequence[LegSeen]) -> WaiverAnsw
 
 
 def _could_use(waiver: Waiver, leg: LegSeen) -> bool:
-    """Whether the leg ran all of the waiver's cassettes, so that it could have used it."""
+    """Return whether the leg ran all of the waiver's cassettes, so that it could use the waiver."""
     record = leg.run.record
     ran = [name for name in record.finished if _meant(waiver, name)]
     not_run = {*record.missing, *record.skipped, *record.problems}

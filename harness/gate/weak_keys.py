@@ -1,6 +1,6 @@
-"""Weak public keys, the curve's points of low order: anybody can make valid signatures for them.
+"""Weak public keys: points of low order, whose signatures can be made without a private key.
 
-One of them is all zeros, which looks like a placeholder for a key.
+One weak key is all zeros, which looks like a placeholder.
 
 Source: RFC 8032 (Ed25519); libraries leave this check to their callers.
 """
@@ -26,7 +26,7 @@ _LOW_ORDER: Final = frozenset(
 
 
 def is_weak_key(key: str) -> bool:
-    """Whether a key, 64 hex digits, has low order."""
+    """Return whether a key, 64 hex digits, has low order."""
     raw = bytearray.fromhex(key)
     raw[-1] &= 0x7F
     return raw.hex() in _LOW_ORDER

@@ -56,13 +56,13 @@ class HttpCase:
 
     @property
     def note(self) -> str:
-        """Its line in a list."""
+        """The description in a list of cases."""
         exchanges = len(self.recording.exchanges)
         return f"recorded HTTP traffic, {exchanges} model call{'' if exchanges == 1 else 's'}"
 
     @property
     def unused(self) -> tuple[int, ...]:
-        """Every exchange has to be used."""
+        """None: the runs must use every exchange."""
         return ()
 
     def model(
@@ -72,7 +72,7 @@ class HttpCase:
         on_request: Callable[[ObservedRequest], None],
         on_chunk: Callable[[int, int], None],
     ) -> HttpReplayedGenerator:
-        """The recorded answers under the real client; a `ModelSource` of `run_cassette`."""
+        """Answer from the recording under the real client; a `ModelSource` of `run_cassette`."""
         from harness.http.replay import HttpReplayedGenerator
 
         return HttpReplayedGenerator(
@@ -81,12 +81,12 @@ class HttpCase:
 
 
 def is_recording(file: Path) -> bool:
-    """Whether the head of `file` looks like recorded HTTP traffic and not like a scenario."""
+    """Return whether the head of `file` looks like recorded HTTP traffic, not like a scenario."""
     try:
         with open_regular(file) as stream:
             head = stream.read(_GLANCE)
     except OSError:
-        return False  # loading it reports why
+        return False  # loading the file reports the problem
     return _RECORDED.search(head) is not None and _SCENARIO.search(head) is None
 
 
@@ -111,7 +111,7 @@ def load_http_case(file: Path) -> HttpCase:
 
 
 def load_case(file: Path, root: Path | None = None) -> Cassette | HttpCase:
-    """Load whatever `file` is: a scenario, or recorded traffic.
+    """Load `file`, a scenario or recorded traffic.
 
     Raises:
         CassetteError: it is neither, or cannot be used.

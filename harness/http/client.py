@@ -1,4 +1,4 @@
-"""The real client without a network below it, and the chunks that its consumer has handled."""
+"""The real client without a network, and a callback for each chunk that its consumer handled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["local_client", "reported"]
 
 
 def local_client(base_url: str, clock: Clock, http: httpx.AsyncClient) -> GeminiContentGenerator:
-    """google-genai's client over `http`, without certificates, which take longer than a run."""
+    """Make google-genai's client over `http`, without loading certificates, which is slow."""
     return GeminiContentGenerator(
         AuthConfig(type=AuthType.USE_GEMINI, api_key="local", base_url=base_url),
         clock,
@@ -28,7 +28,7 @@ def local_client(base_url: str, clock: Clock, http: httpx.AsyncClient) -> Gemini
 async def reported(
     stream: ChunkStream, request: int, on_chunk: Callable[[int, int], None] | None
 ) -> ChunkStream:
-    """Pass `stream` on; closing the result closes it.
+    """Yield the chunks of `stream`; closing the result closes the stream.
 
     `on_chunk` receives the indices of the request and of the chunk, both from 0, when the consumer
     asks for the next chunk.

@@ -21,11 +21,11 @@ class RawExchange:
     index: int
     """Place in the file, from 0."""
     method: str
-    """Upper case."""
+    """The HTTP method in upper case."""
     url: str
-    """Absolute, or only a path where the format records no host."""
+    """The URL: absolute, or only a path if the format records no host."""
     request: Json = None
-    """The request's body, decoded; None where there is none or it is not JSON."""
+    """The request's body, decoded; `None` if there is none or it is not JSON."""
     status: int
     reason: str = ""
     body: bytes
@@ -34,7 +34,7 @@ class RawExchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpExchange:
-    """One model call of a recording, in the form in which it is replayed."""
+    """One model call of a recording, as it is replayed."""
 
     index: int
     method: StepMethod
@@ -43,7 +43,7 @@ class HttpExchange:
     """The API's method in the recording: `generateContent`, `streamGenerateContent`, …"""
     model: str
     request: JsonObject
-    """The recorded request's body; empty where it was not JSON."""
+    """The recorded request's body; empty if it was not JSON."""
     status: int
     reason: str
     body: bytes
@@ -53,12 +53,12 @@ class HttpExchange:
 
     @property
     def calls_tools(self) -> bool:
-        """True when the model asked for a tool."""
+        """Whether the model called a tool."""
         return any(function_calls(chunk) for chunk in self.chunks)
 
     @property
     def is_retried(self) -> bool:
-        """True for an error that a runtime retries, as status or as event."""
+        """Whether it is an error that a runtime retries, as a status or an event."""
         errors = [chunk["error"] for chunk in self.chunks if isinstance(chunk.get("error"), dict)]
         codes = [self.status, *(error.get("code") for error in errors)]
         return any(isinstance(code, int) and (code in (429, 499) or code >= 500) for code in codes)
@@ -74,7 +74,7 @@ class HttpRecording:
     contract: tuple[str, ...] = ()
     """Ids of the behaviours that the file's own key `contract` names; vcrpy ignores it."""
     skipped: tuple[str, ...] = ()
-    """Why exchanges are left out: one line each."""
+    """The reasons why exchanges are left out, one line each."""
 
     @property
     def name(self) -> str:
@@ -83,15 +83,15 @@ class HttpRecording:
 
     @property
     def model(self) -> str:
-        """The model that the recorded client asked."""
+        """The model of the recorded requests."""
         return self.exchanges[0].model
 
     def model_exchanges(self) -> Iterator[HttpExchange]:
-        """The exchanges of a runtime's conversation."""
+        """Return the exchanges of a runtime's conversation."""
         return (each for each in self.exchanges if each.method is StepMethod.STREAM)
 
     def sends(self) -> tuple[str, ...]:
-        """The user's messages that make a runtime request the recorded answers in order.
+        """Return the user's messages that make a runtime request the recorded answers in order.
 
         A runtime continues by itself after an answer that calls tools and after an error that it
         retries. The texts are the recorded client's where the request has one.
@@ -105,7 +105,7 @@ class HttpRecording:
         return tuple(texts)
 
     def document(self) -> JsonObject:
-        """A cassette (format 1) of the user's side, for a run whose model is this recording.
+        """Return a cassette (format 1) of the user's side, for a run with this recording as model.
 
         Its `model` steps are empty: `harness.http.replay.HttpReplayedGenerator` answers.
         """
@@ -122,11 +122,11 @@ class HttpRecording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedRecording:
-    """A file without anything to replay."""
+    """A file without anything to replay, and the reason."""
 
     file: Path
     reason: str
-    """One line; equal reasons have equal words."""
+    """A reason as one line; equal reasons have equal texts."""
     details: tuple[str, ...] = ()
 
 

@@ -26,7 +26,7 @@ __all__ = ["Lacking", "declared_behaviours", "read_exchanges"]
 
 _MAX_BODY = 64 * 1024 * 1024
 _MAX_BODIES = 256 * 1024 * 1024
-"""The most bytes of all bodies of a file together, decompressed."""
+"""The maximum size of all bodies of a file together, decompressed, in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +38,11 @@ class Lacking:
 
 
 class _Lack(Exception):
-    """Why the exchange at hand cannot be read."""
+    """The reason why the current exchange cannot be read."""
 
 
 def read_exchanges(documents: list[Json]) -> tuple[str, list[RawExchange | Lacking]] | None:
-    """The format's name and the exchanges in order; None for any other document."""
+    """Return the format's name and the exchanges in order; `None` for any other document."""
     first = documents[0] if documents else None
     if isinstance(first, Mapping):
         if isinstance(first.get("interactions"), list):
@@ -55,7 +55,7 @@ def read_exchanges(documents: list[Json]) -> tuple[str, list[RawExchange | Lacki
 
 
 def declared_behaviours(documents: list[Json]) -> tuple[str, ...]:
-    """The texts in the first document's list `contract`, if it has one."""
+    """Return the texts in the first document's list `contract`, if it has one."""
     first = documents[0] if documents else None
     ids = first.get("contract") if isinstance(first, Mapping) else None
     return tuple(each for each in ids if isinstance(each, str)) if isinstance(ids, list) else ()
@@ -164,7 +164,7 @@ def _json_bytes(value: Json) -> bytes:
 
 
 def _bytes(body: Json) -> bytes:
-    """A body as bytes, decompressed even where the recorded headers do not say so."""
+    """Return a body as bytes, decompressed even if the recorded headers do not require it."""
     if body is None:
         return b""
     if isinstance(body, str):

@@ -1,4 +1,4 @@
-"""What google-genai's client makes of an answer, as named rules, for the scripted side of a pair.
+"""The changes that google-genai's client makes to a response, as named rules, for scripted models.
 
 A scenario runs once over a socket and once from its script. Each rule rewrites a step of the script
 into what the client would return, and gives the reason; any other difference is a finding.
@@ -44,14 +44,14 @@ _PART_FIELDS: Final = frozenset(
     }
 )
 _FREE: Final = frozenset({"args"})
-"""Fields that hold any JSON."""
+"""Fields with arbitrary JSON values."""
 
 
 class _ErrorEvent(ErrorSpec):
-    """An API error that arrives as an event of a stream that had begun."""
+    """An API error that arrives as an event within a stream."""
 
     def to_exception(self) -> ApiError | NetworkError:
-        """As the client raises it: with words before the JSON."""
+        """Add the client's prefix to the JSON of the error."""
         error = super().to_exception()
         assert isinstance(error, ApiError)
         return ApiError(error.status, f"got status: {self.grpc}. {error.message}")
@@ -103,7 +103,7 @@ READING_RULES: Final[tuple[Callable[[ModelStep], ModelStep], ...]] = (
 
 
 def as_read(step: ModelStep, fired: Counter[str] | None = None) -> ModelStep:
-    """`step` as the client would return it; counts in `fired` the rules that changed it."""
+    """Return `step` as the client would; count in `fired` the rules that changed it."""
     for rule in READING_RULES:
         changed = rule(step)
         if changed is not step and fired is not None and changed != step:
@@ -118,7 +118,7 @@ def read_source(
     [Cassette, VirtualClock, Callable[[ObservedRequest], None], Callable[[int, int], None]],
     ReplayedContentGenerator,
 ]:
-    """A `ModelSource` of the runner: the cassette's own steps, as the client would return them.
+    """Answer with the cassette's steps as the client would return them: a `ModelSource`.
 
     Like the client, and unlike a plain script, it raises in the middle of an aborted stream.
     """

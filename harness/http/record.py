@@ -42,9 +42,9 @@ class HttpScenario:
     note: str
     steps: Sequence[Mapping[str, Json]]
     conversations: Sequence[Sequence[Content]]
-    """The contents of each request, in order; as many as there are steps."""
+    """The contents of each request, in order, one for each step."""
     contract: tuple[str, ...]
-    """The behaviours that it shows; vcrpy ignores the key."""
+    """Ids of the behaviours that it shows; vcrpy ignores the key."""
 
 
 def _user(*parts: JsonObject) -> Content:
@@ -157,7 +157,7 @@ SCENARIOS: Final = (
 
 
 async def record_http_cassettes(out_dir: Path) -> list[Path]:
-    """Record every scenario into `out_dir`, replacing what is there; returns the files.
+    """Record every scenario into `out_dir`, replacing existing files; return the files.
 
     Needs loopback sockets and no network. Raises `OSError` when the folder cannot be written.
     """
@@ -198,12 +198,12 @@ async def _ask(generator: GeminiContentGenerator, contents: Sequence[Content]) -
             async for _ in stream:
                 pass
     except ModelError:
-        # Some scenarios are about errors; the cassette holds them.
+        # Some scenarios are about errors, which the cassette records.
         return
 
 
 def _clean_request(request: Any) -> Any:
-    """Remove key, versions and port, which differ from run to run."""
+    """Remove API key, versions and port, which differ from run to run."""
     request.uri = re.sub(
         r"^http://127\.0\.0\.1:\d+", "https://generativelanguage.googleapis.com", request.uri
     )

@@ -36,7 +36,7 @@ _BROKEN: Final = (
     yaml.YAMLError,
     ValueError,
     RecursionError,
-    # PyYAML's constructors take a scalar's word for what its tag says.
+    # PyYAML's constructors do not check that a scalar fits its tag.
     ArithmeticError,
     LookupError,
     AttributeError,
@@ -45,7 +45,7 @@ _BROKEN: Final = (
 
 
 class _RecordedYaml(YamlReader):
-    """What the safe loader reads, with numbers of bounded length.
+    """The types of the safe loader, with numbers of bounded length.
 
     A key that a mapping has twice is an error: of two `headers:` or `request:` the first is most
     likely part of an exchange whose beginning is missing.
@@ -91,7 +91,7 @@ class _RecordedYaml(YamlReader):
 
 
 def load_documents(path: Path) -> list[Json]:
-    """The documents of a file, in order; empty for an empty file.
+    """Return the documents of a file, in order; an empty file has none.
 
     Raises:
         CassetteFormatError: The file is too large, too deep, not UTF-8 or not plain YAML.

@@ -1,4 +1,4 @@
-"""A recording behind the real client: google-genai, httpx and vcrpy, with no network below.
+"""A recording behind the real client: google-genai, httpx and vcrpy, without a network.
 
 `HttpReplayedGenerator` uses a `GeminiContentGenerator` whose HTTP client ends in a vcrpy cassette.
 It covers what a scripted model skips: requests that the SDK accepts, event streams that it parses,
@@ -47,7 +47,7 @@ _WIRE: Final = {
 
 
 class HttpReplayedGenerator:
-    """A model that answers one run from `recording`; see the module.
+    """Open a model that answers one run from `recording`; see the module.
 
     Each request takes 1 ms of virtual time. The hooks are those of
     `services.model.replay.generator.ReplayedContentGenerator`.
@@ -72,28 +72,28 @@ class HttpReplayedGenerator:
         self._gemini = local_client(_BASE, clock, http)
 
     def unused_steps(self) -> list[int]:
-        """Indices of the exchanges that no request used, ascending."""
+        """Return the indices of the exchanges that no request used, ascending."""
         count = len(self._recording.exchanges)
         return [index for index in range(count) if not self._cassette.play_counts[index]]
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """Ask for a whole answer. Recordings hold none: recorded ones are served as streams."""
+        """Refuse: recorded whole responses are served as streams."""
         self._count(StepMethod.GENERATE, request)
         return await self._gemini.generate_content(request)
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
-        """Ask for the next recorded answer."""
+        """Request the next recorded response as a stream."""
         index = self._count(StepMethod.STREAM, request)
         stream = await self._gemini.generate_content_stream(request)
         return reported(stream, index, self._on_chunk)
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
-        """Ask for the next recorded count."""
+        """Request the next recorded count."""
         self._count(StepMethod.COUNT_TOKENS, request)
         return await self._gemini.count_tokens(request)
 
     async def embed_content(self, request: EmbedRequest) -> JsonObject:
-        """Ask for embeddings. Recordings hold none."""
+        """Refuse: recordings contain no embeddings."""
         self._count(StepMethod.EMBED, request)
         return await self._gemini.embed_content(request)
 
@@ -107,7 +107,7 @@ class HttpReplayedGenerator:
         return index
 
     def _miss(self, call: str) -> str:
-        """Note a request without an answer, and the nearest unused exchange."""
+        """Record a request without a response, and the nearest unused exchange."""
         index = self._requests - 1
         nearest = next(iter(self.unused_steps()), None)
         reason = "every exchange is used"
@@ -131,7 +131,7 @@ class HttpReplayedGenerator:
 
 
 def _cassette_of(recording: HttpRecording) -> Cassette:
-    """The recording as a vcrpy cassette, ready to play each exchange once and in order."""
+    """Return the recording as a vcrpy cassette, which plays each exchange once and in order."""
     from vcr.cassette import Cassette
     from vcr.record_mode import RecordMode
 
@@ -150,7 +150,7 @@ class _Persister:
         self._recording = recording
 
     def load_cassette(self, path: str, serializer: Any) -> tuple[list[Any], list[Any]]:
-        """Requests and responses in vcrpy's form."""
+        """Return requests and responses in vcrpy's form."""
         from vcr.request import Request
 
         requests, responses = [], []

@@ -1,4 +1,4 @@
-"""Event streams as the API writes them, and as google-genai's client can read them.
+"""Writes event streams like the API, readable for google-genai's client.
 
 The client splits lines where Python's `str.splitlines` does, which is at more characters than an
 event stream's line ends: U+0085, U+2028 and U+2029 are legal in a JSON string and break its event.
@@ -20,12 +20,12 @@ _ESCAPED: Final = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 
 
 def event_stream(chunks: Iterable[JsonObject], line_end: str = "\r\n") -> bytes:
-    """`chunks` as one event each, separated by two line ends: the API's is CR LF."""
+    """Format each chunk as one event that two line ends close; the API's line end is CR LF."""
     return b"".join(
         f"data: {js_json(chunk).translate(_ESCAPED)}{line_end * 2}".encode() for chunk in chunks
     )
 
 
 def is_readable(body: bytes) -> bool:
-    """False when a character in the stream would end a line that is not at its end."""
+    """Return whether no character within a line of the stream would be read as a line end."""
     return _FALSE_LINE_ENDS.search(body.decode("utf-8", "replace")) is None

@@ -52,10 +52,10 @@ _MAX_BODY = 64 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class StandInRequest:
-    """A request as it arrived. `headers` have lower-case names."""
+    """A received request. `headers` have lower-case names."""
 
     method: str
-    """The API's method: `streamGenerateContent`, …; empty for a path that has none."""
+    """The API's method, such as `streamGenerateContent`; empty if the path names none."""
     model: str
     path: str
     query: str
@@ -65,7 +65,7 @@ class StandInRequest:
 
 @dataclass(slots=True)
 class StandIn:
-    """The server's script and the requests that arrived."""
+    """The server's script, and the received requests."""
 
     steps: list[Mapping[str, Json]]
     clock: Clock = field(default_factory=SystemClock)
@@ -98,7 +98,7 @@ class StandIn:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> bool:
-        """Answer by the next step; False when the connection has to be closed."""
+        """Answer with the next step; return false if the connection must be closed."""
         step = self._due(request)
         if step is None:
             error = {"status": 400, "message": "The stand-in has no more steps.", "grpc": "ABORTED"}
@@ -131,7 +131,7 @@ class StandIn:
         for piece in _pieces(body[:end], step.get("cuts", ())):
             writer.write(b"%x\r\n%s\r\n" % (len(piece), piece))
             await writer.drain()
-            # The client's loop is often this one: let it read each piece by itself.
+            # The client often runs in this event loop: let it read each piece separately.
             await asyncio.sleep(0)
         if "reset_at" in step:
             _reset(writer)
@@ -162,7 +162,7 @@ async def open_standin(
         if task is not None:
             connections.add(task)
             task.add_done_callback(connections.discard)
-        # Only the end of the server cancels, and asyncio's streams would call that a failure.
+        # Only the end of the server cancels this; asyncio's streams would report a failure.
         with suppress(asyncio.CancelledError):
             await standin.serve(reader, writer)
 
@@ -182,7 +182,7 @@ async def open_standin(
 
 
 def stream_body(step: Mapping[str, Json]) -> bytes:
-    """The whole event stream of a step, which its `cuts` count in."""
+    """Return the whole event stream of a step; its `cuts` are offsets in it."""
     if "raw" in step:
         raw: str = step["raw"]
         return raw.encode()

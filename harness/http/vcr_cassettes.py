@@ -45,7 +45,7 @@ _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 class _Skip(Exception):
-    """Why an exchange is not replayed."""
+    """The reason why an exchange is not replayed."""
 
 
 def load_recording(file: Path) -> HttpRecording | SkippedRecording:
@@ -82,7 +82,7 @@ def load_recording(file: Path) -> HttpRecording | SkippedRecording:
 
 
 def _main_reason(reasons: list[str]) -> str:
-    """The reason for the whole file: one about a model call, if possible."""
+    """Return the reason for the whole file, preferably one about a model call."""
     if not reasons:
         return "holds no model call"
     about_calls = [each for each in reasons if not each.startswith(("other host", "not a model"))]
@@ -127,7 +127,7 @@ def _split(url: str) -> SplitResult:
 
 
 def _collection(path: str) -> str:
-    """What a path is about: the word after the API's version."""
+    """Return the resource in a path: the word after the API's version."""
     words = re.split(r"/v1(?:beta\d*|alpha)?/", path, maxsplit=1)[-1].strip("/")
     return re.split(r"[/:]", words)[0][:40]
 
@@ -167,7 +167,7 @@ def _answer(
 
 
 def parse_event_stream(body: bytes) -> list[JsonObject]:
-    """The JSON objects of an event stream, in order.
+    """Return the JSON objects of an event stream, in order.
 
     Only CR and LF end a line here; what else Unicode calls a line end is text.
     """
@@ -193,7 +193,7 @@ def _object(text: str | bytes) -> JsonObject:
 
 
 def _with_base64_signatures(value: Json) -> Json:
-    """A copy in which every signature is base64: placeholders are encoded, the rest is kept."""
+    """Copy a value, with signatures that are placeholders encoded as base64."""
     if isinstance(value, list):
         return [_with_base64_signatures(item) for item in value]
     if not isinstance(value, dict):
@@ -206,7 +206,7 @@ def _with_base64_signatures(value: Json) -> Json:
 
 
 def _is_base64(text: str) -> bool:
-    """Whether the SDK's models, which are strict, accept it as base64."""
+    """Return whether the SDK's strict models accept it as base64."""
     padded = text.translate(str.maketrans("-_", "+/")).rstrip("=")
     padded += "=" * (-len(padded) % 4)
     try:

@@ -35,7 +35,7 @@ _STEP: ContextVar[int | None] = ContextVar("wire_step", default=None)
 
 
 def wire_step(step: ModelStep) -> JsonObject:
-    """`step` as a step of the stand-in. Its chunks have no markers, and it does not hang."""
+    """Return `step` as a step of the stand-in, whose chunks have no markers; it never hangs."""
     if step.error is not None:
         return {"error": _error(step.error)}
     if step.kind is StepKind.STREAM:
@@ -50,7 +50,7 @@ def wire_step(step: ModelStep) -> JsonObject:
 
 
 def _as_the_api_writes(response: Json) -> Json:
-    """A response as the Gemini API writes it: citations have another name there."""
+    """Return a response as the Gemini API writes it, which names citations differently."""
     if not isinstance(response, dict) or not response.get("candidates"):
         return response
     return {**response, "candidates": [_candidate(each) for each in response["candidates"]]}
@@ -73,7 +73,7 @@ def _error(error: ErrorSpec) -> JsonObject:
 
 @asynccontextmanager
 async def open_wire(framed: Callable[[JsonObject], JsonObject]) -> AsyncIterator[ModelSource]:
-    """A source of models that share a stand-in and a client; leaving ends both.
+    """Open a source of models that share a stand-in and a client; the exit closes both.
 
     `framed` receives every step of the stand-in, and returns it with its cuts.
     """
@@ -104,7 +104,7 @@ async def _name_step(request: httpx.Request) -> None:
 
 
 class WireModel:
-    """The model of such a run; see the module."""
+    """The model of a run over the stand-in; see the module."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class WireModel:
 
     @property
     def notes(self) -> Sequence[ReplayNote]:
-        """Requests that no step fits."""
+        """Requests that matched no step."""
         return self._tickets.notes
 
     def unused_steps(self) -> list[int]:
@@ -134,12 +134,12 @@ class WireModel:
         return self._tickets.unused_steps()
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """Ask for a whole answer."""
+        """Request a whole response."""
         _STEP.set(_number(await self._tickets.generate_content(request)))
         return await self._gemini.generate_content(request)
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
-        """Ask for a stream of chunks."""
+        """Request a stream of chunks."""
         index = self._tickets.request_count
         async with aclosing(await self._tickets.generate_content_stream(request)) as tickets:
             _STEP.set(_number(await anext(tickets)))
@@ -147,18 +147,18 @@ class WireModel:
         return reported(stream, index, self._on_chunk)
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
-        """Ask for a number of tokens."""
+        """Request a token count."""
         _STEP.set(_number(await self._tickets.count_tokens(request)))
         return await self._gemini.count_tokens(request)
 
     async def embed_content(self, request: EmbedRequest) -> JsonObject:
-        """Ask for embeddings."""
+        """Request embeddings."""
         _STEP.set(_number(await self._tickets.embed_content(request)))
         return await self._gemini.embed_content(request)
 
 
 def _ticket(place: int, step: ModelStep) -> ModelStep:
-    """`step` for the scripted model: matched and delayed alike, answered with its index."""
+    """Return `step` for the scripted model: matched and delayed alike, with its index as answer."""
     number = {_TICKET: place}
     plain = replace(step, error=None, then_error=None, chunks=(), value=None)
     if step.method is StepMethod.STREAM:

@@ -39,7 +39,7 @@ __all__ = ["Recorded", "Recorder"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """A cassette that was written, with remarks for the user."""
+    """A written cassette, with remarks for the user."""
 
     file: Path
     requests: Path
@@ -52,7 +52,7 @@ class Recorded:
 
 @dataclass(slots=True)
 class _Seen:
-    """What is known of a run before it asks its first question, and what it has done since."""
+    """The facts of a run: its setup before the first model request, and its actions since."""
 
     facts: RunFacts
     scrubber: Scrubber
@@ -98,7 +98,7 @@ class Recorder:
         self._seen: _Seen | None = None
 
     def begins(self, facts: RunFacts) -> None:
-        """Read the files that the run begins with.
+        """Read the initial files of the run.
 
         Raises:
             FatalInputError: they cannot be read, or are too many.
@@ -121,22 +121,22 @@ class Recorder:
         )
 
     def model(self, generator: ContentGenerator) -> ContentGenerator:
-        """The model, with everything that it answers kept."""
+        """Wrap the model, so that all its responses are recorded."""
         return TapingContentGenerator(generator, self._run.tape)
 
     def sends(self, prompt: str, content: tuple[ContentPart, ...]) -> None:
-        """What the cassette's script sends."""
+        """Record the payload that the cassette's script sends."""
         self._run.prompt = prompt
         self._run.content = content
 
     def saw(self, event: AgentEvent) -> None:
-        """Events are counted: an interruption is put after as many of them."""
+        """Count an event; an interruption is recorded as a number of events."""
         self._run.events += 1
         if isinstance(event, AgentEnd) and event.reason == "aborted":
             self._run.aborted = True
 
     def write(self, *, interrupted: bool) -> Recorded | None:
-        """Write the cassette and the requests beside it; `None` where there is nothing to keep.
+        """Write the cassette and the requests beside it; return `None` if nothing is worth keeping.
 
         Nothing is kept of a run in which the API answered nothing: see `nothing`.
 
@@ -181,7 +181,7 @@ class Recorder:
 
     @property
     def nothing(self) -> str:
-        """Why `write` keeps nothing, in half a sentence."""
+        """The reason why `write` keeps nothing, as a clause."""
         asked = self._seen is not None and self._seen.tape.steps
         return "the model's API answered nothing" if asked else "nothing was asked of a model"
 
@@ -234,13 +234,13 @@ def _answerer(seen: _Seen) -> str:
     if auth is None:
         return "recorded answers"
     if auth.base_url:
-        # Of an address only the host: the rest may hold a name and a password.
+        # Only the host of an address, since the rest may contain a user name and a password.
         return f"the gateway {urlsplit(auth.base_url).hostname}"
     return "Vertex AI" if auth.vertexai else "the Gemini API"
 
 
 def _payload(seen: _Seen) -> Json:
-    """The text alone, where nothing else was sent."""
+    """Return the text alone, if the payload has no other part."""
     if seen.content == (TextPart(text=seen.prompt),):
         return seen.prompt
     parts = [content_part_to_wire(part) for part in seen.content]
@@ -248,7 +248,7 @@ def _payload(seen: _Seen) -> Json:
 
 
 def _moment(seen: _Seen) -> JsonObject:
-    """When a run was interrupted, in the words of a cassette."""
+    """Return the moment of an interruption, as a cassette writes it."""
     last = len(seen.tape.steps) - 1
     pending = seen.tape.pending
     if pending is None:
@@ -259,7 +259,7 @@ def _moment(seen: _Seen) -> JsonObject:
 
 
 def _resumed(file: Path | None) -> JsonObject | None:
-    """The lines of the recording that is gone on from, as they are before the run."""
+    """Return the lines of the resumed recording, as they are before the run."""
     if file is None:
         return None
     try:
@@ -277,7 +277,7 @@ def _resumed(file: Path | None) -> JsonObject | None:
 
 
 def _write(texts: Mapping[Path, str]) -> None:
-    """Write all of the files, or none."""
+    """Write all files or none."""
     drafts = {file: file.with_name(f"{file.name}.part") for file in texts}
     new = [file for file in texts if not file.exists()]
     file = next(iter(texts))

@@ -1,4 +1,4 @@
-"""Finds a secret that is left in a document: in pieces, or where no mask may go.
+"""Finds a secret that masking left in a document: in pieces, or where no mask is possible.
 
 Masks cover a secret in one text and in the texts of one stream. This looks at what they cannot
 cover: pieces that lie in a thought and in the answer after it, in two answers, in a call and in its
@@ -20,14 +20,14 @@ __all__ = ["remains"]
 _Path: TypeAlias = tuple[str | int, ...]
 _SHORTEST: Final = 8
 _SHARE: Final = 4
-"""A quarter of a secret gives too much of it away."""
+"""A quarter of a secret already reveals too much of it."""
 _BESIDE: Final = frozenset(
     {
         *("role", "finishReason", "id", "name", "modelVersion", "responseId", "mimeType"),
         *("thoughtSignature", "method", "thread", "model", "systemInstruction"),
     }
 )
-"""Keys of what stands between the words of a conversation and is none of them."""
+"""Keys of values between the texts of a conversation that are not part of the texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,12 @@ class _Text:
 
     @property
     def key(self) -> str | int:
-        """The last key of the path that is no index."""
+        """The last key of the path that is not an index."""
         return next((step for step in reversed(self.path) if isinstance(step, str)), "")
 
 
 def remains(value: Json, secret: str, spellings: Collection[str] = ()) -> str | None:
-    """Where `secret` is left in `value`, or so much of it that it is given away.
+    """Return the place in `value` of `secret`, or of a part that reveals too much of it.
 
     Args:
         value: What is about to be written, masks included.
@@ -56,7 +56,7 @@ def remains(value: Json, secret: str, spellings: Collection[str] = ()) -> str | 
     texts = list(_texts(value, (), thought=False))
     words = [each for each in texts if each.key not in _BESIDE]
     spoken = [each for each in words if each.key == "text"]
-    # What stands in one text is looked at with something between that no secret has.
+    # The texts are joined with a separator that occurs in no secret.
     readings: list[tuple[str, Sequence[_Text]]] = [
         ("\0", texts),
         ("", words),
@@ -73,7 +73,7 @@ def remains(value: Json, secret: str, spellings: Collection[str] = ()) -> str | 
 
 
 def _texts(value: Json, path: _Path, *, thought: bool) -> Iterator[_Text]:
-    """All texts and keys, in their order."""
+    """Yield all texts and keys, in order."""
     if isinstance(value, str):
         yield _Text(path, value, thought)
     elif isinstance(value, dict):
@@ -93,7 +93,7 @@ def _first(joined: str, secret: str, spellings: Collection[str]) -> int | None:
     if _is_path(secret):
         return None
     least = max(_SHORTEST, -(-len(secret) // _SHARE))
-    # A run of `least` characters holds a block of half as many that begins at a multiple of them.
+    # Every run of `least` characters contains a block of half that length at a multiple of it.
     size = -(-least // 2)
     for offset in range(0, len(secret) - size + 1, size):
         block = secret[offset : offset + size]
@@ -107,7 +107,7 @@ def _first(joined: str, secret: str, spellings: Collection[str]) -> int | None:
 
 
 def _is_path(secret: str) -> bool:
-    """Whether it names a file, whose folders are written elsewhere as well."""
+    """Return whether it is a path, whose folders also occur elsewhere."""
     kinds = (str.isdigit, str.isupper, str.islower)
     return secret.startswith(("/", "~/", "./", "../")) and not any(
         all(any(map(kind, step)) for kind in kinds) for step in secret.split("/")
@@ -115,7 +115,7 @@ def _is_path(secret: str) -> bool:
 
 
 def _run(joined: str, secret: str, start: int, offset: int, size: int) -> tuple[int, int]:
-    """How far `joined` and `secret` agree around a block that both have."""
+    """Return the length of the common part of `joined` and `secret` around a common block."""
     low, high = 0, size
     while min(start, offset) > low and joined[start - low - 1] == secret[offset - low - 1]:
         low += 1
@@ -129,7 +129,7 @@ def _run(joined: str, secret: str, start: int, offset: int, size: int) -> tuple[
 
 
 def _gives_away(run: str) -> bool:
-    """Words and paths of a value occur elsewhere as well; letters and digits together do not."""
+    """Return whether a part mixes letters and digits; words and paths also occur elsewhere."""
     return any(
         len(piece) >= _SHORTEST and any(map(str.isdigit, piece)) and any(map(str.isalpha, piece))
         for piece in run.replace(" ", "/").split("/")

@@ -1,4 +1,4 @@
-"""What the model of a recorded run was asked: a file beside the cassette, a line each.
+"""The model requests of a recorded run: a file beside the cassette, one request a line.
 
 A cassette has no place for requests. A line is a request in the words of a trace document, as its
 difference from the one before of the same role and thread: whole ones would grow with the square
@@ -18,12 +18,12 @@ __all__ = ["request_lines", "requests_file"]
 
 
 def requests_file(cassette: Path) -> Path:
-    """Where the requests of a recorded cassette are."""
+    """Return the file of a recorded cassette's requests."""
     return cassette.with_suffix(".requests.jsonl")
 
 
 def request_lines(requests: Sequence[ObservedRequest]) -> Iterator[JsonObject]:
-    """The lines of `requests`, in their order."""
+    """Yield a line for each of `requests`, in order."""
     shown: set[str] = set()
     for index, request in enumerate(requests):
         yield _line(index, request, shown)
@@ -43,7 +43,7 @@ def _line(index: int, request: ObservedRequest, shown: set[str]) -> JsonObject:
     if request.thread != "main":
         line["thread"] = request.thread
     if request.system_instruction is not None and request.system_digest is not None:
-        # Whole where it is new; the same one goes out with every request.
+        # In full only if it is new, since most requests repeat it.
         known = request.system_digest in shown
         line["systemInstruction"] = request.system_digest if known else request.system_instruction
         shown.add(request.system_digest)

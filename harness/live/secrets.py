@@ -1,4 +1,4 @@
-"""What must not get into a file that is meant to be shared: keys, tokens, paths of this machine."""
+"""Removes keys, tokens and paths of this machine from files that will be shared."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SECRET_NAME: Final = re.compile(
 )
 _IN_ADDRESS: Final = re.compile(r"://[^\s/@:]{0,100}:([^\s/@]{1,200})@")
 _SHORTEST: Final = 8
-"""A shorter value is no secret, and its text is found everywhere."""
+"""The minimum length of a secret; shorter texts occur everywhere."""
 _HEADERS: Final = "GEMINI_CLI_CUSTOM_HEADERS"
 _SECRET_KEY: Final = re.compile(
     r"(?i)api[-_]?key|token$|secret|password|authorization|credential|^headers$|^oauth$"
@@ -37,13 +37,13 @@ _HARMLESS: Final = re.compile(r"(?i).*\.(example|sample|template|py|ts|js|md|go|
 
 
 def is_secret_file(name: str) -> bool:
-    """Whether a file usually holds keys, by its name."""
+    """Return whether a file of that name usually contains keys."""
     plain = PurePosixPath(name).name
     return bool(_SECRET_FILES.fullmatch(plain)) and not _HARMLESS.fullmatch(plain)
 
 
 class Scrubber:
-    """Takes secrets, and the run's own folders, out of texts.
+    """Removes secrets and the run's own folders from texts.
 
     Args:
         variables: The environment: the values of what is called a key or token there are secrets.
@@ -66,34 +66,34 @@ class Scrubber:
         self._places.append((re.compile(workspace.project_hash), "<PROJECT_HASH>"))
 
     def text(self, text: str) -> str:
-        """`text` without them."""
+        """Return `text` without secrets and folders."""
         return self._redactor.text(self._placed(text))
 
     def value(self, value: Json) -> Json:
-        """The same for every text of a JSON value, keys too; chunks of a stream are one text."""
+        """Clean every text and key of a JSON value; the chunks of a stream count as one text."""
         return self._redactor.value(_mapped(value, self._placed))
 
     def _placed(self, text: str) -> str:
-        # Before secrets: a run's folder may lie in a person's home.
+        # Before secrets, since a run's folder may be in a user's home.
         for place, shown in self._places:
             text = place.sub(shown, text)
         return text
 
     def settings(self, settings: JsonObject) -> JsonObject:
-        """The same for settings, where some keys hold nothing but secrets."""
+        """Clean settings, in which the values of some keys are always secret."""
         cleaned: JsonObject = self.value(_without_secret_keys(settings))
         return cleaned
 
     def holds_secret(self, data: str | bytes) -> bool:
-        """Whether a secret is in there."""
+        """Return whether the content contains a secret."""
         if isinstance(data, str):
             return bool(self._redactor.secrets_in(data))
         text = data.decode("utf-8", "replace")
-        # Text of two bytes a character reads like this, too.
+        # Without zero bytes, to find secrets in UTF-16 text, too.
         return any(map(self.holds_secret, (text, text.replace("\0", ""))))
 
     def refuse_remains(self, value: Json, name: str) -> None:
-        """Refuse to keep `value`, called `name`, if a secret is left that no mask can cover.
+        """Check that `value`, called `name`, contains no secret that masking left.
 
         Such are pieces of one that are spread over answers, and one in a field that must stay as
         it is, such as a signature.
@@ -113,7 +113,7 @@ class Scrubber:
 
 
 def _secrets(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Names and values; a value may occur more than once."""
+    """Yield names and values of secrets; a value may occur more than once."""
     for name, value in variables.items():
         found = [value, value.strip()] if _SECRET_NAME.search(name.upper()) else []
         found += _IN_ADDRESS.findall(value)
@@ -125,12 +125,12 @@ def _secrets(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def _spellings(secret: str) -> set[str]:
-    """How else programs write `secret`: base64 from each offset, hexadecimal, escaped."""
+    """Yield the other spellings of `secret`: base64 at each offset, hexadecimal, escaped."""
     data = secret.encode("utf-8", "surrogateescape")
     written = {quote(secret, safe=""), json.dumps(secret)[1:-1], data.hex(), repr(secret)[1:-1]}
     for before in range(3):
         coded = base64.b64encode(b"\0" * before + data).decode()
-        # Characters at the edges also hold bits of what stands beside the secret.
+        # The characters at the edges also encode bits of the neighbouring bytes.
         inner = coded[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
         written |= {inner, inner.replace("+", "-").replace("/", "_")}
     return written - {secret}

@@ -1,4 +1,4 @@
-"""The files that a run begins with, read before it does anything.
+"""The initial files of a run, read before it starts.
 
 Left out: version control, installed packages and caches, links, and files that usually hold keys.
 """
@@ -31,7 +31,7 @@ _OF_HOME: Final = (
     *(".gemini/GEMINI.md", ".gemini/skills", ".gemini/policies"),
     *(".gemini/agents", ".gemini/acknowledgments"),
 )
-"""What of a home plays a part in runs, but for settings, which a cassette has elsewhere."""
+"""The parts of a home that affect runs, except settings, which a cassette stores elsewhere."""
 
 _SIGNS_IN: Final = re.compile(rb"(?m)^[\s-]*(auth|headers|env)[ \t]*:")
 """Keys of an agent's definition that usually hold credentials."""
@@ -39,7 +39,7 @@ _SIGNS_IN: Final = re.compile(rb"(?m)^[\s-]*(auth|headers|env)[ \t]*:")
 
 @dataclass(slots=True)
 class Seed:
-    """Files by their path, as a cassette has them, and those that were left out."""
+    """Files by path, as a cassette stores them, and the omitted files."""
 
     files: dict[str, Json] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
@@ -47,7 +47,7 @@ class Seed:
 
 
 def read_seed(root: Path, scrubber: Scrubber, *, without: Collection[Path] = ()) -> Seed:
-    """Read the workspace at `root`, but for the files of `without`.
+    """Read the workspace at `root`, except the files of `without`.
 
     Raises:
         UsageError: it is too large for a cassette, or a file cannot be read.
@@ -58,7 +58,7 @@ def read_seed(root: Path, scrubber: Scrubber, *, without: Collection[Path] = ())
 
 
 def read_home(home: Path, scrubber: Scrubber) -> Seed:
-    """Read what of the home plays a part in a run.
+    """Read the parts of the home that affect a run.
 
     Raises:
         UsageError: the same.
@@ -115,12 +115,12 @@ def _read(file: Path, seed: Seed) -> bytes:
 
 
 def _content(content: bytes, scrubber: Scrubber) -> str | JsonObject | None:
-    """A file as a cassette has it; `None` for bytes with a secret in them."""
+    """Return a file as a cassette stores it; `None` for bytes that contain a secret."""
     try:
         text = content.decode()
     except UnicodeDecodeError:
         text = None
-    # YAML has no place for other control characters, and reads a carriage return as a line's end.
+    # YAML cannot represent other control characters, and reads a carriage return as a line break.
     if text is not None and all(c in "\n\t" or c.isprintable() for c in text):
         return scrubber.text(text)
     if scrubber.holds_secret(content):

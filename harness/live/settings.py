@@ -1,4 +1,4 @@
-"""A settings file's words as a cassette's session has them: the core's parameters."""
+"""Translates a settings file into a cassette's session settings, the core's parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOT_THERE: Final = object()
 
 
 def session_settings(document: JsonObject) -> tuple[JsonObject, list[str]]:
-    """Translate `document`; also returns the keys that a cassette has no place for.
+    """Translate `document`; also return the keys that a cassette cannot represent.
 
     Excludes the tool `ask_user`, as every headless run does.
     """

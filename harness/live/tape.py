@@ -24,16 +24,16 @@ from services.wire import Json, JsonObject
 __all__ = ["Tape", "TapedStep", "TapingContentGenerator", "error_document"]
 
 _NOT_KEPT: Final = frozenset({"sdkHttpResponse"})
-"""Keys of a response that are left out: HTTP headers."""
+"""Keys of a response that are omitted: HTTP headers."""
 
 _KEY_REFUSED: Final = frozenset({401, 403})
 _BAD_KEY: Final = "API_KEY_INVALID"
-"""The reason that the API gives, with status 400."""
+"""The reason in the API's response with status 400."""
 
 
 @dataclass(slots=True, kw_only=True)
 class TapedStep:
-    """One question and as much of its answer as has come."""
+    """One request, and the received part of its response."""
 
     method: StepMethod
     role: str | None
@@ -45,10 +45,10 @@ class TapedStep:
     connected: bool = False
     """Whether a stream has begun."""
     interrupted: bool = False
-    """Whether the caller stopped waiting for the rest."""
+    """Whether the caller stopped reading before the end."""
 
     def document(self) -> JsonObject:
-        """The step as a cassette has it."""
+        """Return the step as a cassette stores it."""
         step = self._answer()
         if self.role is not None:
             step["role"] = self.role
@@ -74,7 +74,7 @@ class TapedStep:
 
 
 def _is_answer(step: TapedStep) -> bool:
-    """Whether the API said anything to the question: a refused key and a dead line say nothing."""
+    """Return whether the API answered; a refused key or a lost connection is not an answer."""
     if step.chunks or step.error is None:
         return True
     status, said = step.error.get("status"), json.dumps(step.error)
@@ -82,7 +82,7 @@ def _is_answer(step: TapedStep) -> bool:
 
 
 class Tape:
-    """The steps of a run, in the order in which they were asked for."""
+    """The steps of a run, in the order of the requests."""
 
     def __init__(self, paths: RunPaths) -> None:
         self.steps: list[TapedStep] = []
@@ -90,21 +90,21 @@ class Tape:
 
     @property
     def requests(self) -> list[ObservedRequest]:
-        """The requests, embeddings not counted."""
+        """The requests, without embeddings."""
         return self._log.requests
 
     @property
     def answered(self) -> bool:
-        """Whether the API answered any question, if only with an error of its own."""
+        """Whether the API answered any request, even with its own error."""
         return any(map(_is_answer, self.steps))
 
     @property
     def pending(self) -> TapedStep | None:
-        """The last step, if its answer was being waited for when the run was interrupted."""
+        """The last step, if the run was waiting for its response when it was interrupted."""
         return self.steps[-1] if self.steps and self.steps[-1].interrupted else None
 
     def asked(self, method: StepMethod, request: ModelRequest | EmbedRequest) -> TapedStep:
-        """A request is about to go out."""
+        """Add a step for a request that will be sent now."""
         if isinstance(request, EmbedRequest):
             step = TapedStep(method=method, role=None, thread="main")
         else:
@@ -115,7 +115,7 @@ class Tape:
 
 
 class TapingContentGenerator:
-    """Passes everything through and keeps it on a tape.
+    """Passes requests and responses through, and records them on a tape.
 
     Args:
         inner: Who answers.
@@ -127,12 +127,12 @@ class TapingContentGenerator:
         self._tape = tape
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """Ask, and keep the answer."""
+        """Send the request; record the response."""
         step = self._tape.asked(StepMethod.GENERATE, request)
         return await _whole(step, self._inner.generate_content(request))
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
-        """Connect; each chunk is kept as it comes."""
+        """Open a stream; record each chunk as it arrives."""
         step = self._tape.asked(StepMethod.STREAM, request)
         with _Keeping(step):
             stream = await self._inner.generate_content_stream(request)
@@ -143,7 +143,7 @@ class TapingContentGenerator:
         async with aclosing(stream):
             chunks = aiter(stream)
             while True:
-                # Only waiting for a chunk is watched, not what is done with it.
+                # Only the wait for a chunk is recorded, not its processing by the caller.
                 with _Keeping(step):
                     chunk = await anext(chunks, None)
                 if chunk is None:
@@ -152,12 +152,12 @@ class TapingContentGenerator:
                 yield chunk
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
-        """Count, and keep the count."""
+        """Count tokens; record the count."""
         step = self._tape.asked(StepMethod.COUNT_TOKENS, request)
         return await _whole(step, self._inner.count_tokens(request))
 
     async def embed_content(self, request: EmbedRequest) -> JsonObject:
-        """Embed, and keep the vectors."""
+        """Embed contents; record the vectors."""
         step = self._tape.asked(StepMethod.EMBED, request)
         return await _whole(step, self._inner.embed_content(request))
 
@@ -170,7 +170,7 @@ async def _whole(step: TapedStep, answer: Awaitable[JsonObject]) -> JsonObject:
 
 
 class _Keeping:
-    """Notes with what waiting for an answer ended, unless that was the answer."""
+    """Records the exception that ended the wait for a response, if any."""
 
     def __init__(self, step: TapedStep) -> None:
         self._step = step
@@ -189,7 +189,7 @@ class _Keeping:
 
 
 def error_document(error: Exception) -> JsonObject:
-    """An error as a cassette has it; anything that is not the API's becomes the network's."""
+    """Return an error as a cassette stores it; every error but the API's is a network error."""
     if isinstance(error, ApiError):
         return _api_error(error)
     document: JsonObject = {"name": error_name(error), "message": str(error)}
@@ -223,7 +223,7 @@ def _api_error(error: ApiError) -> JsonObject:
 
 
 def _kept(response: JsonObject) -> JsonObject:
-    """A copy: the caller adds the ids of calls in place."""
+    """Copy a response, since the caller adds the ids of calls in place."""
     copy: Json = copy_json({key: response[key] for key in response if key not in _NOT_KEPT})
     kept: JsonObject = copy
     return kept

@@ -33,7 +33,7 @@ class _Lineage:
 
     conversation: Conversation = field(default_factory=Conversation)
     reported: dict[tuple[str, str], int] = field(default_factory=dict)
-    """Rule and path to the index of the content at which it was reported."""
+    """Rule and path → index of the content at which it was reported."""
     signed_since: int | None = None
     """The first turn whose signatures were checked; `None` if the model needs none."""
     of_config: frozenset[tuple[str, str]] = frozenset()
@@ -42,11 +42,11 @@ class _Lineage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Tools:
-    """One value of `config.tools`, read."""
+    """One parsed value of `config.tools`."""
 
     value: Any
     names: frozenset[str]
-    """Of the declared functions."""
+    """Names of the declared functions."""
     builtin: frozenset[str]
     """The API's own tools, by their keys: `googleSearch`."""
     findings: tuple[ProviderFinding, ...]
@@ -54,14 +54,14 @@ class _Tools:
 
 
 class ProviderCheck:
-    """The rules applied to the requests of one run, in order. `examine` each."""
+    """Applies the rules to the requests of one run; call `examine` for each, in order."""
 
     def __init__(self) -> None:
         self._lineages: dict[tuple[str, str], _Lineage] = {}
         self._tools: list[_Tools] = []
 
     def examine(self, request: ModelRequest) -> list[ProviderFinding]:
-        """The findings of `request` that the request before it did not have, in order."""
+        """Return the findings of `request` that the request before it did not have, in order."""
         lineage = self._lineages.setdefault((str(request.role), request.thread), _Lineage())
         conversation = lineage.conversation
         same = conversation.shared(request.contents)
@@ -84,7 +84,7 @@ class ProviderCheck:
         return found
 
     def _known(self, value: Any) -> _Tools:
-        """`config.tools`, read once for each of the few values in a run."""
+        """Parse `config.tools`, once for each of the few values in a run."""
         for known in self._tools:
             if known.value is value or known.value == value:
                 return known
@@ -112,7 +112,7 @@ def _of_config(request: ModelRequest, tools: _Tools, tokens: int) -> Iterator[Pr
 def _of_conversation(
     conversation: Conversation, fresh: int, declared: Set[str]
 ) -> Iterator[tuple[int, ProviderFinding]]:
-    """Each finding with the index of the first content that has it."""
+    """Yield each finding with the index of the first content that has it."""
     turns = conversation.turns
     if not turns:
         yield 0, _found("content-empty", "contents", "are none")
@@ -137,7 +137,7 @@ def _of_conversation(
 def _of_signatures(
     lineage: _Lineage, fresh: int, model: str
 ) -> Iterator[tuple[int, ProviderFinding]]:
-    """Calls without signatures in turns that were not checked before."""
+    """Yield calls without signatures, from turns that were not checked before."""
     if not is_gemini3_model(model):
         lineage.signed_since = None
         return

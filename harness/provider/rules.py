@@ -47,15 +47,15 @@ class ProviderFinding(Coded):
     path: str
     """Where in the request: `contents[3].parts[0]`, `config.tools[0]…`."""
     message: str
-    """What is wrong, without the values."""
+    """The problem, without the values."""
 
     @property
     def severity(self) -> Severity:
-        """Of the rule."""
+        """The severity of the rule."""
         return RULES[self.rule].severity
 
     def __post_init__(self) -> None:
-        """Refuse a finding of an unknown rule.
+        """Check that the rule is known.
 
         Raises:
             ValueError: there is no such rule.
@@ -64,7 +64,7 @@ class ProviderFinding(Coded):
             raise ValueError(f"there is no provider rule {self.rule!r}")
 
     def to_json(self) -> JsonObject:
-        """As written to traces, journals and baselines."""
+        """Return the finding as traces, journals and baselines store it."""
         return {"rule": self.rule, "severity": self.severity.value, **Coded.to_json(self)}
 
 

@@ -1,4 +1,4 @@
-"""Whether the API accepts a function's declaration.
+"""Checks whether the API accepts a function's declaration.
 
 `parameters` is the API's own Schema (a subset of OpenAPI 3.0), `parametersJsonSchema` JSON Schema;
 a declaration has one of them. Source: the API's reference of FunctionDeclaration and Schema.
@@ -21,7 +21,7 @@ _DEEPEST: Final = 64
 
 
 def declaration_findings(tools: Any) -> Iterator[ProviderFinding]:
-    """What the API refuses in `tools`, the value of a request's `config.tools`."""
+    """Yield the errors that the API would report for `tools`, a request's `config.tools`."""
     seen: set[str] = set()
     for index, tool in enumerate(tools or ()):
         for number, declaration in enumerate(tool.get("functionDeclarations") or ()):
@@ -47,7 +47,7 @@ def _declaration(path: str, declaration: JsonObject, seen: set[str]) -> Iterator
 
 
 def _schema(path: str, schema: Any, depth: int, *, strict: bool) -> Iterator[ProviderFinding]:
-    """`strict`: the API's own subset, in which a list needs `items` and an enum texts."""
+    """Check a schema; `strict` is the API's own subset: lists need `items`, enums need texts."""
     if isinstance(schema, bool) and not strict:
         return
     if not isinstance(schema, Mapping):

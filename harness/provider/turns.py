@@ -48,9 +48,9 @@ class Turn:
     responses: list[str] = field(default_factory=list)
     """Names of the functions that it answers for, in order."""
     speaks: bool = False
-    """It holds something other than function responses: in a user's turn, a new request."""
+    """Whether it has other parts than function responses: in a user's turn, a new request."""
     unsigned: str | None = None
-    """Path of its first call, where that carries no thought signature."""
+    """Path of its first call, if that has no thought signature."""
     findings: list[ProviderFinding] = field(default_factory=list)
     """Findings that do not depend on its neighbours."""
 
@@ -73,11 +73,11 @@ class Conversation:
 
     @property
     def length(self) -> int:
-        """How many contents are known."""
+        """The number of known contents."""
         return len(self._contents)
 
     def shared(self, contents: Sequence[Content]) -> int:
-        """How many leading contents `contents` shares with the known ones."""
+        """Return the number of leading contents that `contents` shares with the known ones."""
         return shared_prefix(self._contents, contents)
 
     def advance(self, contents: Sequence[Content], same: int) -> int:
@@ -100,7 +100,7 @@ class Conversation:
             self._size += self._sizes[-1]
         for index in range(self.turns[-1].end if self.turns else 0, len(contents)):
             self._read(index, contents[index])
-        # The latest objects: what comes again comes as the same ones, which are quick to compare.
+        # Keep the latest objects, since repeated contents are the same objects, quick to compare.
         self._contents = list(contents)
         for index in range(fresh, len(self.turns)):
             turn = self.turns[index]
@@ -112,7 +112,7 @@ class Conversation:
 
     @property
     def loop(self) -> int:
-        """Index of the turn with which the active loop begins: after the user's last request."""
+        """Index of the first turn of the active loop, after the user's last request."""
         return self._requests[-1] + 1 if self._requests else 0
 
     def unsigned_since(self, first: int) -> list[Turn]:
@@ -162,7 +162,7 @@ def _read_part(turn: Turn, path: str, part: Any) -> None:
 
 
 def _size(value: Any) -> int:
-    """Characters of all texts in `value`; each medium counts a fixed number, as for the API."""
+    """Count the characters of all texts in `value`; each medium counts a fixed number."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, list):

@@ -28,7 +28,7 @@ _NO_ANSWER: Final = ConfirmationAnswer(outcome=ConfirmationOutcome.CANCEL)
 
 
 class ScriptedUser:
-    """Gives the cassette's answers in turn, in every session; the last one repeats."""
+    """Gives the cassette's answers in turn, in every session; the last answer repeats."""
 
     def __init__(self, answers: Answers, witness: Witness) -> None:
         """Answer from `answers`, and record the questions in `witness`."""
@@ -38,7 +38,7 @@ class ScriptedUser:
 
     @property
     def fallback_handler(self) -> FallbackModelHandler | None:
-        """The handler of questions about fallbacks; `None` without scripted intents."""
+        """Return the handler of questions about fallbacks; `None` without scripted intents."""
         return self._about_fallback if self._intents else None
 
     async def _about_fallback(self, question: FallbackQuestion) -> FallbackIntent:
@@ -58,8 +58,8 @@ class ScriptedUser:
     async def answering(self, services: Services) -> AsyncIterator[None]:
         """Answer every question of the schedulers of `services` inside the `with` block.
 
-        The answer comes with the next tick of the loop, or after its delay. A question that is
-        withdrawn before that gets none, and its outcome is null.
+        The answer comes at the next tick of the loop, or after its delay. A question that is
+        withdrawn before that gets no answer, and its outcome is null.
         """
         async with background_tasks() as tasks:
             questions = _Questions(self, services, tasks)
@@ -71,7 +71,7 @@ class ScriptedUser:
                 await tasks.end(0)
 
     def asked(self, call: ToolCallView) -> tuple[ConfirmationAnswer, JsonObject]:
-        """The answer to the question about `call`, and the side event that records the question."""
+        """Return the answer to the question about `call`, and the side event of the question."""
         details = call.confirmation_details
         event: JsonObject = {
             "event": "confirmation",
@@ -94,7 +94,7 @@ class _Questions:
         self._tasks = tasks
         self._known: set[str] = set()
         self._waiting: dict[str, dict[str, AbortController]] = {}
-        """Scheduler → correlation id of a waiting question → what ends its wait."""
+        """Scheduler → correlation id of a waiting question → controller that ends its wait."""
 
     def look(self, update: ToolCallsUpdate) -> None:
         """Answer new questions, and drop withdrawn ones."""

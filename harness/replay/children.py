@@ -56,7 +56,7 @@ class SeenChildren:
 
     @property
     def children(self) -> list[ChildObservation]:
-        """The children so far, by thread."""
+        """Return the children so far, by thread."""
         rows = sorted(self._seen.values(), key=lambda row: thread_order(row.child.thread))
         return [
             ChildObservation(

@@ -100,7 +100,7 @@ class Cell:
 
 
 def _named_by(document: Json, what: str) -> tuple[str, str] | None:
-    """The longest text of the cassette that stands in `what`, or `what` in it, and its place."""
+    """Return the longest text of the cassette that is in `what` or contains it, and its place."""
     best: tuple[int, str, str] | None = None
     for place, text in _texts(document, ""):
         shared = text if text in what else what if what in text else ""

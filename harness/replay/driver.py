@@ -43,7 +43,7 @@ from services.threads import outside_calls
 __all__ = ["Driver"]
 
 _LONG_REAL_WORK_MS = 500
-"""A delay never interrupts real work shorter than this, whose duration is chance."""
+"""Milliseconds of real work that a delay never interrupts, since real durations vary."""
 _POLL_S = 0.05
 
 
@@ -93,7 +93,7 @@ class Driver:
         self._over = True
 
     def leave(self) -> tuple[During, ...]:
-        """Stop acting; returns the `during` actions that have not happened."""
+        """Stop acting; return the `during` actions that have not happened."""
         left = tuple(self._waiting)
         self._waiting.clear()
         return left
@@ -142,7 +142,7 @@ class Driver:
     async def _later(self, moment: During, due_ms: float) -> None:
         """Act when it is due: by virtual time, or by real time while real work stops virtual time.
 
-        Otherwise a running command could never be interrupted.
+        Without real time a running command could never be interrupted.
         """
         loop = asyncio.get_running_loop()
         begun = loop.time()
@@ -165,7 +165,7 @@ class Driver:
             case SetApprovalMode(mode=mode):
                 self._set_approval_mode(mode)
             case Send(payload=payload):
-                # After the script no client is left to send.
+                # After the script there is no client that could send.
                 if self._agent is not None and not self._over:
                     self._group.create_task(self._send_meanwhile(self._agent, payload))
             case Hint(text=text, source=source):
@@ -215,7 +215,7 @@ class Driver:
         await self._runtime.settled()
 
     def _current_agent(self) -> AgentProtocol:
-        """The agent of the next send: a new one each time if the cassette says so."""
+        """Return the agent of the next send: a new one each time if the cassette says so."""
         if self._agent is None or self._cassette.session.new_session_per_send:
             prompt_id = f"{self._services.state.session_id}########{self._sends}"
             self._agent = self._runtime.agent(prompt_id=prompt_id)

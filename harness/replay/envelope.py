@@ -51,7 +51,7 @@ class Envelope:
     def setup(
         self, model: str, generator: ContentGenerator, *, session_id: str | None = None
     ) -> ServicesSetup:
-        """A session in this envelope, with default settings."""
+        """Return the setup of a session in this envelope, with default settings."""
         return ServicesSetup(
             session_id=session_id or self.ids.uuid("session"),
             model=model,
@@ -65,9 +65,9 @@ class Envelope:
         )
 
     def paths(self, cassettes: Path, others: Mapping[str, str] | None = None) -> RunPaths:
-        """The replacements for this run's folders, `others`, and the places of Python's packages.
+        """Return the replacements for this run's folders, `others`, and Python's package folders.
 
-        Those show in stacks and command lines, and differ between machines.
+        Package folders appear in stacks and command lines, and differ between machines.
         """
         return RunPaths(
             workspace=str(self.workspace.root),
@@ -80,7 +80,7 @@ class Envelope:
 
 @cache
 def _installed() -> Mapping[str, str]:
-    """The places of programs and packages on this machine, with their replacements."""
+    """Return the folders of programs and packages on this machine, with their replacements."""
     code = Path(__file__).resolve().parents[2]
     places = {
         sys.executable: "<PYTHON>",
@@ -114,8 +114,8 @@ def open_envelope() -> Iterator[Envelope]:
 def write_files(folder: Path, files: Mapping[str, str | bytes], *, followed_by: int = 0) -> None:
     """Create `files` (path relative to `folder` → content); shell scripts become executable.
 
-    Each is a little younger than the one before, and all are older than the run, since tools list
-    by age. `followed_by` is the number of files that will be written for the same run after these.
+    Tools list files by age, so each file is a little younger than the one before, and all are older
+    than the run. `followed_by` is the number of files written later for the same run.
     """
     paths = [folder / name for name in files]
     for path, content in zip(paths, files.values(), strict=True):
@@ -129,7 +129,7 @@ def write_files(folder: Path, files: Mapping[str, str | bytes], *, followed_by: 
 
 
 FolderState = Mapping[str, bytes]
-"""Path relative to the folder, with `/`, to the file's bytes."""
+"""Path relative to the folder, with `/` → the file's bytes."""
 
 
 def folder_state(folder: Path) -> FolderState:
@@ -147,9 +147,9 @@ def folder_state(folder: Path) -> FolderState:
 
 
 def changes(before: FolderState, after: FolderState) -> dict[str, str | None]:
-    """The changes between two states: path → new text, `None` for a deleted file.
+    """Return the changes between two states: path → new text, `None` for a deleted file.
 
-    Bytes that are no UTF-8 become `base64:` and base64.
+    Bytes that are not UTF-8 become `base64:` and base64.
     """
     found: dict[str, str | None] = {name: None for name in before if name not in after}
     for name, content in after.items():

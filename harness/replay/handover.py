@@ -18,7 +18,7 @@ __all__ = ["joint_traits", "script_halves"]
 
 
 def joint_traits(engines: Sequence[str]) -> RuntimeTraits:
-    """The traits of engines that take turns: the features that all of them have.
+    """Return the traits of engines that take turns: the features that all of them have.
 
     Raises:
         UnknownRuntime: there is no runtime of one of the names.
@@ -31,7 +31,7 @@ def joint_traits(engines: Sequence[str]) -> RuntimeTraits:
     return RuntimeTraits(
         features=frozenset.intersection(*features) if features else None,
         folders=folders,
-        # One conversation holds the texts of both products.
+        # The conversation contains the texts of both products.
         words=TURNS.join(dict.fromkeys(one.words for one in traits)),
         confinable=all(one.confinable for one in traits),
     )
@@ -40,9 +40,9 @@ def joint_traits(engines: Sequence[str]) -> RuntimeTraits:
 def script_halves(
     script: Sequence[Action],
 ) -> tuple[tuple[Action, ...], tuple[Action, ...]] | None:
-    """A script up to its middle prompt, and the rest; `None` without two prompts.
+    """Split a script at its middle prompt; return `None` if it has fewer than two prompts.
 
-    Of an odd number of prompts the first half has fewer.
+    With an odd number of prompts, the first half has the smaller share.
     """
     prompts = [place for place, action in enumerate(script) if isinstance(action, Send)]
     if len(prompts) < 2:

@@ -1,8 +1,8 @@
 """Checks that the machine has what a run needs; otherwise the observation decides nothing.
 
-The free room is checked before and after a run, and a file is written after it: that covers the
-processes that the run started, whose errors this process does not see. During the run services
-report the machine's errors (`services.exhaustion`): that covers a shortage which ends with the run.
+The free space is checked before and after a run, and a file is written after it. That covers the
+processes that the run started, whose errors this process does not see. During the run, services
+report errors of the machine (`services.exhaustion`), such as a shortage that ends with the run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _FILES: Final = 1000
 _DESCRIPTORS: Final = 64
 """Open files that a run may need."""
 _PROBE: Final = bytes(16 * 1024)
-"""Written after a run: a used-up quota or a read-only device shows only here."""
+"""The bytes written after a run; only a write reveals a used-up quota or a read-only device."""
 _OPEN_FILES: Final = Path("/dev/fd")
 _MEND: Final = "make room and run again"
 
@@ -57,7 +57,7 @@ def machine_suffices(where: str, folder: Path, shown: Callable[[str], str]) -> I
 
 
 def shortage_in(folder: Path, *, written: bool = False) -> Shortage | None:
-    """What a run in `folder` would lack; with `written` by writing a file there, too."""
+    """Return what a run in `folder` would lack, if anything; `written` also writes a file."""
     largest = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
     if 0 <= largest < ROOM:
         return Shortage(problem=f"no file may grow beyond {largest} bytes here (ulimit -f)")
@@ -73,7 +73,7 @@ def shortage_in(folder: Path, *, written: bool = False) -> Shortage | None:
         if 0 <= most < len(os.listdir(_OPEN_FILES)) + _DESCRIPTORS:  # noqa: PTH208 - only counted
             return Shortage(problem=f"only {most} files may be open (ulimit -n)")
         if written:
-            # Unbuffered and left there: both runs of every case pay for this.
+            # Unbuffered and not removed, to be fast: this happens in both runs of every case.
             with (folder / "probe").open("wb", buffering=0) as probe:
                 probe.write(_PROBE)
     except OSError as error:

@@ -24,7 +24,7 @@ class ReplayedModel(ContentGenerator, Protocol):
 
     @property
     def notes(self) -> Sequence[ReplayNote]:
-        """Requests that found no step."""
+        """The notes about requests that found no step."""
 
     def unused_steps(self) -> list[int]:
         """Indices of the steps that no request used."""
@@ -46,11 +46,11 @@ class Interposed(Protocol):
     """Wraps the model and the tools of one run."""
 
     def model(self, source: ModelSource) -> ModelSource:
-        """The source of the run's model, instead of `source`."""
+        """Return the source of the run's model, which replaces `source`."""
 
     @property
     def around_tools(self) -> Callable[[RunCall], RunCall] | None:
-        """A wrapper for the run of each tool call, if any."""
+        """Return a wrapper for the run of each tool call, if any."""
 
     def watch(self, services: Services) -> None:
         """Subscribe to the run's services, which have just opened."""
@@ -62,7 +62,7 @@ def scripted_model(
     on_request: Callable[[ObservedRequest], None],
     on_chunk: Callable[[int, int], None],
 ) -> ReplayedModel:
-    """A model that answers with the cassette's steps."""
+    """Return a model that answers with the cassette's steps."""
     return ReplayedContentGenerator(
         cassette.steps,
         clock=clock,

@@ -51,20 +51,20 @@ class RunPaths:
             found.setdefault(around, "<WS>/..")
         if cassettes is not None and cassettes.strip("/"):
             found.setdefault(cassettes.rstrip("/"), "<CASSETTES>")
-        # The longest first: a home inside the cassettes' folder is still the home.
+        # The longest path first: a home inside the folder of cassettes is still the home.
         pairs = sorted(found.items(), key=lambda pair: (-len(pair[0]), pair[0]))
         project_hash = hashlib.sha256(workspace.encode("utf-8", "surrogateescape")).hexdigest()
         self._in_text = (*pairs, (project_hash, "<PROJECT_HASH>"))
         self._in_json = tuple((json.dumps(real)[1:-1], shown) for real, shown in self._in_text)
 
     def mask_text(self, text: str) -> str:
-        """`text` with the run's own paths replaced."""
+        """Return `text` with the run's own paths replaced."""
         for real, shown in self._in_text:
             text = text.replace(real, shown)
         return text
 
     def mask_json(self, text: str) -> str:
-        """The same for JSON text in ASCII, as `canonical` returns it."""
+        """Replace the paths in JSON text in ASCII, as `canonical` returns it."""
         for real, shown in self._in_json:
             text = text.replace(real, shown)
         return text
@@ -89,11 +89,11 @@ class ObservedRequest:
     tools_digest: str | None = None
     """SHA-256 of the declarations; `None` without any."""
     system_instruction: str | None = None
-    """The text, shared between requests with the same one."""
+    """The text of the system instruction; requests with equal texts share one string."""
     system_digest: str | None = None
     """SHA-256 of the text with the run's paths replaced."""
     same_as_previous: int = 0
-    """How many leading contents the previous request of the lineage had."""
+    """The number of leading contents that the previous request of the lineage had, too."""
     new_contents: tuple[Content, ...] = ()
     """The contents after those, oldest first."""
     digest: str = ""
@@ -130,7 +130,7 @@ class ChildObservation(Coded):
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(alias_generator=to_camel, extra="forbid")
 
     thread: Thread
-    """Its path: `T/C`, as requests have it."""
+    """Its thread path, as in requests: `T/C`."""
     agent: str
     """The definition's name."""
     agent_id: str
@@ -149,7 +149,7 @@ class ChildObservation(Coded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One run. Sequences are in the order in which things happened."""
+    """One run. Sequences are in the order of the run."""
 
     name: str
     """The cassette's name."""
@@ -188,24 +188,24 @@ class Observation:
     error: str | None = None
     """Why the run did not end by itself, if so: an exception of the runtime, or a stall."""
     deadline_passed: bool = False
-    """The harness ended the run at its real deadline."""
+    """Whether the harness ended the run at its real deadline."""
     broken: bool = False
-    """The engine broke, or could not be opened: the observation decides nothing."""
+    """Whether the engine broke or could not be opened; then the observation decides nothing."""
     refused: str | None = None
     """The attempt at which the confinement ended the run; the observation decides nothing."""
     words: str = "parity"
     """The product whose prompts, tool descriptions and environment texts were used."""
     stalled: bool = False
-    """The run could not go on by itself, or passed its deadline."""
+    """Whether the run could not go on by itself, or passed its deadline."""
 
     @property
     def hung(self) -> bool:
-        """Nothing was left to happen, which virtual time shows for certain."""
+        """Whether the run stalled with no event pending, which virtual time shows for certain."""
         return self.stalled and not self.deadline_passed
 
     @property
     def blocker(self) -> str | None:
-        """Why this run decides nothing; `None` for most. Follows the runtime's name in messages."""
+        """Why this run decides nothing, as a predicate of the runtime's name; `None` if it does."""
         if self.refused is not None:
             return f"stopped: {self.refused}"
         if self.stalled:

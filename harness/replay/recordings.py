@@ -9,7 +9,7 @@ __all__ = ["latest_recording", "recordings"]
 
 
 def recordings(folder: Path) -> dict[str, list[object]]:
-    """Path of each chat recording → its lines, parsed; a line that is no JSON stays text."""
+    """Return path → parsed lines of each chat recording; a line that is not JSON stays text."""
     found: dict[str, list[object]] = {}
     for path in sorted(folder.glob("tmp/*/chats/**/*.json*")):
         if not path.is_file():
@@ -28,6 +28,6 @@ def _parsed(line: str) -> object:
 
 
 def latest_recording(chats: Path) -> Path | None:
-    """The main session's newest chat recording; `None` without any."""
+    """Return the main session's newest chat recording; `None` if there is none."""
     files = [path for path in chats.glob("*.json*") if path.is_file()]
     return max(files, key=lambda path: (path.stat().st_mtime_ns, path.name), default=None)

@@ -31,7 +31,7 @@ class _Lineage:
         self.chain: list[bytes] = [b""]
 
     def advance(self, contents: list[Content], paths: RunPaths) -> int:
-        """Replace the contents; returns how many leading ones are the same."""
+        """Replace the contents; return the number of leading contents that stay the same."""
         same = shared_prefix(self.contents, contents)
         del self.chain[same + 1 :]
         for content in contents[same:]:
@@ -53,7 +53,7 @@ class RequestLog:
         self._tools: list[tuple[Any, tuple[str, ...], str]] = []
 
     def observe(self, method: str, request: ModelRequest) -> ObservedRequest:
-        """Add a request before it is answered; `method` is the API's name for it."""
+        """Add a request before it is answered; `method` is the name of the API's method."""
         lineage = self._lineages.setdefault((str(request.role), request.thread), _Lineage())
         contents = list(request.contents)
         same = lineage.advance(contents, self._paths)

@@ -1,7 +1,7 @@
-"""The folder of a run: locked while in use, so that a later process can remove it if it was left.
+"""The folder of a run, which is locked while in use.
 
 A killed process cannot remove the folder of its run. Its lock ends with the process, so a folder
-without a lock was left, and the next start removes it.
+without a lock is a leftover, and the next start removes it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _made(asked: str | None) -> tuple[Path, int]:
         # Another process may find and remove it before it is locked.
         with suppress(FileNotFoundError):
             lock = os.open(making, os.O_RDONLY | os.O_DIRECTORY)
-            with suppress(OSError):  # a file system without locks: a folder left there stays
+            with suppress(OSError):  # a file system without locks: leftover folders stay
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             try:
                 return making.rename(folder), lock
@@ -84,7 +84,7 @@ def remove_left_folders() -> None:
 def _remove_unlocked(path: str) -> None:
     try:
         lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:  # another user's, or gone by now
+    except OSError:  # the folder of another user, or already removed
         return
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -111,7 +111,7 @@ async def observe_cassette(
     between: Interposed | None = None,
     telemetry: TelemetrySettings = _UNMEASURED,
 ) -> Observation:
-    """`run_cassette` inside a running virtual loop, which may run several."""
+    """Do the same as `run_cassette`, inside a running virtual loop, which may run several."""
     engines = engines_of(runtime)
     traits = joint_traits(engines)
     missing = missing_features(cassette, traits.features)
@@ -246,10 +246,10 @@ class _Run:
     async def _leg(
         self, engine: str, cassette: Cassette, resumed: Callable[[], Path | None]
     ) -> tuple[During, ...]:
-        """Play one engine's part; returns the `during` actions that have not happened.
+        """Play one engine's part; return the `during` actions that have not happened.
 
-        `resumed` returns the recording to resume. It is called once the engine is open, whose own
-        new recording may have the same name.
+        `resumed` returns the recording to resume. It is called when the engine is open, since the
+        engine's own new recording may have the same name.
         """
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(self._setup()))
@@ -270,7 +270,7 @@ class _Run:
         return driver.leave()
 
     def observation(self) -> Observation:
-        """The observation so far."""
+        """Return the observation so far."""
         witness, workspace = self._witness, self._envelope.workspace
         return Observation(
             name=self._cassette.name,
@@ -300,7 +300,7 @@ class _Run:
         )
 
     def _moment(self) -> str:
-        """The current action as a key of the cassette."""
+        """Return the current action as a key of the cassette."""
         place = "session and files" if self._driver is None else self._driver.place
         asked = len(self._requests.requests)
         return f"{place}, after model request {asked - 1}" if asked else place
@@ -311,7 +311,7 @@ class _Run:
         return {"python": platform.python_version(), **distributions()}
 
     def _resumed(self) -> Path | None:
-        """Write the chat recording that the cassette resumes from, if any; returns its path."""
+        """Write the chat recording that the cassette resumes from, if any; return its path."""
         resume = self._cassette.resume
         if resume is None:
             return None
@@ -335,7 +335,7 @@ class _Run:
         )
 
     def telemetry_seams(self) -> TelemetrySeams:
-        """The parts of this run that telemetry needs."""
+        """Return the parts of this run that telemetry needs."""
         envelope = self._envelope
         return TelemetrySeams(
             clock=envelope.clock,

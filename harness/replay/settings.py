@@ -1,4 +1,4 @@
-"""Which features a cassette needs that a build lacks."""
+"""Finds the features that a cassette needs and a build lacks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ may call tools that this build lacks."""
 
 
 def missing_features(cassette: Cassette, supported: frozenset[str] | None) -> list[str]:
-    """Features (`cassette.needs.FEATURES`) that the cassette needs beyond `supported`, sorted.
+    """Return the features (`cassette.needs.FEATURES`) that the cassette needs beyond `supported`.
 
     `None` supports everything.
     """

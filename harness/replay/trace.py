@@ -40,12 +40,12 @@ CONFIG_KEYS = (
 
 
 def trace_json(observation: Observation) -> str:
-    """The trace as JSON text with a final newline: without secrets, paths replaced."""
+    """Return the trace as JSON text with a final newline, with secrets masked, paths replaced."""
     document = _document(observation)
     text = observation.paths.mask_json(_text(document))
     if redacted_value(document) is document:
         return text
-    # After the paths are replaced: a run's folder may lie in a user's home.
+    # After the paths are replaced, since a run's folder may be in a user's home.
     return _text(redacted_value(json.loads(text)))
 
 
@@ -55,13 +55,13 @@ def _text(document: JsonObject) -> str:
 
 
 def to_trace(observation: Observation) -> JsonObject:
-    """The trace as a value that shares nothing with the observation."""
+    """Return the trace as a value that shares no object with the observation."""
     document: JsonObject = json.loads(trace_json(observation))
     return document
 
 
 def whole_contents(observation: Observation) -> Iterator[list[Content]]:
-    """The whole contents of each request, in order."""
+    """Yield the whole contents of each request, in order."""
     latest: dict[tuple[str, str], list[Content]] = {}
     for request in observation.requests:
         before = latest.get(request.lineage, [])
@@ -71,7 +71,7 @@ def whole_contents(observation: Observation) -> Iterator[list[Content]]:
 
 
 def retry_record(retry: RetryAttempt) -> JsonObject:
-    """A retry as a JSON object; a whole delay becomes an integer."""
+    """Return a retry as a JSON object; a whole delay becomes an integer."""
     delay = retry.delay_ms
     return {
         "attempt": retry.attempt,
@@ -83,7 +83,7 @@ def retry_record(retry: RetryAttempt) -> JsonObject:
 
 
 def children_of(seen: Observation) -> JsonObject:
-    """The part of a trace or baseline about children; empty without any."""
+    """Return the keys of a trace or baseline about children; empty without children."""
     document: JsonObject = {}
     if seen.children:
         document["children"] = [child.to_json() for child in seen.children]
@@ -96,7 +96,7 @@ def children_of(seen: Observation) -> JsonObject:
 
 
 def _laid_out(value: Any) -> str:
-    """One line per item of a list, for `diff`; `indent` would be far slower."""
+    """Format a list with one line per item, for `diff`; `indent` would be far slower."""
     if not isinstance(value, list) or not value:
         return json.dumps(value)
     return "[\n" + ",\n".join(json.dumps(item) for item in value) + "\n]"

@@ -75,7 +75,7 @@ _CHANGES: Final[Mapping[str, int]] = {
     "os.truncate": 1,
     "os.utime": 1,
 }
-"""Events that change files → how many of their arguments are paths."""
+"""Event that changes files → the number of its arguments that are paths."""
 
 _Arguments: TypeAlias = tuple[Any, ...]
 
@@ -184,7 +184,7 @@ def _code_folders() -> tuple[str, ...]:
 
 
 def _is_code(place: str) -> bool:
-    """Whether Python itself reads code outside of the known folders.
+    """Return whether a path outside of the known folders is code that Python itself reads.
 
     The import system searches all of `sys.path`, and a traceback quotes a module's source.
     """

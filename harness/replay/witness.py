@@ -33,12 +33,12 @@ __all__ = ["Witness"]
 class Witness:
     """The record of one run: events in wire form, states of tool calls, retries, side events.
 
-    Listeners receive an agent event after it is recorded. A mark records for every other thing how
-    many events came before it.
+    Listeners receive an agent event after it is recorded. For everything else, a mark records the
+    number of events before it.
     """
 
     def __init__(self, now_ms: Callable[[], int] = lambda: 0) -> None:
-        """Begin. `now_ms` returns the time of the run; by default everything happens at 0."""
+        """Start recording. `now_ms` returns the time of the run; by default it is always 0."""
         self._now_ms = now_ms
         self._began = now_ms()
         self._event_times: list[int] = []
@@ -72,12 +72,12 @@ class Witness:
 
     @property
     def children(self) -> list[ChildObservation]:
-        """The child agents seen so far, by thread."""
+        """Return the child agents so far, by thread."""
         return self._children.children
 
     @property
     def threads(self) -> dict[str, dict[int, str]]:
-        """`Observation.threads` so far."""
+        """Return `Observation.threads` so far."""
         calls = enumerate(self.tool_states)
         found = {
             "tool_states": {
@@ -117,17 +117,17 @@ class Witness:
 
     @property
     def order(self) -> list[tuple[str, int, int]]:
-        """`Observation.order` so far."""
+        """Return `Observation.order` so far."""
         return [place for place, _ in self._placed()]
 
     @property
     def times(self) -> dict[tuple[str, int], int]:
-        """`Observation.times` so far."""
+        """Return `Observation.times` so far."""
         events = {("events", number): at for number, at in enumerate(self._event_times)}
         return events | {(channel, index): at for (channel, index, _), at in self._placed()}
 
     def _placed(self) -> list[tuple[tuple[str, int, int], int]]:
-        """The entries of `order`, with their times."""
+        """Return the entries of `order`, with their times."""
         self._mark_sides()
         last = {mark[1]: number for number, mark in enumerate(self._marks)}
         places: dict[int | str, int] = {call: n for n, call in enumerate(self.tool_states)}
@@ -180,7 +180,7 @@ class Witness:
         """Call id → its states in order; several calls of one id follow each other."""
         states: dict[str, list[str]] = {}
         for (call_id, nth), row in self._calls.items():
-            # Of two calls of one id in one wave the later replaces the earlier, which never ran.
+            # If two calls in one wave have one id, the later replaces the earlier, which never ran.
             if nth and row == ["validating"]:
                 continue
             states.setdefault(call_id, []).extend(row)

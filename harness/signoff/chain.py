@@ -1,8 +1,8 @@
 """The chain: records in order, each with the digest of the one before, and `HEAD` for the last.
 
-Somebody who can write to the folder can remove records, restore old ones, or keep two chains. The
-links show changes in the middle. `HEAD` shows that the end is missing, unless it was replaced as
-well; then the history of the repository shows it, or a digest that the reader knows.
+An attacker with write access to the folder can remove records, restore old ones, or keep two
+chains. The links reveal changes in the middle. `HEAD` reveals a missing end, unless `HEAD` was
+replaced, too; then the history of the repository reveals it, or a digest that the reader knows.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _SHOWN: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
-    """A folder of records. With `problems`, none of them may be trusted."""
+    """A folder of records. If it has `problems`, no record may be trusted."""
 
     folder: Path
     records: tuple[Record, ...] = ()
     problems: tuple[str, ...] = ()
-    """What is wrong with the chain, a line each."""
+    """The problems of the chain, a line each."""
     remarks: tuple[str, ...] = ()
     history: History = field(default_factory=History)
     """The folder's history in git. Its problems are among those of the chain."""
@@ -53,11 +53,11 @@ class Chain:
         return self.records[-1] if self.records else None
 
     def revocation_of(self, record: Record) -> Record | None:
-        """The first record that revokes `record`."""
+        """Return the first record that revokes `record`; `None` if it is not revoked."""
         return next((each for each in self.records if _revokes(each, record)), None)
 
     def of_phase(self, phase: str | None) -> list[Record]:
-        """The sign-offs of a phase, or of all, oldest first."""
+        """Return the sign-offs of a phase, or of all, oldest first."""
         return [
             each
             for each in self.records
@@ -65,7 +65,7 @@ class Chain:
         ]
 
     def head_of(self, phase: str | None) -> Record | None:
-        """The newest sign-off of a phase, or of all."""
+        """Return the newest sign-off of a phase, or of all."""
         return next(reversed(self.of_phase(phase)), None)
 
 
@@ -92,10 +92,10 @@ def read_chain(
         folder: The records; a missing folder holds none.
         signing: The signers that may sign `HEAD`.
         expect_head: Digest of the newest record's file, or its beginning, that the reader knows.
-        history: The folder's history in git; `None` asks the repository that it lies in.
+        history: The folder's history in git; `None` reads it from the folder's own repository.
 
     Raises:
-        UsageError: the folder is there and cannot be read.
+        UsageError: The folder exists and cannot be read.
     """
     known = history_of(folder) if history is None else history
     records, unread, problems = _read_all(folder)
@@ -123,7 +123,7 @@ def read_chain(
 
 
 def standing(record: Record, chain: Chain, signing: Signing) -> Standing:
-    """Which trusted signers signed a record, and whether it was revoked."""
+    """Check which trusted signers signed a record, and whether it was revoked."""
     said = record.statement
     signatures = Signatures(record.envelope, signing.keys)
     problems = [
@@ -160,11 +160,11 @@ def standing(record: Record, chain: Chain, signing: Signing) -> Standing:
 
 
 def taken_back(record: Record, chain: Chain, signing: Signing) -> str | None:
-    """The sentence that a sign-off was revoked, by which signer and why; `None` if it was not.
+    """Return a sentence on who revoked a sign-off and why; `None` if it was not revoked.
 
-    A revocation in the folder counts even without a trusted signature. One that only git has (on
-    another branch, from before a reset) counts if a trusted signer signed it, and if it revokes the
-    same bytes or the record of that name in this folder. A revocation cannot be revoked.
+    A revocation in the folder counts even without a trusted signature. A revocation that only git
+    has (on another branch, or from before a reset) counts if a trusted signer signed it and if it
+    names the same bytes or the record of that name in this folder. It cannot be revoked itself.
     """
     if not isinstance(record.statement, SignOff):
         return None
@@ -199,17 +199,17 @@ def verified_head(
     expect_head: str | None = None,
     history: History | None = None,
 ) -> SignOff | None:
-    """The newest sign-off of a folder, or of one phase, after checking the chain and signatures.
+    """Check chain and signatures; return the newest sign-off of a folder, or of one phase.
 
-    If the newest one was revoked or is not trusted, no older one takes its place. The caller checks
-    its profile, and whether its files are the current ones.
+    If the newest sign-off was revoked or is not trusted, no older one replaces it. The caller
+    checks its profile, and whether its files are the current ones.
 
     Returns:
-        `None` where there is no sign-off at all.
+        `None` without any sign-off.
 
     Raises:
-        RecordRefused: the chain or its newest record does not hold; with all reasons.
-        RecordUnknown: git could not say whether records are missing.
+        RecordRefused: The chain or its newest record is invalid; with all reasons.
+        RecordUnknown: Git could not determine whether records are missing.
     """
     trusted = Signing.of(signing)
     chain = read_chain(folder, trusted, expect_head=expect_head, history=history)
@@ -219,7 +219,7 @@ def verified_head(
         problems = [*problems, *standing(record, chain, trusted).problems]
         newest = chain.newest
         if newest is not None and newest is not record:
-            # It confirms all records before it, so a trusted signer must have signed it.
+            # The newest record confirms all before it, so a trusted signer must have signed it.
             problems = [*problems, *standing(newest, chain, trusted).problems]
     if problems:
         raise RecordRefused(folder, "; ".join(problems), "see `parity verify`")
@@ -232,7 +232,7 @@ def verified_head(
 
 
 def _read_all(folder: Path) -> tuple[list[Record], set[int], list[str]]:
-    """The records, the numbers of unreadable ones, and the problems."""
+    """Return the records, the numbers of unreadable ones, and the problems."""
     records: list[Record] = []
     unread: set[int] = set()
     problems: list[str] = []
@@ -298,7 +298,7 @@ def _check_head(
     problems: list[str],
     remarks: list[str],
 ) -> None:
-    """Compare `HEAD` with the records. It lags behind after a signing that was interrupted."""
+    """Compare `HEAD` with the records. `HEAD` lags behind after an interrupted signing."""
     try:
         found = read_head(folder)
     except RecordRefused as error:
@@ -340,7 +340,7 @@ def _revokes(record: Record, revoked: Record) -> bool:
 
 
 def _revokes_the_name(record: Record, revoked: Record, place: PurePosixPath) -> bool:
-    """Whether a revocation of this folder names that record, with any signatures."""
+    """Return whether a revocation of this folder names that record, with any signatures."""
     said = record.statement
     if not isinstance(said, Revocation) or said.revokes.file != revoked.name:
         return False

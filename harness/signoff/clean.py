@@ -1,4 +1,4 @@
-"""Check that every file that is signed is committed and unchanged, so that others can get it."""
+"""Check that all signed files are committed and unchanged, so that others can check them out."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from harness.wording import listed
 __all__ = ["clean_revision", "stray_packages"]
 
 _UNWATCHED: Final = frozenset("hsSmrck")
-"""Marks of `git ls-files -v` on files whose changes git does not look for."""
+"""The marks of `git ls-files -v` for files in which git does not detect changes."""
 
 
 def clean_revision(
     code: Path | None, code_files: Collection[str], places: Sequence[Path], signoffs: Path
 ) -> str | None:
-    """The commit of the code that is signed; `None` if the code is an installed distribution.
+    """Return the commit of the signed code; `None` if the code is an installed distribution.
 
     Args:
         code: The checkout of our packages; `None` if they are installed.
@@ -54,7 +54,7 @@ def clean_revision(
 
 
 def stray_packages(names: Iterable[str], beside: Path) -> list[str]:
-    """The packages that Python imports from elsewhere than `beside`, the folder that is signed."""
+    """Return the packages that Python imports from outside of `beside`, the signed folder."""
     found = []
     for name in names:
         spec = importlib.util.find_spec(name)
@@ -73,17 +73,17 @@ def _checkout_of(folder: Path) -> Checkout:
 
 
 def _files_below(places: Sequence[Path], root: Path) -> list[str]:
-    """The files among `places` that lie in a checkout, as names from its top folder."""
+    """Return the files among `places` that lie in a checkout, as names from its top folder."""
     inside = [each.resolve() for each in places if each.is_file()]
     top = root.resolve()
     return [each.relative_to(top).as_posix() for each in inside if each.is_relative_to(top)]
 
 
 def _changed(checkout: Checkout, but: Path) -> list[str]:
-    """What is not as it was committed, a phrase each, without ignored files and those below `but`.
+    """Return a phrase for each uncommitted change, without ignored files and those below `but`.
 
     Raises:
-        UsageError: git cannot say.
+        UsageError: Git failed.
     """
     found: list[str] = []
     folder, top = but.resolve(), checkout.root.resolve()

@@ -1,7 +1,7 @@
 """The DSSE envelope of a record, around the bytes that are signed.
 
-A signature covers the payload and its type. No key is read from an envelope: its `keyid` only says
-which of the keys that the *reader* trusts is to be tried.
+A signature covers the payload and its type. No key is read from an envelope: `keyid` only selects
+one of the keys that the *reader* trusts.
 
 Source: the DSSE specification 1.0 (envelope, pre-authentication encoding); in-toto's payload type.
 """
@@ -63,30 +63,30 @@ class Signatures:
 
 
 def seal(payload: bytes, key: SigningKey) -> Envelope:
-    """An envelope around `payload`, signed once."""
+    """Return an envelope around `payload`, signed once."""
     envelope = Envelope(payload, PAYLOAD_TYPE, {})
     envelope.sign(key.signer)
     return envelope
 
 
 def signed(envelope: Envelope, key: SigningKey) -> Envelope:
-    """The same envelope with a further signature."""
+    """Return the same envelope with a further signature."""
     further = Envelope(envelope.payload, envelope.payload_type, dict(envelope.signatures))
     further.sign(key.signer)
     return further
 
 
 def rendered(envelope: Envelope) -> bytes:
-    """The canonical bytes of an envelope's file."""
+    """Return the canonical bytes of an envelope's file."""
     return (canonical(envelope.to_dict()) + "\n").encode()
 
 
 def parse_envelope(raw: bytes, file: Path | str) -> Envelope:
-    """The envelope in a file's bytes; `file` is for messages. Signatures are not checked.
+    """Return the envelope in a file's bytes; `file` is for messages. Signatures are not checked.
 
     Raises:
-        RecordRefused: not canonical, a field too many or too few, another payload type, or
-            signatures that cannot be Ed25519's.
+        RecordRefused: The JSON is not canonical, has an unknown or a missing field or another
+            payload type, or a signature cannot be an Ed25519 signature.
     """
 
     def refuse(problem: str) -> RecordRefused:
@@ -114,7 +114,7 @@ def parse_envelope(raw: bytes, file: Path | str) -> Envelope:
 
 
 def _unbase64(text: Any) -> bytes:
-    """The bytes of canonical base64, which has no spare bits at its end."""
+    """Decode canonical base64, whose unused bits at the end are zero."""
     problem = "must be canonical base64"
     try:
         raw = base64.b64decode(text, validate=True)

@@ -1,10 +1,10 @@
 """The history of a folder of records in git, which shows whether records were removed.
 
-A signature cannot show that a later record is missing. So the folder must lie in the repository of
-the gates, and git must be able to answer.
+A signature cannot show that a later record is missing. So the folder must be in the repository of
+the gates, and git must be able to read its history.
 
 Git runs in the top folder of that repository, with commands whose output no configuration changes.
-The content of the folder of records (a `.git`, a link) does not choose the repository.
+A `.git` or a link inside the folder of records cannot select another repository.
 """
 
 from __future__ import annotations
@@ -35,41 +35,41 @@ _TREE: Final = "tree"
 class History:
     """The history of a folder. Records may be trusted only if `problems` and `unknown` are empty.
 
-    Without arguments, it is the history of a folder in which nothing was ever committed.
+    Without arguments, it is the history of a folder that has no commits.
     """
 
     place: PurePosixPath = field(default_factory=PurePosixPath)
     """The folder of records, from the top folder of the repository."""
     records: frozenset[str] = frozenset()
-    """Names of the records that the folder had in some commit of this history."""
+    """Names of the records that the folder had in any commit."""
     revocations: tuple[Record, ...] = ()
     """All revocations of all branches, tags and reflogs, in any folder; each with its path from
     the top folder. Their signatures are not checked."""
     problems: tuple[str, ...] = ()
-    """Problems of the folder's place or of the gates, a phrase each."""
+    """Problems of the folder's location or of the gates, a phrase each."""
     unknown: tuple[str, ...] = ()
-    """What git could not say, a phrase each."""
+    """Questions that git could not answer, a phrase each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Anchor:
-    """The gates whose repository must be that of the records."""
+    """The gates, whose repository must contain the records."""
 
     gates: Path
     """The gates file."""
     digest: str | None = None
-    """SHA-256 of the gates in use, which must be those of the last commit; `None` if they come from
-    elsewhere."""
+    """SHA-256 of the gates in use, which must be those of the last commit; `None` if the gates come
+    from elsewhere."""
     revision: str | None = None
     """A revision whose records must be in the folder, in addition to the last commit."""
 
 
 class _Refused(Exception):
-    """Records in this place must not be trusted. The message is a phrase."""
+    """The location of the records is not trustworthy. The message is a phrase."""
 
 
 def history_of(folder: Path, anchor: Anchor | None = None) -> History:
-    """Ask git about a folder of records.
+    """Read the history of a folder of records from git.
 
     Args:
         folder: The folder; it may be missing.
@@ -95,12 +95,12 @@ def history_of(folder: Path, anchor: Anchor | None = None) -> History:
 
 
 def _top(start: Path) -> Path:
-    """The top folder of the innermost repository around a folder, without links.
+    """Return the top folder of the innermost repository around a folder, without links.
 
-    Git is not asked: it would read a file `HEAD` of the folder, which may be a pipe.
+    Git does not run for this: it would read a file `HEAD` in the folder, which may be a pipe.
 
     Raises:
-        UsageError: the folder lies in no repository.
+        UsageError: The folder is in no repository.
     """
     real = Path(os.path.realpath(start))
     for folder in (real, *real.parents):
@@ -113,7 +113,7 @@ def _refuse_other_repository(checkout: Checkout) -> None:
     """Check that `.git` is the repository of this folder.
 
     Raises:
-        _Refused: it leads to a repository that does not name this folder as its work tree.
+        _Refused: It leads to a repository that does not name this folder as its work tree.
     """
     entry = checkout.root / ".git"
     if entry.is_symlink():
@@ -133,7 +133,7 @@ def _refuse_other_repository(checkout: Checkout) -> None:
 
 
 def _place(path: Path, top: Path) -> PurePosixPath:
-    """The name of a path from the top folder.
+    """Return the name of a path from the top folder.
 
     Raises:
         _Refused: a link in the repository is on the way, or another repository.
@@ -142,7 +142,7 @@ def _place(path: Path, top: Path) -> PurePosixPath:
     absolute = path.absolute()
     for each in (absolute, *absolute.parents):
         inside = Path(os.path.realpath(each.parent)).is_relative_to(top)
-        if inside and os.path.islink(each):  # noqa: PTH114 - a folder that is closed is no error
+        if inside and os.path.islink(each):  # noqa: PTH114 - no error for an unreadable folder
             raise _Refused(f"{each} is a symbolic link; restore the file or folder itself")
     real = Path(os.path.realpath(absolute))
     if not real.is_relative_to(top):
@@ -159,10 +159,10 @@ def _place(path: Path, top: Path) -> PurePosixPath:
 
 
 def _refuse_inner(top: Path, places: Sequence[PurePosixPath]) -> None:
-    """Check that no repository around this one has ever had these files.
+    """Check that no repository around this one has ever contained these files.
 
     Raises:
-        _Refused: one has; then this repository was made inside the one with the history.
+        _Refused: One has; then this repository was made inside the one with the history.
     """
     for folder in top.parents:
         if not os.path.lexists(folder / ".git"):
@@ -226,7 +226,7 @@ def _asked(checkout: Checkout, place: PurePosixPath, revision: str | None) -> Hi
 
 
 def _revocations(checkout: Checkout) -> Iterator[Record]:
-    """All revocations of all branches, tags and reflogs. Unreadable files revoke nothing."""
+    """Yield the revocations of all branches, tags and reflogs; skip unreadable files."""
     for each in dict.fromkeys(_entries(checkout, _EVERYWHERE, _REVOCATIONS)):
         if not each.is_file or int(checkout.git("cat-file", "-s", each.hash)) > MAX_BYTES:
             continue
@@ -246,7 +246,7 @@ class _Entry(NamedTuple):
 
 
 def _entries(checkout: Checkout, revisions: Sequence[str], pathspec: str) -> Iterator[_Entry]:
-    """The files that commits added, changed or removed among the paths, before and after."""
+    """Yield the files that commits added, changed or removed, each before and after."""
     commits = checkout.git("rev-list", "--full-history", *revisions, "--", pathspec)
     if not commits:
         return
@@ -256,5 +256,5 @@ def _entries(checkout: Checkout, revisions: Sequence[str], pathspec: str) -> Ite
     for about, name in zip(parts[0::2], parts[1::2], strict=False):
         modes_and_hashes = about.removeprefix(":").split(" ")[:4]
         for mode, hashed in zip(modes_and_hashes[:2], modes_and_hashes[2:], strict=True):
-            if mode.strip("0"):  # all zeros: not there before, or not there after
+            if mode.strip("0"):  # all zeros: the file did not exist before, or not after
                 yield _Entry(name, hashed, mode.startswith("100"))

@@ -46,7 +46,7 @@ class Source:
 
 
 def public_file(private: Path) -> Path:
-    """The file of the public key: beside the private one, with `.pub` added."""
+    """Return the file of the public key: beside the private one, with `.pub` added."""
     return private.with_name(f"{private.name}.pub")
 
 
@@ -88,7 +88,7 @@ def write_key_pair(file: Path, key: SigningKey, passphrase: bytes | None) -> Pat
 
 
 def read_secret(source: Source, what: str) -> bytes:
-    """The bytes of a private key or a passphrase; `what` names it in messages.
+    """Return the bytes of a private key or a passphrase; `what` names it in messages.
 
     Raises:
         KeyProblem: it cannot be read, other users can read it, or it is too long.
@@ -117,7 +117,7 @@ def read_secret(source: Source, what: str) -> bytes:
 
 
 def read_passphrase(source: Source) -> bytes:
-    """A passphrase: the first line, without the line break.
+    """Return a passphrase: the first line, without the line break.
 
     Raises:
         KeyProblem: as for `read_secret`, or it is empty.
@@ -142,7 +142,7 @@ def check_new_passphrase(passphrase: bytes, where: str) -> None:
 
 
 def read_public(file: Path) -> bytes:
-    """The bytes of a public key's file.
+    """Return the bytes of a public key's file.
 
     Raises:
         KeyProblem: it cannot be read, or is too long.
@@ -158,7 +158,7 @@ def read_public(file: Path) -> bytes:
 
 
 def _check_private(source: Source, status: os.stat_result, what: str) -> None:
-    """Refuse folders, and files that other users can read. Pipes and terminals are private."""
+    """Check that a source is no folder and that other users cannot read it, unless it is a pipe."""
     if stat.S_ISDIR(status.st_mode):
         raise KeyProblem(source.called, f"is a folder, not a {what}")
     if not stat.S_ISREG(status.st_mode):

@@ -54,7 +54,7 @@ class PublicKey:
         """Read a public key's PEM file; `where` is for messages.
 
         Raises:
-            KeyProblem: it is no public Ed25519 key, or one for which anybody can sign.
+            KeyProblem: It is not a public Ed25519 key, or a weak key, which needs no private one.
         """
         mend = "name the `.pub` file that `parity keygen` made"
         try:
@@ -99,7 +99,7 @@ class SigningKey:
 
     @classmethod
     def new(cls) -> Self:
-        """A fresh key, from the system's randomness."""
+        """Return a fresh key, from the system's randomness."""
         return cls(Ed25519PrivateKey.generate())
 
     @classmethod
@@ -135,7 +135,7 @@ class SigningKey:
 
 
 def is_encrypted(raw: bytes) -> bool:
-    """Whether a PEM says of itself that it is encrypted."""
+    """Return whether a PEM's header declares it encrypted."""
     return b"ENCRYPTED" in raw
 
 

@@ -1,4 +1,4 @@
-"""The content of a record: the gate's answer, its evidence, and what was run again."""
+"""The content of a record: the gate's answer, its evidence, and the repeated runs."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Material:
     not_said: tuple[str, ...]
 
     def statement(self, number: int, before: Named | None, signer: str, time: str) -> SignOff:
-        """The complete statement."""
+        """Return the complete statement."""
         answer = self.answer
         return SignOff.model_validate(
             {
@@ -101,10 +101,10 @@ class Material:
 
 
 def leg_to_replay(scope: Scope) -> LegRun:
-    """The comparison in which classes must be reached; it needs no published core.
+    """Return the comparison in which classes must be reached; it needs no published core.
 
     Raises:
-        SigningRefused: it was not run on the current files.
+        SigningRefused: It was not run on the current files.
     """
     wanted = scope.gates.reached_in
     for leg in seen_legs(scope):
@@ -114,7 +114,7 @@ def leg_to_replay(scope: Scope) -> LegRun:
 
 
 def others_to_replay(scope: Scope, leg: LegRun) -> list[LegRun]:
-    """The other comparisons that need no published core: those that hand sessions over."""
+    """Return the other comparisons that need no published core: those that hand sessions over."""
     counted: dict[str, LegRun] = {}
     for seen in seen_legs(scope):
         counted.setdefault(seen.rule.name, seen.run)
@@ -142,7 +142,7 @@ def traces_of(results: Mapping[str, CaseResult]) -> dict[str, tuple[str, str]]:
 
 
 def evidence_of(found: GateEvidence) -> tuple[Evidence, ...]:
-    """The files of the gate's evidence with their current digests."""
+    """Return the files of the gate's evidence with their current digests."""
     journals = [
         _file("journal", f"{leg.record.header.control} ≡ {leg.record.header.candidate}", leg.file)
         for leg in found.legs
@@ -193,7 +193,7 @@ def refuse_unreadable(inventory: Inventory) -> None:
 def name_of_signer(
     signing: Signing, key: PublicKey, asked: str | None, phase: str, profile: str
 ) -> str:
-    """The signer's name in the record.
+    """Return the signer's name in the record.
 
     Raises:
         SigningRefused: the key is not trusted for the record, or the name is another signer's.
@@ -217,7 +217,7 @@ def name_of_signer(
 
 
 def name_of_revoker(signing: Signing, key: PublicKey, phase: str, profile: str) -> str:
-    """The signer's name in a revocation.
+    """Return the signer's name in a revocation.
 
     Raises:
         SigningRefused: the key may not sign the record, and so may not revoke it either.

@@ -1,6 +1,6 @@
-"""What a sign-off does not say, computed from the evidence.
+"""The limits of a sign-off, as sentences computed from the evidence.
 
-Each sentence names something that was not replayed, how old recordings are, or an assumption of the
+Each sentence names a subject that was not replayed, the age of recordings, or an assumption of the
 verdict.
 """
 
@@ -34,7 +34,7 @@ class CorpusFacts:
     recorded: tuple[str, ...] = ()
     """The days on which cassettes were recorded, sorted, where known."""
     live: int = 0
-    """Number of cassettes that were recorded, not written."""
+    """Number of cassettes that were recorded rather than written by hand."""
 
     @classmethod
     def of(cls, cassettes: Iterable[object]) -> CorpusFacts:
@@ -69,7 +69,7 @@ def not_said(
     *,
     recordings_days: int,
 ) -> tuple[str, ...]:
-    """The sentences.
+    """Return the sentences about the limits of a sign-off.
 
     Args:
         answer: The answer that is signed.
@@ -104,7 +104,7 @@ def _models(corpus: CorpusFacts) -> Iterable[str]:
 
 
 def _known_models() -> set[str]:
-    """The models that the product knows by name."""
+    """Return the models that the product knows by name."""
     return {
         value
         for name in names.__all__

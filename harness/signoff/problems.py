@@ -1,12 +1,12 @@
-"""Errors of keys and records; every message says what is wrong, where, and how to mend it.
+"""Errors of keys and records; every message names the problem, its place, and the remedy.
 
 SignoffError
 ├── KeyProblem      2: a key or passphrase cannot be used
-├── RecordRefused   1: a record is not what it must be; .file, .problem
-│   └── RecordUnknown   3: git could not say whether records are missing
-└── SigningRefused  1: there is nothing that may be signed now
+├── RecordRefused   1: a record is invalid; .file, .problem
+│   └── RecordUnknown   3: git could not determine whether records are missing
+└── SigningRefused  1: the record must not be signed now
 
-No message holds private material; an error is raised without its cause where the cause could.
+The numbers are exit codes. No message contains private material; causes that could are dropped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class KeyProblem(SignoffError):
 
 
 class RecordRefused(SignoffError):
-    """A file is no record that may be believed."""
+    """A file is not a trustworthy record."""
 
     exit_code = 1
 
@@ -42,13 +42,13 @@ class RecordRefused(SignoffError):
 
 
 class RecordUnknown(RecordRefused):
-    """The records that are there are good, and records may be missing."""
+    """The existing records are valid, but records may be missing."""
 
     exit_code = 3
 
 
 class SigningRefused(SignoffError):
-    """What was asked to be signed does not hold."""
+    """The record must not be signed, for the reason in the message."""
 
     exit_code = 1
 
@@ -57,5 +57,5 @@ class SigningRefused(SignoffError):
 
 
 def _sentence(problem: str, mend: str) -> str:
-    """Problem and advice on one printable line; names of files and fields may hold anything."""
+    """Join problem and advice to one line; escape control characters in names of files."""
     return printable(f"{problem}; {mend}" if mend else problem)

@@ -28,7 +28,7 @@ __all__ = ["NotAStatement", "parse_statement"]
 
 
 class NotAStatement(ValueError):
-    """The payload is no statement that this build believes. The message is a phrase."""
+    """The payload is not a statement that this build accepts. The message is a phrase."""
 
 
 class _Digest(Value):
@@ -59,10 +59,10 @@ _COMPONENTS = TypeAdapter(dict[str, _Component])
 
 
 def parse_statement(payload: bytes) -> Statement:
-    """The statement that a payload holds.
+    """Return the statement that a payload holds.
 
     Raises:
-        NotAStatement: not canonical JSON, another type, or a field too many, too few or wrong.
+        NotAStatement: It is not canonical JSON, or a type or field is unknown, missing or wrong.
     """
     try:
         outer = _Outer.model_validate(parse_strict(payload), by_alias=True, by_name=False)

@@ -57,19 +57,19 @@ class Record:
 
 
 def file_name(statement: SignOff | Revocation) -> str:
-    """The name of a statement's record."""
+    """Return the name of a statement's record."""
     if isinstance(statement, Revocation):
         return f"{statement.number:04}-revocation.json"
     return f"{statement.number:04}-{statement.phase}-{statement.profile}.json"
 
 
 def is_record_name(name: str) -> bool:
-    """Whether a file of that name is a record."""
+    """Return whether a file of that name is a record."""
     return _NAME.fullmatch(name) is not None
 
 
 def number_of(name: str) -> int:
-    """The place in the chain that a record's name claims.
+    """Return the place in the chain that a record's name claims.
 
     Raises:
         ValueError: it is no record's name.
@@ -84,13 +84,13 @@ def read_record(file: Path) -> Record:
     """Read a record's file.
 
     Raises:
-        RecordRefused: it cannot be read, is no file of its own, or is not exactly a record.
+        RecordRefused: It cannot be read, is not a regular file, or is not exactly a record.
     """
     return record_of(_read(file), file)
 
 
 def record_of(raw: bytes, file: Path) -> Record:
-    """The record in a file's bytes; `file` is its name.
+    """Return the record in a file's bytes; `file` is its name.
 
     Raises:
         RecordRefused: they are not exactly a record.
@@ -102,7 +102,7 @@ def record_of(raw: bytes, file: Path) -> Record:
 
 
 def read_head(folder: Path) -> tuple[Head, Envelope] | None:
-    """The statement of the folder's `HEAD`, and its envelope; `None` without the file.
+    """Return the statement of the folder's `HEAD`, and its envelope; `None` without the file.
 
     Raises:
         RecordRefused: the file is something else.
@@ -125,7 +125,7 @@ def _opened(raw: bytes, file: Path) -> tuple[Envelope, SignOff | Revocation | He
 
 
 def _read(file: Path) -> bytes:
-    """The bytes of a regular file; links are refused."""
+    """Return the bytes of a regular file; links are refused."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor

@@ -1,6 +1,6 @@
 """Run journalled cases again before signing, and require the same traces.
 
-So a signature stands for what the signer's own machine observed.
+A signature then confirms the observations of the signer's own machine.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ __all__ = [
 ]
 
 _SHOWN: Final = frozenset({"remarks", "timelines"})
-"""Keys of a result that are shown only; no verdict depends on them."""
+"""Keys of a result that are only displayed; no verdict depends on them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The result of running something again; with a problem if it differs."""
+    """The result of a repeated case or block, with a problem if it differs."""
 
     name: str
     problem: str = ""
     undecided: bool = False
-    """It could not be run here."""
+    """Whether it could not be run on this machine."""
 
 
 class _CasesAgain:
@@ -67,7 +67,7 @@ class _CasesAgain:
             self.seen[event.task.name] = self._compared(event.task, event.result)
 
     def verdict(self, name: str, outcome: object) -> CaseVerdict:
-        """The verdict that the progress line counts."""
+        """Return the verdict that the progress line counts."""
         return CaseVerdict.DIVERGENT if self.seen[name].problem else CaseVerdict.PARITY
 
     def _compared(self, task: CaseTask, outcome: CaseOutcome) -> Again:
@@ -118,7 +118,7 @@ def run_cases_again(
 
 
 def _other_words(now: CaseResult, before: CaseResult) -> str:
-    """How a result differs from the journalled one; empty if it is equal."""
+    """Return how a result differs from the journalled one; empty if it is equal."""
     # Journals are redacted, so the new result is, too.
     is_now, was = redacted_value(now.to_json()), before.to_json()
     other = [key for key in was if key not in _SHOWN and was[key] != is_now[key]]
@@ -130,7 +130,7 @@ def _other_words(now: CaseResult, before: CaseResult) -> str:
 def block_tasks_of(
     sample: SampleRun, waivers: Waivers, count: int, seed: int
 ) -> list[tuple[BlockTask, str]]:
-    """Some blocks of a generated run, each with its digest in the run's summary."""
+    """Return some blocks of a generated run, each with its digest in the run's summary."""
     numbers = range(-(-sample.drawn // BLOCK_EXAMPLES))
     picked = sorted(int(name) for name in chosen([str(number) for number in numbers], count, seed))
     digests = _block_digests(sample.file)

@@ -1,4 +1,4 @@
-"""Records as text: what is about to be signed, and the result of a verification."""
+"""Formats records as text: a statement before signing, and the result of a verification."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST: Final = 50
 
 
 def signed_lines(said: SignOff) -> Iterator[str]:
-    """The content of a sign-off in lines; the last ones are what it does not say."""
+    """Yield the content of a sign-off in lines; its limits come last."""
     yield f"phase {said.phase}, profile {said.profile}, judged by the day {said.as_of}"
     yield from _answer(said.answer)
     code = f"commit {said.revision}" if said.revision else "an installed distribution"
@@ -56,7 +56,7 @@ def _answer(answer: GateAnswer) -> Iterator[str]:
 
 
 def verified_lines(result: Verification, *, whole: bool) -> Iterator[str]:
-    """The result of a verification; its last line is the answer. `whole`: with the content."""
+    """Yield the lines of a verification, the answer last; with `whole` also the content."""
     said = result.record.statement
     yield f"record: {result.record.name} ({result.record.sha256})"
     if isinstance(said, SignOff) and whole:
@@ -80,7 +80,7 @@ def verified_lines(result: Verification, *, whole: bool) -> Iterator[str]:
 
 
 def shown(result: Verification) -> str:
-    """The answer in one line."""
+    """Return the answer in one line."""
     name = result.record.name
     if result.problems:
         count = len(result.problems)

@@ -93,7 +93,7 @@ class ReplayedBlock(Value):
 
 
 class Replayed(Value):
-    """What was run again before signing, with equal traces."""
+    """The cases and blocks that were run again before signing, with equal traces."""
 
     control: str
     candidate: str
@@ -114,17 +114,17 @@ class SignOff(Value):
     time: Moment
     """When it was signed, UTC, by the signer's clock."""
     revision: str | None
-    """The commit of the checkout; `None` where the code is an installed distribution."""
+    """The commit of the checkout; `None` if the code is an installed distribution."""
     answer: GateAnswer
     evidence: tuple[Evidence, ...] = Field(strict=False)
     traces: Mapping[str, tuple[Sha256, Sha256]]
-    """Case to the digests of the observations of control and candidate, of the replayed leg."""
+    """Case of the replayed leg → digests of the observations of control and candidate."""
     replayed: Replayed
     environment: Mapping[str, str]
     components: Mapping[str, Component]
-    """What the verdict depends on. In a statement, their files are its subjects."""
+    """The parts that the verdict depends on. Their files are the subjects of the statement."""
     not_said: tuple[str, ...] = Field(strict=False)
-    """What the sign-off does not say, in sentences."""
+    """The limits of the sign-off, in sentences."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -151,11 +151,11 @@ class SignOff(Value):
 
     @property
     def inventory(self) -> Inventory:
-        """What the verdict depends on, to compare it with the current files."""
+        """Return the files that the verdict depends on, for a comparison with the current ones."""
         return Inventory(self.components)
 
     def to_json(self) -> JsonObject:
-        """The whole statement."""
+        """Return the whole statement."""
         written = self.model_dump(mode="json", by_alias=True, exclude={"components", "answer"})
         components: JsonObject = {}
         subjects: list[JsonObject] = []
@@ -185,7 +185,7 @@ class Revocation(Value):
     time: Moment
 
     def to_json(self) -> JsonObject:
-        """The whole statement."""
+        """Return the whole statement."""
         written = self.model_dump(mode="json", by_alias=True)
         revoked = written.pop("revokes")
         subject = {"name": revoked["file"], "digest": {"sha256": revoked["sha256"]}}
@@ -202,7 +202,7 @@ class Head(Value):
     time: Moment
 
     def to_json(self) -> JsonObject:
-        """The whole statement."""
+        """Return the whole statement."""
         written = self.model_dump(mode="json", by_alias=True)
         digest = {"sha256": written.pop("payloadSha256")}
         return _statement(HEAD_TYPE, [{"name": "newest record", "digest": digest}], written)
@@ -212,7 +212,7 @@ Statement = SignOff | Revocation | Head
 
 
 def payload_of(statement: Statement) -> bytes:
-    """The bytes that are signed, redacted except for the digests under names of files."""
+    """Return the bytes to sign, redacted except for the digests under names of files."""
     document = statement.to_json()
     cleaned: JsonObject = redacted_value(document)
     components = document["predicate"].get("components")

@@ -1,6 +1,6 @@
 """Strict JSON for records: bounded, without repeated keys and NaN, in canonical form.
 
-So all programs read the same from a record.
+All programs then read the same value from a record.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class NotStrict(ValueError):
 
 
 def parse_strict(raw: bytes) -> Any:
-    """The value that `raw` holds.
+    """Return the value that `raw` holds.
 
     Raises:
-        NotStrict: too long, not UTF-8, not JSON, a key twice, or not in the one canonical spelling.
+        NotStrict: It is too long, not UTF-8, not JSON, not canonical, or repeats a key.
     """
     if len(raw) > MAX_BYTES:
         raise NotStrict(f"is longer than {MAX_BYTES} bytes")

@@ -32,10 +32,10 @@ class TrustedSigner:
     phases: frozenset[str]
     profiles: frozenset[str]
     only_now: bool = False
-    """The key was given for this call; the gates do not have it."""
+    """Whether the key was given for this call and is not in the gates."""
 
     def may_sign(self, phase: str, profile: str) -> bool:
-        """Whether a signature counts for records of this phase and profile."""
+        """Return whether a signature counts for records of this phase and profile."""
         if self.only_now and profile != PULL_REQUEST:
             return False
         return phase in self.phases and profile in self.profiles
@@ -48,11 +48,11 @@ class Signing:
     threshold: int = 1
     signers: tuple[TrustedSigner, ...] = ()
     awaited: tuple[tuple[str, frozenset[str]], ...] = ()
-    """Signers whose key is given when a record is verified: name and phases."""
+    """Signers whose key is only given on verification: name and phases."""
 
     @classmethod
     def of(cls, rules: SigningRules) -> Self:
-        """What the gates say."""
+        """Return the signers and rules of the gates."""
         return cls(
             threshold=rules.threshold,
             signers=tuple(
@@ -74,7 +74,7 @@ class Signing:
         """These signers and a further one, for this call and for pull requests only.
 
         Raises:
-            ValueError: another signer has that name, or it is no name.
+            ValueError: Another signer has that name, or it is not a valid name.
         """
         if any(key == signer.key for signer in self.signers):
             return self
@@ -92,7 +92,7 @@ class Signing:
         return replace(self, signers=(*self.signers, guest))
 
     def who(self, key: PublicKey) -> TrustedSigner | None:
-        """The signer with that key."""
+        """Return the signer with that key, if there is one."""
         return next((signer for signer in self.signers if signer.key == key), None)
 
     @property

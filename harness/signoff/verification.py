@@ -1,6 +1,6 @@
-"""Verify a record, and report every reason why it does not hold.
+"""Verify a record, and report every reason why it is invalid.
 
-It holds if trusted signers signed it, and while the files that it was signed over are unchanged.
+A record is valid if trusted signers signed it, and while its files are unchanged.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _PHASES: Final = ("A", "B", "C")
 _CASSETTES: Final = "corpus"
 _BASELINES: Final = "baselines"
 _MACHINE: Final = "distributions"
-"""May differ between machines, which is only a remark."""
+"""Components that may differ between machines, which is only a remark."""
 _SYSTEM: Final = frozenset({"python", "platform", "node", "temporary folder"})
-"""Parts of the environment that may differ, likewise."""
+"""Parts of the environment that may differ between machines, likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +36,9 @@ class Verification:
     signers: tuple[str, ...]
     """Trusted signers whose signatures count for it."""
     problems: tuple[str, ...]
-    """Why it does not hold, a line each."""
+    """The reasons why the record is invalid, a line each."""
     undecided: tuple[str, ...] = ()
-    """What could not be decided."""
+    """The questions that could not be decided."""
     remarks: tuple[str, ...] = ()
     replayed: tuple[str, ...] = ()
     """Cases that were run again."""
@@ -89,8 +89,8 @@ def verified(
 ) -> Verification:
     """Check a record: its chain, its signatures, and that its files are the current ones.
 
-    What git could not say leaves a record undecided, or is a remark if a key of `--also-trust`
-    signed it.
+    A question that git could not answer leaves a record undecided; it is only a remark if a key of
+    `--also-trust` signed the record.
 
     Args:
         record: The record.
@@ -106,7 +106,7 @@ def verified(
     remarks = [*own.remarks, *chain.remarks]
     newest = chain.newest
     if newest is not None and newest.name != record.name:
-        # It confirms all records before it, so a trusted signer must have signed it.
+        # The newest record confirms all before it, so a trusted signer must have signed it.
         problems += standing(newest, chain, signing).problems
     problems += _revoked_phases(record, chain, signing, whole=whole)
     unknown = chain.history.unknown
@@ -131,7 +131,7 @@ def verified(
 def changed_since(
     said: SignOff, now: Inventory, cassettes: Mapping[str, str] | None = None
 ) -> list[str]:
-    """The files that changed since the record was signed, a phrase each."""
+    """Return the files that changed since the record was signed, a phrase each."""
     found: list[str] = []
     for name in dict.fromkeys([*said.components, *now.components]):
         was = said.components.get(name, Component())
@@ -144,7 +144,7 @@ def changed_since(
 def _revoked_phases(
     record: Record, chain: Chain, signing: Signing, *, whole: bool
 ) -> Iterator[str]:
-    """The phases whose newest sign-off was revoked: the record's phase, or with `whole` all."""
+    """Yield a problem for the record's phase, or any phase, whose newest sign-off was revoked."""
     said = record.statement
     named = record.name if isinstance(said, SignOff) else said.revokes.file
     for phase in _PHASES:
@@ -181,7 +181,7 @@ def _called(component: str, file: str, cassettes: Mapping[str, str]) -> str:
 
 
 def _other_packages(said: SignOff, environment: Mapping[str, str]) -> Iterator[str]:
-    """The packages that had another version when the record was signed."""
+    """Yield the packages that had another version when the record was signed."""
     for name, was in said.environment.items():
         here = environment.get(name, was)
         if name not in _SYSTEM and here != was:

@@ -30,12 +30,12 @@ def append(
 ) -> Record:
     """Sign the statement that `build` makes of number and predecessor, and append it to the chain.
 
-    `HEAD` is written after the record: if that is interrupted, `HEAD` lags behind, which readers
+    `HEAD` is written after the record. After an interruption `HEAD` lags behind, which readers
     accept.
 
     Raises:
-        SigningRefused: the chain does not hold as it is.
-        UsageError: the folder cannot be written to.
+        SigningRefused: The existing chain has problems.
+        UsageError: The folder is not writable.
     """
     with _locked(folder):
         chain = read_chain(folder, signing)
@@ -59,11 +59,11 @@ def append(
 
 
 def add_signature(file: Path, key: SigningKey, signing: Signing) -> Record:
-    """Add a signature to the chain's newest record; digests of their successors fix older ones.
+    """Add a signature to the newest record; the successors' digests protect the older records.
 
     Raises:
-        SigningRefused: it is not the newest, has this key's signature, or the chain does not hold.
-        UsageError: the folder cannot be written to.
+        SigningRefused: It is not the newest, has a signature of this key, or the chain is invalid.
+        UsageError: The folder is not writable.
     """
     with _locked(file.parent):
         chain = read_chain(file.parent, signing)
@@ -80,7 +80,7 @@ def add_signature(file: Path, key: SigningKey, signing: Signing) -> Record:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Lock the folder: two signers at once would make a fork."""
+    """Lock the folder, since two signers at the same time would fork the chain."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -96,7 +96,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _write_new(file: Path, envelope: Envelope) -> None:
-    """Write a new file; raise if there is a file or link of that name."""
+    """Write a new file; raise if a file or link of that name exists."""
     with _part(file, envelope) as part:
         try:
             os.link(part, file)
@@ -111,7 +111,7 @@ def _replace(file: Path, envelope: Envelope) -> None:
 
 @contextmanager
 def _part(file: Path, envelope: Envelope) -> Iterator[Path]:
-    """A temporary file beside `file` with its content."""
+    """Write a temporary file with the envelope beside `file`; remove it afterwards."""
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC

@@ -1,1 +1,1 @@
-"""Triage of a red run: whose problem it is, what changed since it was green, where to look."""
+"""Triage of a red run: whose problem it is, the changes since the last green run, next steps."""

@@ -1,7 +1,7 @@
 """The search for the first red revision.
 
-With merges, a history is no list. Git halves it (`git rev-list --bisect-all`): the search asks git
-for the remaining commits, most informative first, and judges one of them, until none is left.
+A history with merges is not a list, so git halves it (`git rev-list --bisect-all`). The search asks
+git for the remaining commits, most informative first, and judges one of them, until none is left.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Judged:
     commit: str
     light: Light
     why: str = ""
-    """Why it is red or was skipped."""
+    """The reason why it is red or was skipped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +39,9 @@ class Found:
     commit: str
     """The earliest revision known to be red."""
     green: str
-    """The latest one known to be green."""
+    """The latest revision known to be green."""
     suspects: tuple[str, ...] = ()
-    """Skipped revisions that could be the first red one, too; without any, `commit` is."""
+    """Skipped revisions that could be the first red one, too; if empty, `commit` is the first."""
     judged: tuple[Judged, ...] = ()
     """All judged revisions, in order."""
 
@@ -83,7 +83,7 @@ def search(
 
 
 def _spread(number: int) -> float:
-    """The `number`-th of 0, 1/2, 1/4, 3/4, 1/8, …: each is far from all before it."""
+    """Return the `number`-th of 0, 1/2, 1/4, 3/4, 1/8, …: each is far from all before it."""
     found, weight = 0.0, 0.5
     while number:
         found += weight * (number & 1)

@@ -34,7 +34,7 @@ class Reported(Protocol):
 
     @property
     def control(self) -> str:
-        """The side that is right."""
+        """The side that is assumed to be right."""
 
     @property
     def candidate(self) -> str:
@@ -58,11 +58,11 @@ class Reported(Protocol):
 
     @property
     def interrupted(self) -> bool:
-        """The user stopped the run."""
+        """Whether the user stopped the run."""
 
     @property
     def partial(self) -> bool:
-        """Cases are missing."""
+        """Whether cases are missing."""
 
     @property
     def verdict(self) -> CaseVerdict:
@@ -81,9 +81,9 @@ class Blame:
     says: str
     """The name and the reason: printable, redacted, without a final stop."""
     sure: bool = False
-    """It follows from the results; otherwise it is only likely."""
+    """Whether it follows from the results; otherwise it is only likely."""
     also: tuple[str, ...] = ()
-    """Further problems, which may be others' to solve."""
+    """Further problems, which may belong to others."""
 
     @property
     def line(self) -> str:
@@ -123,7 +123,7 @@ def _of_divergent(report: Reported, cases: Sequence[CaseResult], since: Changes 
 
 
 def _outside(report: Reported, says: str, since: Changes) -> Blame | None:
-    """The blame if nothing of this project's code changed since the last green run."""
+    """Return the blame if nothing of this project's code changed since the last green run."""
     if not since.green:
         return None
     changed = [change for change in since.changes if change.kind is not ChangeKind.OTHER]
@@ -177,7 +177,7 @@ def _of_problems(report: Reported) -> Blame:
 
 
 def _of_undecided(cases: Sequence[CaseResult]) -> list[Blame]:
-    """A blame for each reason, the commonest first; unknown reasons come last."""
+    """Return a blame for each reason, the commonest first; unknown reasons come last."""
     counts: Counter[Sign] = Counter()
     examples: dict[Sign, CaseResult] = {}
     for case in cases:
@@ -207,7 +207,7 @@ def _of_lacking(report: Reported) -> Blame:
 def _touched_runtimes(
     report: Reported, cases: Sequence[CaseResult], since: Changes | None
 ) -> list[str]:
-    """The sides whose folders changed since the last green run, if no other code did."""
+    """Return the sides whose folders changed since the last green run, if no other code did."""
     if since is None or not since.green or since.kinds & OURS != {ChangeKind.RUNTIMES}:
         return []
     sides = dict.fromkeys((_control(report, cases), _candidate(report, cases)))

@@ -1,4 +1,4 @@
-"""What changed between two runs, such as the last green and the first red one.
+"""The changes between two runs, such as the last green and the first red one.
 
 A journal names the sides of the comparison, and every file and package that it depends on. If the
 checkout knows the revisions of both runs, the commits between them are added.
@@ -37,7 +37,7 @@ class ChangeKind(StrEnum):
     CASSETTES = "cassettes"
     WAIVERS = "waivers"
     BASELINES = "baselines"
-    """What the published core was observed to do."""
+    """The baselines of the published core."""
     CORE = "core"
     """The version of the published core."""
     DISTRIBUTION = "distribution"
@@ -47,7 +47,7 @@ class ChangeKind(StrEnum):
     ASKED = "asked"
     """Options of the run."""
     OTHER = "other"
-    """Something that no verdict of a case depends on."""
+    """A change that cannot affect the verdict of a case."""
 
 
 OURS: Final = frozenset({ChangeKind.RUNTIMES, ChangeKind.SERVICES, ChangeKind.HARNESS})
@@ -79,7 +79,7 @@ _ASKED: Final = ("control", "candidate", "repeat", "trust", "phase")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One difference. `was` and `now` are empty where there is no text to show."""
+    """One difference. `was` and `now` are empty if there is no text to show."""
 
     kind: ChangeKind
     what: str
@@ -87,11 +87,11 @@ class Change:
     was: str = ""
     now: str = ""
     names: Mapping[str, str] | None = None
-    """For a component: file, waiver or package to `changed`, `new` or `gone`."""
+    """For a component: file, waiver or package → `changed`, `new` or `gone`."""
 
     @property
     def line(self) -> str:
-        """In words, printable."""
+        """The difference as a printable line."""
         if self.names is not None:
             changed = listed(f"{name} {how}" for name, how in self.names.items())
             return printable(f"{self.what}: {changed or 'changed, but in no named file'}")
@@ -103,19 +103,19 @@ class Changes:
     """The changes from one run to another."""
 
     since: str
-    """The earlier run in words: its journal, and when it began."""
+    """A description of the earlier run: its journal, and its start."""
     green: bool
-    """The cases that are red now were parity in the earlier run."""
+    """Whether the cases that are red now were parity in the earlier run."""
     until: str = ""
     """The later run, if it is the first red one and not the reported one."""
     changes: tuple[Change, ...] = ()
     """Sorted: code of this project, input of the comparison, machine."""
     revisions: tuple[str, str] = ("", "")
-    """The commits of both runs; empty where unknown."""
+    """The commits of both runs; empty if unknown."""
     commits: tuple[str, ...] = ()
-    """The commits between, newest first: short hash and subject. Empty where unknown."""
+    """The commits between, newest first: short hash and subject. Empty if unknown."""
     dirty: bool = False
-    """The later run's files differed from its commit."""
+    """Whether the later run's files differed from its commit."""
 
     @property
     def span(self) -> str:
@@ -147,7 +147,7 @@ class Changes:
         return frozenset(name.removeprefix(RUNTIME) for name in names)
 
     def lines(self) -> list[str]:
-        """A heading, a line for each change, and the commits."""
+        """Return a heading, a line for each change, and the commits."""
         lines = [f"what changed, {self.span}:"]
         lines += [f"  {change.line}" for change in self.changes]
         if not self.changes:
@@ -165,7 +165,7 @@ class Changes:
 def changes_between(
     was: tuple[JournalHeader, Inventory], now: tuple[JournalHeader, Inventory]
 ) -> tuple[Change, ...]:
-    """The differences of two runs, without day, shard and places of files."""
+    """Return the differences of two runs, without day, shard and places of files."""
     before, after = was[0], now[0]
     # If the runs chose different cassettes, one that only one run chose is neither new nor gone.
     alike = _chosen(before) == _chosen(after)
@@ -184,7 +184,7 @@ def changes_between(
 
 
 def _chosen(header: JournalHeader) -> object:
-    """How the cassettes of a run were chosen."""
+    """Return how the cassettes of a run were chosen."""
     return header.paths, header.expr, header.phase
 
 

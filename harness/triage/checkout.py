@@ -49,7 +49,7 @@ _TIMEOUT_S: Final = 120
 
 
 def clean_environment() -> dict[str, str]:
-    """The environment without variables of git and Python's paths, for child processes.
+    """Return the environment without variables of git and Python's paths, for child processes.
 
     `PATH` keeps its absolute entries only: relative ones would name folders of the checkout.
     """
@@ -74,10 +74,10 @@ class Checkout:
 
     @classmethod
     def at(cls, folder: Path) -> Checkout:
-        """The repository that `folder` is in.
+        """Return the repository that `folder` is in.
 
         Raises:
-            UsageError: it is in none, git is not installed, or would wait for a file.
+            UsageError: It is in no repository, or git is not installed or would block on a file.
         """
         if not folder.is_dir():
             raise UsageError(f"there is no folder {str(folder)!r}", "name a checkout")
@@ -92,7 +92,7 @@ class Checkout:
         options: Sequence[tuple[str, str]] = _QUIET,
         stdin: str = "",
     ) -> str:
-        """The output of a git command, without its final newline.
+        """Return the output of a git command, without its final newline.
 
         Raises:
             UsageError: git is missing, does not answer, or fails; with its own message.
@@ -101,7 +101,7 @@ class Checkout:
         return said.decode("utf-8", "surrogateescape").rstrip("\n")
 
     def blob(self, named: str) -> bytes:
-        """The content of a file in git, named by its hash or as `REV:path`.
+        """Return the content of a file in git, named by its hash or as `REV:path`.
 
         Raises:
             UsageError: as for `git`.
@@ -137,7 +137,7 @@ class Checkout:
         return done.stdout
 
     def commit(self, revision: str, option: str) -> str:
-        """The full hash of the commit that `revision` names.
+        """Return the full hash of the commit that `revision` names.
 
         Raises:
             UsageError: it names none.
@@ -151,11 +151,11 @@ class Checkout:
             raise UsageError(problem, "see `git log --oneline`") from error
 
     def is_ancestor(self, older: str, newer: str) -> bool:
-        """Whether `older` is `newer` or one of its ancestors."""
+        """Return whether `older` is `newer` or one of its ancestors."""
         return self.git("merge-base", "--", older, newer) == older
 
     def described(self, commit: str) -> str:
-        """A commit on one printable line: short hash, day and subject."""
+        """Return a commit on one printable line: short hash, day and subject."""
         return printable(self.git("show", "-s", "--format=%h %cs %s", commit, "--"))
 
     def subjects(self, older: str, newer: str, most: int) -> tuple[str, ...]:
@@ -164,18 +164,18 @@ class Checkout:
         return tuple(map(printable, said.splitlines()))
 
     def touched(self, older: str, newer: str) -> tuple[str, ...]:
-        """The files that differ between two commits, as git names them."""
+        """Return the files that differ between two commits, as git names them."""
         said = self.git("diff", "--name-only", "--no-renames", "--no-ext-diff", older, newer, "--")
         return tuple(said.splitlines())
 
     def between(self, newer: str, older: Sequence[str]) -> list[str]:
-        """The commits of `newer` that no `older` one has, those first that halve them best."""
+        """Return the commits of `newer` that no `older` one has; the first halves them best."""
         apart = [f"^{commit}" for commit in older]
         said = self.git("rev-list", "--bisect-all", newer, *apart, "--")
         return [line.partition(" ")[0] for line in said.splitlines()]
 
     def count(self, older: str, newer: str) -> int:
-        """The number of commits of `newer` that `older` has not."""
+        """Return the number of commits of `newer` that `older` has not."""
         return int(self.git("rev-list", "--count", f"{older}..{newer}", "--"))
 
     @contextmanager

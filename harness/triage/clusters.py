@@ -22,7 +22,7 @@ class Cluster:
 
     fingerprint: str
     place: str
-    """The place of the representative's first cause, in words."""
+    """The place of the representative's first cause, as a phrase."""
     cases: tuple[str, ...]
     """Sorted names, with the representative."""
     representative: str
@@ -32,7 +32,7 @@ class Cluster:
 def clusters(
     cases: Iterable[CaseResult], size: Callable[[CaseResult], int] | None = None
 ) -> tuple[Cluster, ...]:
-    """The clusters of the divergent cases, the largest first.
+    """Return the clusters of the divergent cases, the largest first.
 
     Args:
         cases: Settled results.

@@ -41,7 +41,7 @@ class Judge:
         return judged
 
     def trace(self, commit: str) -> Observation:
-        """The run of the judged runtime in that revision.
+        """Return the run of the judged runtime in that revision.
 
         Raises:
             CannotTrace: there is none.
@@ -71,7 +71,7 @@ class Judge:
                 return Judged(commit, Light.SKIPPED, words)
 
     def sides(self, commit: str) -> tuple[str, str]:
-        """The names of the two sides of a revision's comparison."""
+        """Return the names of the two sides of a revision's comparison."""
         if isinstance(self.control, str):
             return self.control, self.runtime
         return "expected", f"{self.runtime} at {commit[:10]}"

@@ -1,7 +1,7 @@
-"""What to do next about a red case: which changed file to open first, and how to bisect.
+"""Next steps for a red case: the changed file to open first, and the command to bisect.
 
-The last journalled run in which the case was parity gives the revision to begin a search at, and
-the files that changed since then.
+The last journalled run in which the case was parity provides the revision at which a search starts,
+and the files that changed since then.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Good:
     revision: str
     """The commit of the run."""
     dirty: bool = False
-    """Files of that run differed from the commit."""
+    """Whether files of that run differed from the commit."""
     run: str = ""
-    """The run in words: its journal, and when it began."""
+    """A description of the run: its journal, and its start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,22 +43,22 @@ class Leads:
     revision: str = ""
     """The commit of the red run; empty if unknown."""
     dirty: bool = False
-    """Files of the red run differed from the commit."""
+    """Whether files of the red run differed from the commit."""
     here: str = ""
-    """The commit that is checked out here; empty outside of a checkout."""
+    """The current commit; empty outside of a checkout."""
     corpus: str = ""
     """The folder in which commands find a cassette by its name, resolved; or empty."""
     good: Mapping[str, Good] = field(default_factory=dict)
-    """Case to the run to begin a search at; a case that was never green has none."""
+    """Case → the run at which a search starts; a case that was never green has none."""
     files: tuple[str, ...] = ()
     """The changed files of this project's code, as paths in the checkout."""
     since: str = ""
-    """The run since which they changed, in words; empty without such a run."""
+    """A description of the run since which they changed; empty without such a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bisecting:
-    """How to find the commit that made a case red."""
+    """The search for the commit that made a case red."""
 
     command: str = ""
     """The shell command; empty if there is nothing to search."""
@@ -74,7 +74,7 @@ class Bisecting:
 
 
 def changed_lines(leads: Leads, places: tuple[str, ...], candidate: str) -> list[str]:
-    """The changed files in lines, those nearest to a seam first; none if no change is known.
+    """Return the changed files in lines, those nearest to a seam first; none if no change is known.
 
     Args:
         leads: Facts of the run.
@@ -99,7 +99,7 @@ def _listed(files: Sequence[str]) -> str:
 def bisecting(
     leads: Leads, case: str, cassette: str, sides: tuple[str, str], options: Sequence[str] = ()
 ) -> Bisecting:
-    """The search for the commit that made a case red.
+    """Return the search for the commit that made a case red.
 
     Args:
         leads: Facts of the run.
@@ -134,7 +134,7 @@ def bisecting(
 
 
 def _sides(sides: tuple[str, str]) -> list[str]:
-    """The options that name the sides; none for the sides that `parity bisect` takes by default."""
+    """Return the options that name the sides; none for the defaults of `parity bisect`."""
     control, candidate = sides
     if baseline_folder(control) is not None:
         return ["--runtime", candidate]

@@ -152,7 +152,7 @@ def places_of(seam: Seam, control: str, candidate: str) -> tuple[str, ...]:
 
 
 def lies_at(file: str, places: Iterable[str]) -> bool:
-    """Whether `file` is one of `places` or below one of them."""
+    """Return whether `file` is one of `places` or below one of them."""
     return any(file == place or file.startswith(f"{place}/") for place in places)
 
 
@@ -192,5 +192,5 @@ def ranked(files: Collection[str], places: tuple[str, ...], candidate: str) -> R
 
 
 def _engine(side: str) -> str:
-    """The first runtime of a side, without its version."""
+    """Return the first runtime of a side, without its version."""
     return engines_of(side)[0].partition("@")[0]

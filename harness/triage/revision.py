@@ -43,7 +43,7 @@ class Tracer:
     timeout_s: float
 
     def trace(self, tree: Worktree, runtime: str) -> Observation:
-        """The run of `runtime` of the revision in `tree`.
+        """Return the run of `runtime` of the revision in `tree`.
 
         Raises:
             CannotTrace: the revision has no such command, does not load, or takes too long.
@@ -92,13 +92,13 @@ def _search_path(root: Path) -> str:
 
 def _end(child: subprocess.Popen[bytes]) -> None:
     """End the child and all processes that it started."""
-    with suppress(ProcessLookupError, PermissionError):  # all gone by themselves
+    with suppress(ProcessLookupError, PermissionError):  # all have ended by themselves
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 
 def _reason(errors: Path) -> str:
-    """The last line of the child's standard error, where Python names the exception."""
+    """Return the last line of the child's standard error, where Python names the exception."""
     with errors.open("rb") as stream:
         stream.seek(max(0, errors.stat().st_size - _MOST_OF_STDERR))
         said = stream.read().decode(errors="replace")

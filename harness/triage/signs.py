@@ -1,6 +1,6 @@
-"""Why a case could not be decided, and whose problem that is.
+"""The reasons why a case could not be decided, and whose problem each is.
 
-A table recognises the reason by words in the case's sentences (`CaseResult.blockers`, `.doubts`).
+A table recognises a reason by words in the case's sentences (`CaseResult.blockers`, `.doubts`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Whose(StrEnum):
     DEPENDENCY = "dependency"
     MACHINE = "machine"
     UNKNOWN = "unknown"
-    """The run's results do not show it."""
+    """The results of the run do not show whose problem it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +34,11 @@ class Sign:
 
     whose: Whose
     says: str
-    """Continues `1 case` and `3 cases` alike: `died with the worker process`."""
+    """A predicate that follows `1 case` and `3 cases` alike: `died with the worker process`."""
     words: re.Pattern[str]
-    """Found in the sentences of a case with this reason."""
+    """A pattern that matches a sentence of each case with this reason."""
     sure: bool = False
-    """There is no other explanation."""
+    """Whether there is no other explanation."""
 
 
 def _sign(whose: Whose, words: str, says: str, *, sure: bool = False) -> Sign:
@@ -129,13 +129,13 @@ SIGNS: Final[Sequence[Sign]] = (
         "failed before the comparison",
     ),
 )
-"""The first row that matches is the reason."""
+"""The known reasons. The first row that matches is the reason of a case."""
 
 _UNKNOWN: Final = _sign(Whose.UNKNOWN, "", "could not be decided, for an unknown reason")
 
 
 def sign_of(case: CaseResult) -> Sign:
-    """The reason of an inconclusive case."""
+    """Return the reason of an inconclusive case."""
     sentences = case.blockers or case.doubts
     for sign in SIGNS:
         if any(sign.words.search(text) for text in sentences):

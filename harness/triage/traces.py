@@ -1,8 +1,8 @@
 """Read a trace document back into an `Observation`, so that two traces can be compared like runs.
 
-The inverse of `harness.replay.trace`, as far as a trace holds the observation: declarations of
-tools and some keys of a request's config are missing. Traces come from other machines and
-revisions: reading them is bounded, their keys are checked, and unknown keys are ignored.
+The inverse of `harness.replay.trace`. A trace lacks parts of the observation: declarations of tools
+and some keys of a request's config. Traces come from other machines and revisions, so reading is
+bounded, checks the keys, and ignores unknown keys.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _MEND: Final = "create it again with `parity trace`"
 
 
 class TraceFormatError(HarnessError):
-    """A file is no trace document. `file` is which."""
+    """The file `file` is not a trace document."""
 
     def __init__(self, file: Path | str, key: str, problem: str, mend: str = _MEND) -> None:
         where = f"{file}: {key}" if key else str(file)
@@ -82,7 +82,7 @@ class _Trace(Coded):
 
 
 def read_trace(file: Path) -> Observation:
-    """The observation in a trace's file.
+    """Return the observation in a trace's file.
 
     Raises:
         TraceFormatError: the file cannot be read, or is no trace; naming the key.
@@ -98,7 +98,7 @@ def read_trace(file: Path) -> Observation:
 
 
 def parse_trace(text: str, where: Path | str) -> Observation:
-    """The observation in a trace; `where` is for messages.
+    """Return the observation in a trace; `where` is for messages.
 
     Raises:
         TraceFormatError: it is no trace; naming the key.
@@ -109,7 +109,7 @@ def parse_trace(text: str, where: Path | str) -> Observation:
         raise TraceFormatError(where, error.key, error.problem) from error
     except Unreadable as error:
         raise TraceFormatError(where, error.place, error.problem) from error
-    except ValueError as error:  # a whole number of more digits than Python takes
+    except ValueError as error:  # a whole number with more digits than Python accepts
         raise TraceFormatError(where, "", f"is not JSON: {error}") from error
 
 
@@ -130,7 +130,7 @@ def _observation(value: Any) -> Observation:
 
 
 def _requests(requests: list[_Request]) -> list[Json]:
-    """The requests as differences from the one before."""
+    """Return the requests as differences from the one before."""
     latest: dict[tuple[str, str], list[Content]] = {}
     found: list[Json] = []
     for request in requests:
