@@ -1,6 +1,6 @@
 """The hooks around the calls of one send, for a loop whose calls do not nest.
 
-The published core sends what follows a request by itself in nested calls of its client. Here the
+The published core sends automatic follow-ups in nested calls of its client. Here the
 calls under way are a list, outermost first: the agent loop's own request, inside it what follows
 by itself (feedback after a loop, `Please continue.`), and what an AfterAgent hook asked for.
 
@@ -25,12 +25,12 @@ class Answered(Protocol):
 
     @property
     def text(self) -> str:
-        """What it said."""
+        """The text of the answer."""
         ...
 
     @property
     def asked(self) -> bool:
-        """Whether it asked for tools."""
+        """Whether it has tool calls."""
         ...
 
 
@@ -45,12 +45,12 @@ class CallOutcome:
 
     @property
     def pending(self) -> bool:
-        """Whether the last answer asked for tools."""
+        """Whether the last answer has tool calls."""
         return self.answer is not None and self.answer.asked
 
     @property
     def text(self) -> str:
-        """What the last answer said."""
+        """The text of the last answer."""
         return "" if self.answer is None else self.answer.text
 
 
@@ -96,12 +96,12 @@ class PromptCalls:
         self._calls[-1].outcome.answer = answer
 
     def note_answer(self, answer: Answered) -> None:
-        """Remember what a complete answer said."""
+        """Remember a complete answer."""
         if self._hooks.configured:
             self._hooks.note_response(self._prompt_id, answer.text)
 
     def leave_for_tools(self, answer: Answered) -> bool:
-        """Leave the calls before the batch of tools that `answer` asked for, and note the answer.
+        """Leave the calls before the batch of tools that `answer` requests, and note the answer.
 
         AfterAgent never fires for a call whose last answer asked for tools. Where it comes first,
         for a call further out, this returns false; the answer is noted after the invocation then.
@@ -133,7 +133,7 @@ class PromptCalls:
         return self._calls[-1].left
 
     def resume_after_block(self) -> None:
-        """Let the next call stand in for the innermost one, whose end AfterAgent blocked."""
+        """Let the next call replace the innermost one, whose end AfterAgent blocked."""
         self._hooks.resume_after_block(self._prompt_id)
         self._calls.pop()
         self._resumes = True

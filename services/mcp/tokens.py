@@ -59,7 +59,7 @@ class TokenStore:
         self._feedback = feedback
 
     def credentials(self, server: str) -> JsonObject | None:
-        """What is stored for `server`: `{serverName, token, clientId?, tokenUrl?, …}`."""
+        """The stored entry of `server`: `{serverName, token, clientId?, tokenUrl?, …}`."""
         return self._all().get(server)
 
     async def valid_token(self, server: str, oauth: OAuthConfig) -> str | None:

@@ -52,7 +52,7 @@ class Allowlist:
         self._keys: set[str] = set()
 
     def allows(self, server: str, tool: str) -> bool:
-        """True when the user need not be asked again."""
+        """True when no further confirmation is needed."""
         return server in self._keys or f"{server}.{tool}" in self._keys
 
     def note(self, server: str, tool: str, outcome: ConfirmationOutcome) -> None:
@@ -68,7 +68,7 @@ class Allowlist:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOrigin:
-    """What all tools of a server share."""
+    """The fields that all tools of a server share."""
 
     server_name: str
     trusted: bool

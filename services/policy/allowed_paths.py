@@ -31,7 +31,7 @@ _EDITOR_SHORT: Final = re.compile(r"(?:vscode|vs[0-9a-f]{4})~[0-9]+")
 class AllowedPaths:
     """Refuses paths outside, and secrets and dependencies inside; asks about editor settings.
 
-    Its configuration: `included_args` are taken for paths too, `excluded_args` are not looked at.
+    Its configuration: `included_args` are also checked as paths, `excluded_args` are not checked.
     """
 
     waits = False

@@ -56,7 +56,7 @@ _SLUG: Final = re.compile(r"[a-z0-9_.:-]+", re.IGNORECASE | re.ASCII)
 
 
 def tool_name_warning(name: str, index: int) -> str | None:
-    """What is odd about the tool name of the rule with this index (from 0), if anything is."""
+    """The warning about the tool name of the rule with this index (from 0), if any."""
     rule = f"Rule #{index + 1}"
     if "__" in name:
         return (
@@ -73,7 +73,7 @@ def tool_name_warning(name: str, index: int) -> str | None:
 def mcp_tool_warnings(
     server: str, discovered: Sequence[str], rules: Iterable[PolicyRule]
 ) -> list[str]:
-    """What is odd about the rules for a server's tools, once these are known by `discovered`.
+    """The warnings about rules for a server's tools, which `discovered` names.
 
     Call it when a server has connected; each warning is for the user.
     """

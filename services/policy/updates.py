@@ -49,7 +49,7 @@ class UpdatePolicy:
     modes: tuple[ApprovalMode, ...] = ()
     persist: bool = False
     persist_scope: str | None = None
-    """`workspace` or `user`, where it is to outlive the session."""
+    """`workspace` or `user`, if it outlives the session."""
 
 
 def rules_of_update(update: UpdatePolicy) -> list[PolicyRule] | None:

@@ -84,7 +84,7 @@ def views(text: str) -> Iterator[View]:
     shown = plain
     coded = _CODE_HINT.search(text) is not None and _CODE.search(text) is not None
     if coded:
-        # A code between two words parts them: what stands after it begins anew.
+        # A code between two words separates them: a new word begins after it.
         yield View(_CODE.sub(lambda code: " " * len(code[0]), text))
     if coded or (not text.isascii() and _UNSEEN.search(text)):
         shown = _without(text)
@@ -112,7 +112,7 @@ def _without(text: str) -> View:
 
 
 def _decoded(view: View) -> View | None:
-    """`view` with escapes as the characters that they stand for; `None` where it has none."""
+    """`view` with its escapes decoded; `None` if it has none."""
     text = view.text
     pieces: list[str] = []
     starts: list[int] = []

@@ -1,6 +1,6 @@
 """What a shell command line runs: its programs, redirections and substitutions.
 
-Two readers of one answer. The shell tool shows and records what a line does, as upstream does
+The result has two readers. The shell tool shows and records what a line does, as upstream does
 (`parse_command`, `command_roots`). The policy decides by it, and wants more: every command that
 Bash would run, or an error (`parse_shell`), which makes it fall back to its default decision.
 

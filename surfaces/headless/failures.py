@@ -101,7 +101,7 @@ class ReportedError(Exception):
 
 
 def failure_of(event: ErrorEvent) -> Exception:
-    """The exception that a fatal `error` event stands for."""
+    """The exception for a fatal `error` event."""
     meta = event.meta or {}
     name = meta.get("errorName")
     if isinstance(name, str) and name in _FATAL:

@@ -77,10 +77,10 @@ class SessionMetrics:
         }
 
     def call_began(self, call: ModelCall) -> None:
-        """Nothing is counted yet."""
+        """Wait for `call_ended`."""
 
     def call_received(self, call: ModelCall, response: JsonObject) -> None:
-        """Nothing is counted yet."""
+        """Wait for `call_ended`."""
 
     def call_ended(self, call: ModelCall) -> None:
         """Count a model call; one that was given up does not count."""

@@ -58,7 +58,7 @@ class Presenter:
         self._started_ms = self._showing.clock.now_ms()
 
     def user(self, text: str) -> None:
-        """What was asked, as it came."""
+        """Present the user's message."""
 
     def answer(self, text: str) -> None:
         """A fragment of the agent's answer."""
@@ -97,7 +97,7 @@ class TextPresenter(Presenter):
     """`-o text`."""
 
     def answer(self, text: str) -> None:
-        """Onto standard output, as it comes."""
+        """Print to standard output at once."""
         self._streams.write(text)
 
     def tool_result(self, event: ToolResponse, shown: str | None, words: str, kind: str) -> None:
@@ -132,7 +132,7 @@ class TextPresenter(Presenter):
 
 
 class JsonPresenter(Presenter):
-    """`-o json`. The response is what was said after the last tool call."""
+    """`-o json`. The response is the text after the last tool call."""
 
     def __init__(self, showing: Showing) -> None:
         super().__init__(showing)
@@ -141,20 +141,20 @@ class JsonPresenter(Presenter):
         self._warnings: list[str] = []
 
     def answer(self, text: str) -> None:
-        """Kept for the end."""
+        """Keep it for the end."""
         self._response += text
 
     def tool_use(self, event: ToolRequest) -> None:
-        """What was said before is no answer, unless nothing follows a call that stops the run."""
+        """Text before a call is no answer, unless the call stops the run."""
         self._before_tools = self._response or self._before_tools
         self._response = ""
 
     def stopped_by_tool(self, message: str) -> None:
-        """What was said before the call is the response after all."""
+        """The text before the call is the response."""
         self._response = self._response or self._before_tools
 
     def warned(self, message: str, severity: str = "warning") -> None:
-        """Kept for the end."""
+        """Keep it for the end."""
         self._warnings.append(strip_ansi(message))
 
     def finish(self, error: JsonObject | None = None) -> None:

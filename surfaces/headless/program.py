@@ -1,7 +1,7 @@
 """`run_headless`: one prompt from the command line to an exit code.
 
 Source: `packages/cli` `gemini.tsx`, `nonInteractiveCliAgentSession.ts`. Upstream's older loop,
-which goes past the agent session, has no counterpart: whatever the flags say, a prompt goes
+which goes past the agent session, has no counterpart: with any flags, a prompt goes
 through `AgentProtocol`, and the flags choose the runtime behind it.
 """
 
@@ -90,7 +90,7 @@ def run_headless(
     """Do what `options` ask for, in the current folder; returns the exit code.
 
     0 done, or the reader of the output has left; 1 failed; 41 no way to sign in; 42 unusable
-    input; 52 unusable settings; 53 the turns ran out; 54 a tool failed for good; 130 interrupted.
+    input; 52 unusable settings; 53 the turns ran out; 54 a tool failed fatally; 130 interrupted.
     With JSON output, an error of the API ends with the lowest eight bits of its HTTP status.
     """
     streams = Streams(out, err)

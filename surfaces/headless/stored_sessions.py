@@ -44,7 +44,7 @@ def list_sessions(workspace: Workspace, clock: Clock, streams: Streams) -> None:
     """Print the folder's sessions, oldest first, under the numbers that `--resume` takes.
 
     Raises:
-        OutputClosed: the reader of the output has gone.
+        OutputClosed: the reader of the output has closed it.
     """
     sessions = recorded_sessions(workspace.project_temp, clock)
     if not sessions:
@@ -63,7 +63,7 @@ def delete_session(workspace: Workspace, asked: str, clock: Clock, streams: Stre
         NoSessions, SessionNotFound: there is no such session.
         ValueError: the session's id is shorter than the files' names have of it.
         OSError: the folder of the recordings cannot be read.
-        OutputClosed: the reader of the output has gone.
+        OutputClosed: the reader of the output has closed it.
     """
     project = workspace.project_temp
     sessions = recorded_sessions(project, clock)
