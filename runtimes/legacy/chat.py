@@ -62,7 +62,7 @@ class GeminiChat(Chat):
 
         Raises:
             InvalidStreamError: the answer stayed invalid after all attempts.
-            ApiError, NetworkError: the model could not be asked, or broke off for good.
+            ApiError, NetworkError: the request failed, or the stream broke off, after all retries.
             AbortError: the signal was aborted.
             EmptyMessageError: there are no parts.
         """

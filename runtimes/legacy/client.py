@@ -42,7 +42,7 @@ class _After:
 
 @dataclass(frozen=True, slots=True)
 class _Sending:
-    """The arguments that a request shares with those that follow it by themselves."""
+    """The arguments that a request shares with its automatic follow-ups."""
 
     signal: AbortSignal
     prompt_id: str
@@ -82,7 +82,7 @@ class GeminiClient:
         *,
         display_content: list[Part] | None = None,
     ) -> AsyncGenerator[server.ServerEvent, None]:
-        """Run one turn for `parts`, and what follows it by itself, and yield its events.
+        """Run one turn for `parts` and its automatic follow-ups, and yield the events.
 
         Raises:
             UnauthorizedError: the credentials were refused.

@@ -63,7 +63,7 @@ async def lease(version: str, clock: Clock) -> AsyncIterator[Lease]:
 
     Raises:
         RuntimeUnavailable: node or the package is missing.
-        DriverBroken: the driver did not start, or the package lacks what is needed of it.
+        DriverBroken: the driver did not start, or the package lacks a needed part.
     """
     process = _warm(version)
     fresh = process is None

@@ -1,8 +1,8 @@
 """The hooks around the calls of one send, for a loop whose calls do not nest.
 
 The published core sends automatic follow-ups in nested calls of its client. Here the
-calls under way are a list, outermost first: the agent loop's own request, inside it what follows
-by itself (feedback after a loop, `Please continue.`), and what an AfterAgent hook asked for.
+calls under way are a list, outermost first: the agent loop's own request, inside it the automatic
+follow-ups (feedback after a loop, `Please continue.`) and the requests of AfterAgent hooks.
 
 Source: core `core/client.ts`, `sendMessageStream`.
 """
@@ -36,7 +36,7 @@ class Answered(Protocol):
 
 @dataclass(slots=True)
 class CallOutcome:
-    """What came of a call and of those that followed it by themselves."""
+    """The outcome of a call and of its automatic follow-ups."""
 
     answer: Answered | None = None
     """The answer to the last request."""
@@ -62,7 +62,7 @@ class _Call:
 
 
 class PromptCalls:
-    """The calls of one send: each a user-role request, until nothing follows it any more."""
+    """The calls of one send: each is a user-role request with its follow-ups."""
 
     def __init__(self, hooks: PromptHooks, prompt_id: str, signal: AbortSignal) -> None:
         self._hooks = hooks
@@ -77,7 +77,7 @@ class PromptCalls:
         return bool(self._calls)
 
     async def enter(self, parts: list[Part], left: int) -> HookOutput | list[Part]:
-        """Enter the call of a request, of which `left` may still follow each other by themselves.
+        """Enter the call of a request; `left` more requests may follow it automatically.
 
         Returns:
             The request's parts, or the output that stops or blocks it: then it is not entered, and
@@ -114,7 +114,7 @@ class PromptCalls:
         return True
 
     async def after_agent(self) -> HookOutput | None:
-        """What stops or blocks the end of the innermost call, which has nothing left to do."""
+        """The output that stops or blocks the end of the innermost call, which is done."""
         if not self._hooks.configured:
             return None
         call = self._calls[-1]

@@ -212,7 +212,7 @@ class HookSystem:
         original_name: str | None = None,
         signal: AbortSignal | None = None,
     ) -> HookOutput | None:
-        """After a tool came back, also with an error or an abort; not after it raised."""
+        """After a tool returned, also with an error or an abort; not after it raised."""
         return await self._firing.fire(
             HookEvent.AFTER_TOOL,
             lambda: {

@@ -25,7 +25,7 @@ def _no_warnings(server: str, tools: Sequence[str]) -> Sequence[str]:
 
 
 def _unheard(progress: McpProgress) -> None:
-    """Progress without a listener."""
+    """Drop progress: there is no listener."""
 
 
 @asynccontextmanager

@@ -46,7 +46,7 @@ class TokenError(Exception):
 
 
 def tokens_path(home: Path) -> Path:
-    """Where the tokens of a user are."""
+    """The file with a user's tokens."""
     return home / ".gemini" / "mcp-oauth-tokens.json"
 
 

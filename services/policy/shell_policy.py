@@ -1,4 +1,4 @@
-"""What a shell command's own text does to a decision: heuristics, then each sub-command.
+"""Adjusts a decision by a shell command's text: heuristics, then each sub-command.
 
 Source: core `policy/policy-engine.ts` (`applyShellHeuristics`, `checkShellCommand`).
 """

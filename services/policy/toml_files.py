@@ -44,7 +44,7 @@ _SHELL_KEYS: Final = "commandPrefix and commandRegex"
 
 @dataclass(slots=True)
 class LoadedPolicies:
-    """What some folders or files hold. Rules are in the order of files and of lines."""
+    """The contents of some folders or files. Rules are in the order of files and of lines."""
 
     rules: list[PolicyRule] = field(default_factory=list)
     checkers: list[CheckerRule] = field(default_factory=list)
@@ -74,7 +74,7 @@ def load_policies(paths: Iterable[Path], tier_of: Callable[[Path], Tier]) -> Loa
 
 
 def read_policy_files(path: Path) -> list[tuple[Path, str]]:
-    """The policy files that `path` is, or that lie in it, by name; links in it are overlooked.
+    """The policy file `path`, or those in the folder `path`, by name; links in it are ignored.
 
     Raises:
         OSError: something that is there cannot be read.

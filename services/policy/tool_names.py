@@ -1,4 +1,4 @@
-"""Names of tools as policy files write them: which are right, and which look like a slip.
+"""Names of tools as policy files write them: which are valid, and which look like a typing error.
 
 Source: core `tools/tool-names.ts` (`isValidToolName`), `policy/toml-loader.ts`
 (`validateToolName`, `validateMcpPolicyToolNames`), `utils/tool-utils.ts` (`getToolSuggestion`).
@@ -94,7 +94,7 @@ def mcp_tool_warnings(
 
 
 def is_valid_tool_name(name: str) -> bool:
-    """Whether `name`, wildcards included, may be a tool's: as written, not whether there is one."""
+    """Whether `name`, wildcards included, is a valid tool name; the tool need not exist."""
     if name == "*" or name.startswith("discovered_tool_"):
         return True
     if not set(BUILT_IN_TOOLS).isdisjoint(tool_aliases(name)):

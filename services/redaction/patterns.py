@@ -36,7 +36,7 @@ class _Pattern:
     holds: Callable[[str], bool] = values.real
 
     def find(self, text: str) -> Iterator[Found]:
-        """Where in `text`."""
+        """The places in `text`."""
         for match in self.pattern.finditer(text):
             if self.holds(match[0]):
                 yield Found(match.start(), match.end(), self.kind)

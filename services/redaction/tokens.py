@@ -19,7 +19,7 @@ from typing import Final
 __all__ = ["BEGINNING", "TOKENS", "Token"]
 
 BEGINNING: Final = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf]))"
-"""No word character before; an escaped line end is none."""
+"""No word character before; an escaped line end does not count as one."""
 _STRICT: Final = r"(?:(?<![\w+/=\-])|(?<=\\[nrtbf])|(?<=[\w\"']=))"
 """No base64 character before, either."""
 _AFTER_ESCAPE: Final = r"(?<=\\[nrtbf])"

@@ -69,7 +69,7 @@ def real(value: str) -> bool:
 
 
 def generated(value: str) -> bool:
-    """Whether a program made it up."""
+    """Whether a program generated it."""
     return is_mixed(value) and not is_placeholder(value)
 
 
@@ -115,7 +115,7 @@ def user_password(value: str) -> bool:
 
 
 def cookie(value: str) -> bool:
-    """A cookie's value; `theme=dark` is none that opens anything."""
+    """A cookie's value; `theme=dark` is not a secret."""
     return len(value) >= _SHORT + 2 and (is_mixed(value) or len(value) >= _TOKEN) and real(value)
 
 

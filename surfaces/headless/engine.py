@@ -103,7 +103,7 @@ def _check_new(session_id: str | None, machine: Machine) -> None:
 
 
 async def resume_session(runtime: Runtime, session: RecordedSession) -> None:
-    """Make `runtime` go on with `session`.
+    """Make `runtime` continue `session`.
 
     Raises:
         FatalInputError: it cannot, or the recording is none.

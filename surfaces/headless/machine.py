@@ -115,7 +115,7 @@ def open_run_telemetry(
     """The telemetry of a run, where the plan has any; leaving exports the rest.
 
     Raises:
-        FatalConfigError: it cannot be had as the plan wants it.
+        FatalConfigError: it cannot be set up as the plan says.
     """
     seams = TelemetrySeams(
         clock=machine.clock,

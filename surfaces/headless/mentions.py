@@ -215,7 +215,7 @@ async def _asked(tool: Tool | None, params: JsonObject) -> Json:
 
 
 def _reader(services: Services) -> Tool | None:
-    """The tool that reads many files, which models need not be offered for clients to have it."""
+    """The tool that reads many files; clients have it even if models are not offered it."""
     own = (tool for tool in services.tools.active() if isinstance(tool, DeclarativeTool))
     any_tool = next(own, None)
     return None if any_tool is None else ReadManyFilesTool(any_tool.host)

@@ -112,7 +112,7 @@ class SessionMetrics:
         kinds[kind or "UNKNOWN"] = kinds.get(kind or "UNKNOWN", 0) + 1
 
     def invalid(self, model: str, kind: str) -> None:
-        """Count an answer that came, and was none."""
+        """Count an invalid answer."""
         api = self._model(model)["api"]
         api["totalErrors"] += 1
         api["errorsByType"][kind] = api["errorsByType"].get(kind, 0) + 1

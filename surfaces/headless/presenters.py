@@ -26,7 +26,7 @@ __all__ = ["OutputFormat", "Presenter", "Showing", "make_presenter"]
 
 
 class OutputFormat(StrEnum):
-    """What `-o` takes."""
+    """The values of `-o`."""
 
     TEXT = "text"
     JSON = "json"
@@ -35,7 +35,7 @@ class OutputFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Showing:
-    """What a presenter shows of: one session."""
+    """The session that a presenter shows, and where it writes."""
 
     streams: Streams
     session_id: str
@@ -83,13 +83,13 @@ class Presenter:
         """A failure after which the agent went on."""
 
     def finish(self, error: JsonObject | None = None) -> None:
-        """The run is over. `error`: `{type, message}` of an answer that was none."""
+        """The run is over. `error`: `{type, message}` of an invalid answer."""
 
     def failed(self, error: Exception, code: Any = None) -> None:
         """The run ended with `error`; `code` counts instead of its own."""
 
     def exit_code(self, error: Exception) -> int:
-        """What a program ends with whose run ended with `error`."""
+        """The exit code of a run that ended with `error`."""
         return exit_code(error_code(error))
 
 
@@ -220,7 +220,7 @@ class StreamJsonPresenter(Presenter):
         self._line("error", severity=severity, message=strip_ansi(message))
 
     def finish(self, error: JsonObject | None = None) -> None:
-        """A `result` line, after an `error` line for an answer that was none."""
+        """A `result` line, after an `error` line for an invalid answer."""
         if error is not None:
             self._line("error", severity="error", message=error["message"])
         took = self._showing.clock.now_ms() - self._started_ms

@@ -62,7 +62,7 @@ YOLO: Final = "YOLO mode is enabled. All tool calls will be automatically approv
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """All that is settled when a run begins."""
+    """The facts that are fixed when a run begins."""
 
     options: HeadlessOptions
     machine: Machine
@@ -138,7 +138,7 @@ def _settle(
     """Prepare a run; find all errors that do not need the prompt.
 
     Raises:
-        FatalError: there is one.
+        FatalError: an error was found.
     """
     variables = machine.environment.variables
     workspace, clock = machine.workspace, machine.clock

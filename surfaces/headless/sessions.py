@@ -54,7 +54,7 @@ class RecordedSession:
     started: str
     updated: str
     title: str = ""
-    """What the session was about, in one line of ASCII: its summary, or its first message."""
+    """The session's subject, in one line of ASCII: its summary, or its first message."""
 
 
 def find_session(project_temp: Path, asked: str, clock: Clock) -> RecordedSession:
