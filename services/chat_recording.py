@@ -143,7 +143,7 @@ class ChatRecording:
         self._file = SessionFile(new_path, self._give_up)
         self._take_messages([self._named(m) for m in (loaded or conversation).messages])
         if loaded is None:
-            logger.warning("%s cannot be read any more; it is written anew", path)
+            logger.warning("%s can no longer be read; writing it again", path)
             lines = rewritten_lines(conversation, self._messages)
             self._file.replace(lines, self._clock.now_ms())
             return

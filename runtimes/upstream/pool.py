@@ -140,7 +140,7 @@ async def _until_ready(taken: Lease, version: str, clock: Clock) -> None:
         missing = message.get("missing")
         names = ", ".join(map(str, missing)) if isinstance(missing, list) else ""
         ready.set_result(
-            f"version {version} of the core lacks what is needed of it: {names}"
+            f"version {version} of the core lacks needed parts: {names}"
             if names
             else f"version {version} of the core cannot be imported: {message.get('message')}"
         )
