@@ -93,7 +93,7 @@ def traits_of(point: EntryPoint, variant: str | None) -> RuntimeTraits:
     """`traits(variant)` or `TRAITS` of a runtime's module, or the usual traits without either.
 
     Raises:
-        UnusableRuntime: they are no `RuntimeTraits`, or making them fails.
+        UnusableRuntime: they are not `RuntimeTraits`, or making them fails.
     """
     module = imported(point)
     make = getattr(module, "traits", None)
@@ -123,7 +123,7 @@ def openable(point: EntryPoint, made: object) -> AbstractAsyncContextManager[Run
     """Return what a factory returned, if it can be opened.
 
     Raises:
-        UnusableRuntime: it is no async context manager.
+        UnusableRuntime: it is not an async context manager.
     """
     if not isinstance(made, AbstractAsyncContextManager):
         if inspect.iscoroutine(made):

@@ -92,7 +92,7 @@ def runtime_traits(name: str) -> RuntimeTraits:
 
     Raises:
         UnknownRuntime: no runtime has that name.
-        UnusableRuntime: it cannot be imported, or its traits are none.
+        UnusableRuntime: it cannot be imported, or its traits are invalid.
     """
     return traits_of(_point(name), name.partition("@")[2] or None)
 

@@ -101,7 +101,7 @@ class GeminiChat(Chat):
     async def _attempts(
         self, key: ModelConfigKey, prompt_id: str, signal: AbortSignal, answers_tools: bool
     ) -> AsyncGenerator[ChatItem, None]:
-        """Up to four attempts at a whole stream; `Attempt` retries connecting by itself."""
+        """Up to four attempts at a whole stream; `Attempt` itself retries connecting."""
         settings = self._services.settings
         last_invalid: InvalidStreamError | None = None
         attempt = 0

@@ -1,6 +1,6 @@
 """`GeminiClient`: one turn after another under one prompt id, with what surrounds each.
 
-Limits, compression, masking, loop detection, routing, and whether the model goes on by itself.
+Limits, compression, masking, loop detection, routing, and whether the model continues alone.
 Source: core `core/client.ts`.
 """
 
@@ -55,7 +55,7 @@ class _Sending:
 
 
 class GeminiClient:
-    """One conversation's turn loop over its chats. Turn counts go on when a chat is replaced."""
+    """One conversation's turn loop over its chats. Turn counts continue when a chat is replaced."""
 
     def __init__(self, services: Services, chats: Chats) -> None:
         self._services = services

@@ -120,7 +120,7 @@ class _HookProcess(GroupLeader):
         """Done when the process has ended and its output is closed."""
 
     def give(self, data: bytes) -> None:
-        """Write its input and close it. A hook that does not read is no error."""
+        """Write its input and close it. A hook may ignore its input."""
         self._input.write(data)
         self._input.write_eof()
 

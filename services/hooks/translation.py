@@ -83,7 +83,7 @@ def changed_contents(said: Json, request: HookModelRequest) -> Sequence[Content]
     """The contents after a hook's `llm_request`.
 
     Its messages go, in order, to the contents that have a text part; the text comes first there,
-    what is no text stays. Surplus messages become contents, missing ones change nothing.
+    other parts stay. Surplus messages become contents, missing ones change nothing.
 
     Raises:
         HookOutputError: a message is null.

@@ -49,7 +49,7 @@ def listed(value: Json, what: str) -> list[Json]:
     """`value` where it is a list.
 
     Raises:
-        HookOutputError: it is none.
+        HookOutputError: it is not a list.
     """
     if not isinstance(value, list):
         raise HookOutputError(f"{what} must be a list")

@@ -41,7 +41,7 @@ class AllowedPaths:
 
         Raises:
             LookupError: the context has no environment.
-            TypeError: the configuration holds something that is no list.
+            TypeError: the configuration holds something other than lists.
         """
         environment = request.context["environment"]
         cwd = environment["cwd"]

@@ -114,7 +114,7 @@ class PolicyEngine:
         """Require confirmation for calls of a remote agent, unless it has a rule.
 
         Raises:
-            ValueError: its name is no regular expression.
+            ValueError: its name is not a regular expression.
 
         Source: core `agents/registry.ts` (`addAgentPolicy`).
         """

@@ -63,7 +63,7 @@ class SessionFile:
             self._unless_full(lambda: self._append(portions))
 
     def replace(self, records: Iterable[JsonObject], now_ms: int) -> None:
-        """Write the whole file anew, and keep the unreadable old one.
+        """Rewrite the whole file, and keep the unreadable old one.
 
         The old file becomes `<file>.unreadable-<now_ms>`.
 

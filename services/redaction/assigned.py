@@ -54,7 +54,7 @@ _ENVIRONMENT: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 
 
 def _holds(name: str) -> tuple[SecretKind, values.Holds] | None:
-    """The check for a value under `name`, in lower case; `None` where the value is no secret."""
+    """The check for a value under `name`, in lower case; `None` where the value is not a secret."""
     if name.startswith("--no-"):  # a switch, which takes no value
         return None
     if name[-1:].isdigit():

@@ -17,7 +17,7 @@ __all__ = ["View", "views"]
 
 _ESC: Final = r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\033|\\e(?=[\[\]]))"
 _BEL: Final = r"(?:\x07|\x1b\\|\\u0007|\\x07|\\a|\\007)"
-# An OSC that does not end within a line is no sequence; a terminal would show what follows.
+# An OSC that does not end within a line is not a sequence; a terminal would show what follows.
 _CODES: Final = (
     rf"(?:{_ESC}\[|\x9b)[0-?]{{0,64}}+[ -/]{{0,8}}+[@-~]"
     rf"|{_ESC}\][^\x07\x1b\r\n]{{0,2048}}?{_BEL}"

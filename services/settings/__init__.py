@@ -60,7 +60,7 @@ PARAMETERS: Final = tuple(parameters_of(Settings))
 
 
 def settings_from_parameters(values: Mapping[str, Any], *, interactive: bool = False) -> Settings:
-    """Settings from the core's configuration parameters; what is not given has its default.
+    """Settings from the core's configuration parameters; missing ones have their defaults.
 
     Parameters that this build does not read have no effect.
 

@@ -32,7 +32,7 @@ def _whole(value: Any) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOverride:
-    """What settings change about an agent; what is not given stays."""
+    """What settings change about an agent; an absent value changes nothing."""
 
     enabled: Annotated[bool | None, Named("enabled")] = None
     model: Annotated[str | None, Named("modelConfig.model")] = None

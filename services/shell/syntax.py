@@ -43,7 +43,7 @@ REDIRECTION_NAMES: Final = frozenset(
         "subshell",
     }
 )
-"""Names of details that are no programs; upstream ignores programs of these names."""
+"""Names of details that are not programs; upstream ignores programs of these names."""
 
 _WRAPPER: Final = re.compile(
     r"\s*(?:(?:(?:\S+/)?(?:sh|bash|zsh))\s+-c|cmd\.exe\s+/c"

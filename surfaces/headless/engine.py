@@ -106,7 +106,7 @@ async def resume_session(runtime: Runtime, session: RecordedSession) -> None:
     """Make `runtime` continue `session`.
 
     Raises:
-        FatalInputError: it cannot, or the recording is none.
+        FatalInputError: it cannot, or the file is not a recording.
     """
     if not isinstance(runtime, ConversationCommands):
         raise FatalInputError(

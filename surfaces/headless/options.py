@@ -44,7 +44,7 @@ class HeadlessOptions:
 
     prompt: str = ""
     prompt_interactive: str | None = None
-    """A prompt after which the user wants to go on at the terminal; there is no such mode yet."""
+    """A prompt before an interactive session; that mode does not exist yet."""
     runtime: str | None = None
     output: OutputFormat | None = None
     resume: str | None = None

@@ -18,7 +18,7 @@ PATIENCE_S: Final = 0.5
 def read_piped_input(stdin: TextIO) -> str:
     """All of standard input; nothing if that is a terminal.
 
-    Input beyond `MAX_INPUT_BYTES` is left out; bytes that are no UTF-8 become U+FFFD.
+    Input beyond `MAX_INPUT_BYTES` is left out; bytes that are not UTF-8 become U+FFFD.
     """
     source: BinaryIO | None = getattr(stdin, "buffer", None)
     if stdin.isatty() or source is None or not _has_something(stdin):

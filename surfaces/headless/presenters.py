@@ -70,7 +70,7 @@ class Presenter:
         """A call ended: its display, and the message and type of an error."""
 
     def stopped(self, message: str) -> None:
-        """Something stopped the agent, and that is no failure."""
+        """Something stopped the agent, which is not a failure."""
 
     def stopped_by_tool(self, message: str) -> None:
         """A call's result stopped the agent."""
@@ -80,7 +80,7 @@ class Presenter:
         """The session's own limit of turns was reached, not the configured one."""
 
     def warned(self, message: str, severity: str = "warning") -> None:
-        """A failure after which the agent went on."""
+        """A failure after which the agent continued."""
 
     def finish(self, error: JsonObject | None = None) -> None:
         """The run is over. `error`: `{type, message}` of an invalid answer."""

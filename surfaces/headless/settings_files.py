@@ -40,7 +40,7 @@ class LoadedSettings:
         return value if isinstance(value, str) else None
 
     def texts(self, path: str) -> tuple[str, ...]:
-        """The texts of a list of the document by its key; none where it is no list."""
+        """The texts of a list of the document by its key; none if it is not a list."""
         value = self._value(path)
         items = value if isinstance(value, list) else []
         return tuple(item for item in items if isinstance(item, str))

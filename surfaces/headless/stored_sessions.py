@@ -83,7 +83,7 @@ def import_session(
     """Copy the conversation of a session file into a new recording of this folder.
 
     Raises:
-        ImportFailed: `file` is not there, or is no recording.
+        ImportFailed: `file` is missing, or is not a recording.
         OSError: the new recording cannot be written.
     """
     record = load_conversation_record(file, clock)
