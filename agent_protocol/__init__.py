@@ -1,4 +1,4 @@
-"""The contract: what a client and an agent may say to each other."""
+"""The contract between a client and an agent: sends and events."""
 
 from agent_protocol.agent import (
     ActionSend,

@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageSend:
-    """A user's message. `display_content` is what the user sees and what is recorded as shown."""
+    """A user's message. `display_content` is shown to the user and recorded as shown."""
 
     content: tuple[ContentPart, ...]
     display_content: str | None = None

@@ -59,7 +59,7 @@ class EventLog:
 
         Subscribers are those of the moment the batch begins: one that leaves during the batch
         still gets the rest of it, one that comes waits for the next. An event whose id is
-        already stored is not stored again, but delivered all the same.
+        already stored is not stored again, but still delivered.
         """
         subscribers = tuple(self._subscribers)
         for event in events:

@@ -1,4 +1,4 @@
-"""Everything an agent can say: the `AgentEvent` union and the displays it carries.
+"""Everything an agent can emit: the `AgentEvent` union and the displays it carries.
 
 Source: gemini-cli `packages/core/src/agent/types.ts`. The elicitation events are left out, as
 the replatforming plan removes them (foundation item 3): nothing emits or reads them.
@@ -127,7 +127,7 @@ class SessionUpdate(EventBase):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message(EventBase):
-    """Somebody said something; an agent's message is one fragment of its stream."""
+    """A message of any role; an agent's message is one fragment of its stream."""
 
     role: Literal["user", "agent", "developer"]
     content: tuple[ContentPart, ...]

@@ -103,7 +103,7 @@ class LifecycleChecker:
         self._seen += 1
 
     def finish(self) -> None:
-        """Say that nothing more comes: every stream that started must have ended.
+        """End the check: every stream that started must have ended.
 
         Raises:
             ProtocolViolation: a stream is still active.

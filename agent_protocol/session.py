@@ -65,9 +65,9 @@ class AgentSession:
     async def stream(
         self, *, event_id: str | None = None, stream_id: str | None = None
     ) -> AsyncGenerator[AgentEvent, None]:
-        """Yield one stream's activity: what is recorded of it, then what comes, to `agent_end`.
+        """Yield one stream's activity: past events, then live ones, up to its `agent_end`.
 
-        With `event_id`, what follows that event on its stream (and `stream_id` plays no part).
+        With `event_id`, the events after it on its stream (and `stream_id` plays no part).
         With `stream_id`, that stream from its `agent_start`, which may be yet to come. With
         neither, the most recent stream that has not ended, or else the next one to start. An
         empty string counts as not given. Waiting is unbounded: an unknown `stream_id` or an
@@ -92,7 +92,7 @@ class AgentSession:
 
 
 class _Attachment:
-    """One iteration's state: which stream it follows, and what it has yet to yield."""
+    """One iteration's state: its stream, and the events that it has still to yield."""
 
     def __init__(self, stream_id: str | None) -> None:
         self.queue: deque[AgentEvent] = deque()
@@ -118,7 +118,7 @@ class _Attachment:
         await self._arrived.wait()
 
     def replay(self, history: Sequence[AgentEvent], event_id: str | None) -> None:
-        """Queue what `history` has of the stream, then what was set aside meanwhile."""
+        """Queue the stream's events in `history`, then those that were set aside meanwhile."""
         start = self._attach(history, event_id)
         replayed: set[str] = set()
         if start is not None:

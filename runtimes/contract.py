@@ -1,7 +1,7 @@
 """The contract of a runtime: one conversation's engine, and the agents that drive it.
 
 `AgentProtocol` has what clients need. This module has what slash commands and the harness need of
-every runtime besides: to start a conversation anew, to read its model-facing history.
+every runtime in addition: to restart a conversation, to read its model-facing history.
 """
 
 from __future__ import annotations

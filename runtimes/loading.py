@@ -84,7 +84,7 @@ def shaped_factory(point: EntryPoint, found: object) -> RuntimeFactory:
     except TypeError as error:
         problem = f"its factory does not take the services as its only argument ({error})"
         raise _unusable(point, problem) from None
-    except ValueError:  # a callable in C says nothing of its arguments
+    except ValueError:  # a callable in C does not describe its arguments
         pass
     return cast("RuntimeFactory", found)
 
@@ -93,7 +93,7 @@ def traits_of(point: EntryPoint, variant: str | None) -> RuntimeTraits:
     """`traits(variant)` or `TRAITS` of a runtime's module, or the usual traits without either.
 
     Raises:
-        UnusableRuntime: they are no `RuntimeTraits`, or making them fails.
+        UnusableRuntime: they are not `RuntimeTraits`, or making them fails.
     """
     module = imported(point)
     make = getattr(module, "traits", None)
@@ -123,7 +123,7 @@ def openable(point: EntryPoint, made: object) -> AbstractAsyncContextManager[Run
     """Return what a factory returned, if it can be opened.
 
     Raises:
-        UnusableRuntime: it is no async context manager.
+        UnusableRuntime: it is not an async context manager.
     """
     if not isinstance(made, AbstractAsyncContextManager):
         if inspect.iscoroutine(made):
@@ -137,7 +137,7 @@ def check_engine(point: EntryPoint, engine: object) -> None:
     """Make sure that an opened engine has the members of `Runtime`.
 
     Raises:
-        UnusableRuntime: it has not; names what is missing.
+        UnusableRuntime: members are missing; the message names them.
     """
     lacking = [name for name in _MEMBERS if not callable(getattr(engine, name, None))]
     if lacking:
@@ -148,7 +148,7 @@ def check_engine(point: EntryPoint, engine: object) -> None:
 def _module(point: EntryPoint) -> str:
     try:
         return point.module
-    except AttributeError:  # the text is none of an entry point
+    except AttributeError:  # the text is not an entry point
         raise _unusable(point, "it is not written as `module:factory`") from None
 
 

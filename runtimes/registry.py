@@ -74,7 +74,7 @@ def runtime_factory(name: str) -> RuntimeFactory:
     """Import the runtime called `name`, which may be `NAME@VARIANT` where it has variants.
 
     Raises:
-        UnknownRuntime: there is none of that name.
+        UnknownRuntime: no runtime has that name.
         UnusableRuntime: it cannot be imported, or is not shaped as a runtime.
     """
     point = _point(name)
@@ -91,8 +91,8 @@ def runtime_traits(name: str) -> RuntimeTraits:
     """The traits of a runtime.
 
     Raises:
-        UnknownRuntime: there is none of that name.
-        UnusableRuntime: it cannot be imported, or its traits are none.
+        UnknownRuntime: no runtime has that name.
+        UnusableRuntime: it cannot be imported, or its traits are invalid.
     """
     return traits_of(_point(name), name.partition("@")[2] or None)
 
@@ -101,7 +101,7 @@ def check_runtime(name: str) -> None:
     """Find out whether a runtime can be opened on this machine.
 
     Raises:
-        UnknownRuntime: there is none of that name.
+        UnknownRuntime: no runtime has that name.
         UnusableRuntime: it cannot be imported, or is not shaped as a runtime.
         RuntimeUnavailable: something that it needs is missing; says how to mend that.
     """
@@ -124,7 +124,7 @@ def _point(name: str) -> EntryPoint:
     """The entry point of a runtime.
 
     Raises:
-        UnknownRuntime: there is none of that name.
+        UnknownRuntime: no runtime has that name.
     """
     base = name.partition("@")[0]
     # Ours come first, so they need no look at what is installed, which takes milliseconds.
@@ -138,7 +138,7 @@ def warm_modules(names: Collection[str]) -> list[str]:
     """Modules whose import makes runtimes ready to open: each package's `warm`, where it has one.
 
     Raises:
-        UnknownRuntime: there is none of one of the names.
+        UnknownRuntime: one of the names is unknown.
         UnusableRuntime: one of them cannot be imported.
     """
     found = []
@@ -156,7 +156,7 @@ async def open_runtime(name: str, services: Services) -> AsyncIterator[Runtime]:
     """Open the engine called `name` over `services`; leaving aborts, awaits and disposes.
 
     Raises:
-        UnknownRuntime: there is none of that name.
+        UnknownRuntime: no runtime has that name.
         UnusableRuntime: it cannot be imported, or is not shaped as a runtime.
     """
     point = _point(name)
@@ -209,7 +209,7 @@ async def open_session(surface: Surface, services: Services) -> AsyncIterator[Ru
     """The session factory: open the engine that `surface` runs on under the settings' flags.
 
     A surface whose own flag is off does not go through the agent session yet; its caller asks
-    `choose_session` first and takes the old path. Asked all the same, it gets the legacy engine.
+    `choose_session` first and takes the old path. A call without it gets the legacy engine.
     """
     async with open_runtime(
         choose_session(surface, services.settings.adk).runtime, services

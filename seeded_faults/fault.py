@@ -39,7 +39,7 @@ class Behaviour(StrEnum):
     ERRORS = "errors"
     """How a failing model is handled: retries, nudges, errors shown."""
     FALLBACK = "fallback"
-    """Models: routing, availability, which model is asked instead of which."""
+    """Models: routing, availability, fallbacks."""
     TOOLS = "tools"
     """Calls: arguments, order, truncation, states, results."""
     APPROVAL = "approval"
@@ -48,7 +48,7 @@ class Behaviour(StrEnum):
     LOOPS = "loops"
     """Loop detection, limits, next-speaker checks."""
     CONTEXT = "context"
-    """Masking, compression, what is kept of the history."""
+    """Masking, compression, the history that is kept."""
     RECORDING = "recording"
     """The chat recording, and a session resumed from it."""
     LIFECYCLE = "lifecycle"
@@ -73,7 +73,7 @@ class Fault:
     """Puts the fault in; leaving the context takes it out. It uses `replaced` only, which records
     the targets."""
     held_out: bool = False
-    """Written after the corpus, to measure the corpus with faults that it was not made for."""
+    """Written after the corpus, to measure the corpus with faults that it does not target."""
     closed_by: str | None = None
     """The cassette that was added because the corpus did not find this held-out fault. Among the
     held-out faults it counts as not found."""

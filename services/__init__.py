@@ -1,1 +1,1 @@
-"""What both runtimes are given. Knows the contract, knows no runtime."""
+"""What both runtimes are given. Depends on the contract, not on a runtime."""

@@ -16,7 +16,7 @@ _SPECIAL: Final = re.compile(r"[-\[\]{}()*+?.,\\^$|#\s\"]")
 
 
 def escape_pattern(text: str) -> str:
-    """`text` as a pattern that matches just it."""
+    """Escape `text` as a pattern that matches only this text."""
     return _SPECIAL.sub(lambda match: "\\" + match.group(), text)
 
 

@@ -60,12 +60,12 @@ class BackgroundTasks:
         task.add_done_callback(over)
 
     async def settled(self) -> None:
-        """Return when nothing runs any more, whatever was started meanwhile included."""
+        """Return when no task runs any more, tasks started meanwhile included."""
         while self._running:
             await asyncio.wait(list(self._running))
 
     async def end(self, grace_s: float) -> None:
-        """Give what runs `grace_s` real seconds to end by itself, then cancel and await it."""
+        """Wait `grace_s` real seconds for the tasks to end, then cancel and await them."""
         if self._running:
             await asyncio.wait(list(self._running), timeout=grace_s)
         for task in list(self._running):
@@ -75,7 +75,7 @@ class BackgroundTasks:
 
 @asynccontextmanager
 async def background_tasks() -> AsyncIterator[BackgroundTasks]:
-    """Hold a `TaskGroup` open; leaving waits for what still runs.
+    """Hold a `TaskGroup` open; leaving waits for the tasks that still run.
 
     An exception of the body is raised as it is, not inside an exception group.
     """

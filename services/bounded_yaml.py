@@ -93,7 +93,7 @@ class YamlReader:
 
         Raises:
             YamlProblem: something that is not allowed, or a bound that is passed.
-            yaml.YAMLError: it is no YAML.
+            yaml.YAMLError: it is not YAML.
         """
         for event in yaml.parse(text, Loader=self.loader):
             try:
@@ -104,7 +104,7 @@ class YamlReader:
         return self._documents
 
     def scalar(self, event: ScalarEvent) -> Json:
-        """The value of a scalar that is no key."""
+        """The value of a scalar that is not a key."""
         raise NotImplementedError
 
     def key(self, event: NodeEvent, value: Json) -> Json:

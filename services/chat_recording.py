@@ -58,8 +58,8 @@ class ChatRecording:
         Args:
             session: its workspace has the files, its ids name the messages, its events receive the
                 report of a full disk.
-            find_tool: the active tool of a name, for its display name and description.
-            session_id: an agent's own, in place of the session's.
+            find_tool: finds the active tool by name, for its display name and description.
+            session_id: an agent's own id, instead of the session's.
         """
         self._workspace = session.workspace
         self._state = session.state
@@ -143,7 +143,7 @@ class ChatRecording:
         self._file = SessionFile(new_path, self._give_up)
         self._take_messages([self._named(m) for m in (loaded or conversation).messages])
         if loaded is None:
-            logger.warning("%s cannot be read any more; it is written anew", path)
+            logger.warning("%s can no longer be read; writing it again", path)
             lines = rewritten_lines(conversation, self._messages)
             self._file.replace(lines, self._clock.now_ms())
             return
@@ -180,7 +180,7 @@ class ChatRecording:
         return str(message["id"])
 
     def record_synthetic_message(self, type: str, parts: list[Part]) -> str:
-        """Append a turn that the user did not type (a tool response, say); returns its id."""
+        """Append a turn that the user did not type (such as a tool response); returns its id."""
         return self.record_message(type=type, content=parts)
 
     def record_thought(self, subject: str, description: str) -> None:
@@ -226,7 +226,7 @@ class ChatRecording:
     def record_history(self, contents: Iterable[Content]) -> list[HistoryTurn]:
         """Write every content of a history that replaces the old one, as a turn of its own.
 
-        Returns the history with the new ids; `update_messages_from_history` is to follow. The
+        Returns the history with the new ids; call `update_messages_from_history` next. The
         lines go to the file together, all with one time.
         """
         contents = list(contents)
@@ -324,7 +324,7 @@ class ChatRecording:
 
     def _take_messages(self, messages: list[JsonObject]) -> None:
         self._messages = messages
-        # From the end on: of an id that an old document holds twice, the first counts.
+        # From the end: when an old document has an id twice, the first counts.
         ids = [message["id"] for message in reversed(messages)]
         self._index = dict(zip(ids, range(len(ids) - 1, -1, -1), strict=True))
 

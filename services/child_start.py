@@ -88,7 +88,7 @@ async def start_child(
 
     Raises:
         Refused: the session is confined.
-        OSError: the program cannot be started, for example because `folder` is gone.
+        OSError: the program cannot be started, for example because `folder` is missing.
         ValueError: an argument or a variable has a NUL in it.
     """
     may_start(asked or " ".join((program, *args)))

@@ -35,7 +35,7 @@ VIRTUAL_EPOCH_MS = 1_767_225_600_000
 
 
 class Clock(Protocol):
-    """What time it is, and waiting."""
+    """The current time, and waiting."""
 
     def now_ms(self) -> int:
         """Milliseconds since the Unix epoch."""

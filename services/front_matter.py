@@ -75,7 +75,7 @@ def parse_front_matter(text: str) -> Json:
     """The value that `text` stands for; `UNDEFINED` where it is empty.
 
     Raises:
-        FrontMatterError: it is no YAML, too long, nested too deeply, or refers to itself.
+        FrontMatterError: it is not YAML, is too long, nested too deeply, or refers to itself.
     """
     if len(text) > MAX_FRONT_MATTER:
         raise FrontMatterError(

@@ -38,7 +38,7 @@ def parse_json(text: str | bytes, *, unique_keys: bool = False) -> Json:
         unique_keys: Refuse an object that has a key twice, instead of taking the last.
 
     Raises:
-        ValueError: `text` is no JSON, nested too deeply, or holds a number that cannot be held;
+        ValueError: `text` is not JSON, nested too deeply, or holds a number that cannot be held;
             `json.JSONDecodeError` where it says the place.
     """
     try:

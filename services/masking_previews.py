@@ -1,4 +1,4 @@
-"""What stays readable of a masked tool output.
+"""The preview of a masked tool output.
 
 Source: core `context/toolOutputMaskingService.ts` (`formatShellPreview`, `formatSimplePreview`).
 """
@@ -40,8 +40,8 @@ def output_preview(content: str) -> str:
 def shell_preview(response: JsonObject) -> str:
     """A shell command's report with its output cut to its first and last ten lines.
 
-    The report's other sections stay whole, and so does what the response says of the exit code
-    and the error beside its text.
+    The report's other sections stay whole, as do the exit code and the error that the
+    response has beside its text.
     """
     content = response.get("output")
     if not js_truthy(content):
@@ -61,7 +61,7 @@ def shell_preview(response: JsonObject) -> str:
 
 
 def _beside(response: JsonObject, content: str) -> str:
-    """What the response's own fields say that its text does not."""
+    """The fields of the response that its text does not show."""
     status = ""
     exit_code = response.get("exitCode")
     if exit_code is None:

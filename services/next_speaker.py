@@ -27,7 +27,7 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 CONTINUE_REQUEST: Final = "Please continue."
-"""The user-role text that makes the model go on. Source: core `core/client.ts`."""
+"""The user-role text that makes the model continue. Source: core `core/client.ts`."""
 
 _QUESTION: Final = """\
 Analyze *only* the content and structure of your immediately preceding response (your last turn in \

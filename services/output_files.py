@@ -32,7 +32,7 @@ class OutputFileError(Exception):
 
 
 def safe_filename_part(part: str) -> str:
-    """`part` with an underscore for every UTF-16 unit that is no letter, digit, `_` or `-`."""
+    """`part` with an underscore for every UTF-16 unit other than letters, digits, `_` and `-`."""
     return _UNSAFE.sub(lambda found: "_" * js_length(found[0]), part)
 
 

@@ -127,15 +127,15 @@ class ToolOutputMaskingService:
     def mask(
         self, history: Sequence[Content], *, live: Sequence[Content] | None = None
     ) -> MaskingResult:
-        """Mask what is due in `history`, oldest first, as it is shown; nothing is changed in place.
+        """Mask what is due in `history`, oldest first, and change nothing in place.
 
         A response is masked only where that saves tokens. A file that cannot be written leaves its
         response as it is.
 
         Args:
-            history: what is to be masked.
-            live: the history that it shows, if `due` was asked about that one just now; then only
-                what was found there is looked for.
+            history: the history as the model gets it.
+            live: the whole history, if `due` has just examined it; then only the responses
+                that `due` found are searched for.
         """
         if live is not None and self._ledger.follows(live):
             count = self._prunable_count(live)
@@ -189,7 +189,7 @@ class ToolOutputMaskingService:
         )
 
     def _prunable(self, history: Sequence[Content], last: int) -> list[_Candidate]:
-        """What is past the protected window, newest first; `last` is the first index looked at."""
+        """The candidates past the protected window, newest first, from index `last` on."""
         found: list[_Candidate] = []
         newer = 0
         for index in range(last, -1, -1):
@@ -277,7 +277,7 @@ class _Ledger:
         return history is self._history and len(history) == len(self._seen)
 
     def open_candidates(self, end: int) -> list[_Candidate]:
-        """Those of the first `end` candidates that are not known to be kept, newest first."""
+        """The first `end` candidates without those known to be kept, newest first."""
         found = self.candidates[self._settled : end]
         return [candidate for candidate in reversed(found) if not self.is_kept(candidate.part)]
 
@@ -311,7 +311,7 @@ class _Ledger:
         return known[1]
 
     def _forget_from(self, length: int, still: Iterable[Content] = ()) -> None:
-        """Forget contents from `length` on, but not the measure of what is `still` there."""
+        """Forget contents from `length` on, but keep the measures of those `still` there."""
         present = {id(part) for content in still for part in content.get("parts") or ()}
         for content in self._seen[length:]:
             for part in content.get("parts") or ():
@@ -359,7 +359,7 @@ def _maskable_tokens(part: Part) -> int | None:
 
 
 def _latest_start(history: Sequence[Content]) -> int:
-    """Where the last turn begins, were thoughts stripped and neighbours of one role merged."""
+    """Where the last turn begins once thoughts are stripped and neighbours of one role merged."""
     start, role = len(history), None
     for index in range(len(history) - 1, -1, -1):
         shown = without_thoughts(history[index])

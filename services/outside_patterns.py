@@ -148,7 +148,7 @@ def compile_outside(pattern: str, flags: int = 0) -> OutsidePattern:
         flags: those of `re`: `IGNORECASE`, `DOTALL`, `ASCII`.
 
     Raises:
-        re.error: it is no regular expression.
+        re.error: it is not a regular expression.
         PatternTooLarge: it is longer than `LONGEST_PATTERN`, repeats more than `MOST_REPEATED`
             elements, or is nested too deeply.
     """

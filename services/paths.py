@@ -95,13 +95,13 @@ def _joined(folder: str, below: list[str]) -> str:
 
 
 def _refusal(error: OSError) -> str:
-    """In Node's words: it looks at each step of the way, and through links to count them."""
+    """Node's message: it calls `lstat` at each step, and `stat` for a cycle of links."""
     call = "stat" if error.errno == errno.ELOOP else "lstat"
     return node_error_message(error, call, error.filename)
 
 
 def _link_target(path: str) -> str | None:
-    """Where the link `path` leads; `None` for what is no link, or not there."""
+    """The target of the link `path`; `None` if it is missing or no link."""
     try:
         if stat.S_ISLNK(os.lstat(path).st_mode):
             folder = os.path.dirname(path)  # noqa: PTH120 - Path would drop `..` and `.`

@@ -108,10 +108,10 @@ class Prompts:
         """Make them.
 
         Args:
-            workspace: the folder that is worked in.
+            workspace: the workspace folder.
             state: the mode, and whether the session is interactive.
             environment: platform and calendar.
-            clock: for today.
+            clock: gives today's date.
             server_instructions: the instructions of MCP servers; may be empty.
             memory: the user's and the project's memory files.
             skills: the session's skills, for agents.
@@ -147,10 +147,10 @@ class Prompts:
         Source: core `agents/local-executor.ts`, `buildSystemPrompt`.
 
         Args:
-            prompt: the agent's own words.
-            folders: those that it works in.
-            skills: whether it may use the session's.
-            structured: whether its result has a form of its own.
+            prompt: the text of its definition.
+            folders: its workspace folders.
+            skills: whether it may use the session's skills.
+            structured: whether its result has a schema.
         """
         sections = [prompt]
         found = self._skills.skills if skills and self._skills is not None else ()

@@ -42,7 +42,7 @@ def open_regular(path: Path) -> BufferedReader:
 
     Raises:
         IsADirectoryError: it is a folder.
-        NotARegularFile: it is anything else that is no regular file.
+        NotARegularFile: it is neither a folder nor a regular file.
         OSError: it cannot be opened.
     """
     # Without O_NONBLOCK a FIFO would be waited for here; reading a regular file ignores it.

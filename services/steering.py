@@ -83,5 +83,5 @@ class InjectionService:
         return off
 
     def clear(self) -> None:
-        """Forget everything, as a conversation begun anew does."""
+        """Forget everything, as for a new conversation."""
         self._injections.clear()

@@ -161,7 +161,7 @@ class ThreadPaths:
         """A model turn is asked for."""
         state = self._threads.setdefault(thread, _Thread())
         if state.open and state.taken:
-            state.turns += 1  # It was left, and its calls were run all the same.
+            state.turns += 1  # It was left, but its calls were still run.
         state.open = True
         state.forget_calls()
 

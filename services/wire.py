@@ -101,7 +101,7 @@ def js_json(value: Json) -> str:
     escaped.
 
     Raises:
-        TypeError: something in `value` is no JSON.
+        TypeError: something in `value` is not JSON.
     """
     if _is_plain(value):
         return _escaped(json.dumps(value, ensure_ascii=False, separators=(",", ":")))

@@ -24,7 +24,7 @@ async def before_agent(
 ) -> tuple[AgentVerdict | None, list[Part]]:
     """The verdict that ends the call before it begins, if any; and the request, perhaps extended.
 
-    A stopped request is in the history all the same.
+    A stopped request is still in the history.
     """
     entered = await hooks.admit(prompt_id, parts, signal)
     if isinstance(entered, list):

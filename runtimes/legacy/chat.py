@@ -62,7 +62,7 @@ class GeminiChat(Chat):
 
         Raises:
             InvalidStreamError: the answer stayed invalid after all attempts.
-            ApiError, NetworkError: the model could not be asked, or broke off for good.
+            ApiError, NetworkError: the request failed, or the stream broke off, after all retries.
             AbortError: the signal was aborted.
             EmptyMessageError: there are no parts.
         """
@@ -101,7 +101,7 @@ class GeminiChat(Chat):
     async def _attempts(
         self, key: ModelConfigKey, prompt_id: str, signal: AbortSignal, answers_tools: bool
     ) -> AsyncGenerator[ChatItem, None]:
-        """Up to four attempts at a whole stream; `Attempt` retries connecting by itself."""
+        """Up to four attempts at a whole stream; `Attempt` itself retries connecting."""
         settings = self._services.settings
         last_invalid: InvalidStreamError | None = None
         attempt = 0

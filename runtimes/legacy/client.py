@@ -1,6 +1,6 @@
 """`GeminiClient`: one turn after another under one prompt id, with what surrounds each.
 
-Limits, compression, masking, loop detection, routing, and whether the model goes on by itself.
+Limits, compression, masking, loop detection, routing, and whether the model continues alone.
 Source: core `core/client.ts`.
 """
 
@@ -42,7 +42,7 @@ class _After:
 
 @dataclass(frozen=True, slots=True)
 class _Sending:
-    """The arguments that a request shares with those that follow it by themselves."""
+    """The arguments that a request shares with its automatic follow-ups."""
 
     signal: AbortSignal
     prompt_id: str
@@ -55,7 +55,7 @@ class _Sending:
 
 
 class GeminiClient:
-    """One conversation's turn loop over its chats. Turn counts go on when a chat is replaced."""
+    """One conversation's turn loop over its chats. Turn counts continue when a chat is replaced."""
 
     def __init__(self, services: Services, chats: Chats) -> None:
         self._services = services
@@ -82,7 +82,7 @@ class GeminiClient:
         *,
         display_content: list[Part] | None = None,
     ) -> AsyncGenerator[server.ServerEvent, None]:
-        """Run one turn for `parts`, and what follows it by itself, and yield its events.
+        """Run one turn for `parts` and its automatic follow-ups, and yield the events.
 
         Raises:
             UnauthorizedError: the credentials were refused.

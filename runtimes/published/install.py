@@ -32,7 +32,7 @@ _HOW_LONG: Final = "about 400 MB; half a minute, or some minutes over a slow net
 def install(version: str | None, *, report: Callable[[str], None]) -> Path:
     """Install a version with npm, unless it is installed, and return its `package_folder`.
 
-    Of several installs at once one works and the others wait. An interrupted install leaves
+    If several installs run at once, one works and the others wait. An interrupted install leaves
     nothing that counts as installed; the next install deletes its files.
 
     Args:

@@ -136,7 +136,7 @@ def remove(version: str) -> None:
             f"the published core {version} cannot be removed from {folder}: {error.strerror}",
             "mend the permissions and remove it again",
         ) from error
-    # An install that starts now clears it away too: a file that is gone already is no failure.
+    # An install that starts now clears it away too: a missing file is no failure.
     shutil.rmtree(aside, ignore_errors=True)
     if aside.exists():
         raise UpstreamUnavailable(
@@ -180,7 +180,7 @@ def _size(folder: Path) -> int:
     total = 0
     pending = [str(folder)]
     while pending:
-        # What is being removed meanwhile, or may not be read, does not count.
+        # A version that is being removed, or may not be read, does not count.
         with suppress(FileNotFoundError, PermissionError), os.scandir(pending.pop()) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):

@@ -23,9 +23,9 @@ def variant(version: str) -> RuntimeFactory:
 
 
 def traits(version: str | None) -> RuntimeTraits:
-    """It can do everything that a cassette may ask for, in its own words."""
+    """The traits of a version: all features, with its own prompts and texts."""
     folders: dict[str, str] = {}
-    with suppress(UpstreamUnavailable):  # Opening it says so.
+    with suppress(UpstreamUnavailable):  # Opening it reports the error.
         folders[str(package_folder(version or DEFAULT_VERSION))] = "<CORE>"
     return RuntimeTraits(words="gemini-cli-core", folders=folders, confinable=False)
 

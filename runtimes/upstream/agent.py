@@ -117,7 +117,7 @@ class Agents:
         try:
             agent.take(message["event"])
         except (MalformedMessage, AttributeError) as problem:
-            self._connection.fail(f"the core emitted what is no event of the contract: {problem}")
+            self._connection.fail(f"the core emitted an invalid event: {problem}")
         if any(each.active for each in self._agents.values()):
             self._at_rest.clear()
         else:

@@ -176,7 +176,7 @@ class Connection:
                 _log.debug("a message of the driver cannot be handled", exc_info=problem)
                 shown = line[:200].decode("utf-8", "replace")
                 why = f"{type(problem).__name__}: {problem}"
-                self.fail(f"the driver wrote what is not of its protocol: {shown!r} ({why})")
+                self.fail(f"the driver broke its protocol: {shown!r} ({why})")
 
     def _parsed(self, line: bytes) -> JsonObject:
         message = json.loads(line)

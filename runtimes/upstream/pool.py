@@ -63,7 +63,7 @@ async def lease(version: str, clock: Clock) -> AsyncIterator[Lease]:
 
     Raises:
         RuntimeUnavailable: node or the package is missing.
-        DriverBroken: the driver did not start, or the package lacks what is needed of it.
+        DriverBroken: the driver did not start, or the package lacks a needed part.
     """
     process = _warm(version)
     fresh = process is None
@@ -140,7 +140,7 @@ async def _until_ready(taken: Lease, version: str, clock: Clock) -> None:
         missing = message.get("missing")
         names = ", ".join(map(str, missing)) if isinstance(missing, list) else ""
         ready.set_result(
-            f"version {version} of the core lacks what is needed of it: {names}"
+            f"version {version} of the core lacks needed parts: {names}"
             if names
             else f"version {version} of the core cannot be imported: {message.get('message')}"
         )

@@ -34,7 +34,7 @@ class DriverBroken(RuntimeBroken):
 
 
 class DriverProcess:
-    """A started driver. `close` ends it, whatever it is doing.
+    """A started driver. `close` ends it in any state.
 
     Attributes:
         outbox: The pipe of its messages; non-blocking.
@@ -111,7 +111,7 @@ class DriverProcess:
         return f"ended with exit code {code}"
 
     def close(self) -> None:
-        """End it and all that it started; returns when it is gone. The second call does nothing."""
+        """End it and all that it started, and wait for its end. The second call does nothing."""
         if self.inbox < 0:
             return
         # The end of the lifeline makes its watcher end what it started, then itself, even where

@@ -77,90 +77,90 @@ lowest_priority_first = fault.wrap(
     "services.policy.rule_book:RuleBook.add",
     then(lambda self, rules, checkers=(): self._rules.sort(key=lambda rule: rule.priority)),
     says="The rule with the lowest priority decides.",
-    origin="a sort the other way round",
+    origin="an inverted sort",
 )
 latest_of_equals_decides = fault.wrap(
     "services.policy.rule_book:RuleBook.add",
     passing(rules=lambda rules: reversed(list(rules))),
-    says="Of rules with one priority the one that was added last decides.",
-    origin="a sort that does not keep the order of equals",
+    says="Among rules of equal priority, the last added decides.",
+    origin="an unstable sort",
 )
 tiers_not_heeded = fault.wrap(
     "services.policy.rules:Tier.priority",
     instead(lambda priority, _self, within: 1 + within / 1000),
-    says="A rule's priority within its file counts, and not whose file it is.",
-    origin="priorities read as they are written",
+    says="Only a rule's priority within its file counts, not the file's tier.",
+    origin="priorities used as written",
 )
 wildcards_literal = fault.wrap(
     "services.policy.rules:_wildcard_matches",
     instead(lambda _, pattern, name, _server: pattern == name),
-    says="A rule for all tools of a server fits none of them.",
+    says="A rule for all tools of a server matches none of them.",
     origin="names compared for equality",
 )
 denial_without_reason = fault.wrap(
     "services.policy.engine:PolicyCheck.deny_message",
     returns(None),
-    says="A refusal does not say what the rule has to say about it.",
-    origin="a decision handed on without the rule that made it",
+    says="A refusal omits the message of the rule.",
+    origin="a decision passed on without its rule",
 )
 always_means_whole_tool = fault.wrap(
     "services.scheduler.approvals:_narrowing",
     instead(lambda _, *_args: {}),
-    says="Allowing a command for good is not narrowed to that command.",
-    origin="a confirmation dialog that hands back yes or no",
+    says="Permanently allowing a command is not limited to that command.",
+    origin="a confirmation dialog that returns only yes or no",
 )
 always_on_edits_not_remembered = fault.wrap(
     "services.scheduler.approvals:EDIT_TOOLS",
     lambda _: frozenset(),
-    says="Allowing edits for good leaves the approval mode as it was.",
-    origin="modes moved to another service than answers",
+    says="Permanently allowing edits does not change the approval mode.",
+    origin="modes and answers in different services",
 )
 redirections_unnoticed = fault.wrap(
     "services.policy.shell_policy:has_redirection",
     returns(False),
-    says="An allowed command may write to any file by redirection.",
-    origin="a parser of commands that yields programs alone",
+    says="An allowed command may redirect its output to any file.",
+    origin="a command parser that returns only programs",
 )
 only_first_command_judged = fault.wrap(
     "services.policy.shell_policy:parse_shell",
     result(lambda found: found[:1]),
-    says="Of several commands in a line only the first is put to the rules.",
+    says="Only the first of several commands in a line is checked against the rules.",
     origin="a command split at spaces",
 )
 build_files_unguarded = fault.wrap(
     "services.policy.engine:edits_build_file",
     returns(False),
-    says="Files that steer a build are edited unasked where edits are allowed.",
+    says="Files that control a build are edited without confirmation where edits are allowed.",
     origin="a guard that upstream added after the migration had begun",
 )
 cancel_stops_one_call = fault.wrap(
     "services.scheduler.states:CallStore.cancel_queued",
     only_when(lambda self, reason: reason != "User cancelled operation"),
-    says="Cancelling one call leaves the ones queued behind it to be made.",
-    origin="confirmations handled for each call on its own",
+    says="When the user cancels one call, the calls queued behind it still run.",
+    origin="confirmations handled separately for each call",
 )
 hook_changes_unseen_by_policy = held_out.breaking(
     _deciding_on_what_was_asked,
-    says="The policy judges the arguments that the model gave, not those a hook put in place.",
-    origin="hooks and policy run on one request, the first copy of it kept",
+    says="The policy checks the model's arguments, not those that a hook put in place.",
+    origin="hooks and policy that both read the first copy of a request",
     closed_by="hooks/input_judged_by_policy",
 )
 hook_spares_the_policy = held_out.breaking(
     _sparing_the_policy,
-    says="A call that a BeforeTool hook lets pass is not put to the policy any more.",
+    says="A call that a BeforeTool hook allows skips the policy.",
     origin="a hook's `allow` taken for an approval",
 )
 unruled_tools_asked_about = held_out.wrap(
     f"{_ENGINE}.__init__",
     then(put("_default", Decision.ASK_USER)),
-    says="What no rule is about is to be asked about, also where no user is there to ask.",
-    origin="an interactive default in a service that is shared",
+    says="A call without a rule asks for confirmation even where no user is present.",
+    origin="an interactive default in a shared service",
 )
 policy_keeps_first_mode = held_out.wrap(
     f"{_ENGINE}.__init__",
     passing(state=lambda state: Altered(state, approval_mode=state.approval_mode)),
-    says="The policy goes by the approval mode with which the session began.",
-    origin="a setting copied when the service is made",
+    says="The policy keeps the approval mode that the session began with.",
+    origin="a setting copied when the service is created",
 )
 exclusion_below_permission = held_out.wrap(
     "services.policy.settings_rules:_EXCLUDED",
@@ -172,52 +172,52 @@ exclusion_below_permission = held_out.wrap(
 interactive_rules_apply_headless = held_out.wrap(
     "services.policy.rules:_caller_matches",
     instead(lambda _, rule, call: rule.subagent is None or rule.subagent == call.subagent),
-    says="Rules for runs with a user count in others too, and the other way round.",
-    origin="a condition of rules that a new matcher does not know",
+    says="Rules for interactive runs also apply to others, and vice versa.",
+    origin="a rule condition that a new matcher does not know",
 )
 dangerous_commands_unnoticed = held_out.wrap(
     "services.policy.shell_policy:is_dangerous",
     returns(False),
-    says="An allowed command that deletes by force is not asked about.",
+    says="An allowed command that forces deletion runs without confirmation.",
     origin="heuristics that stayed in the interactive half",
     closed_by="policy/dangerous_commands",
 )
 harmless_commands_asked_about = held_out.wrap(
     "services.policy.shell_policy:is_known_safe",
     returns(False),
-    says="Commands that are known to be harmless are asked about.",
+    says="Commands known to be harmless ask for confirmation.",
     origin="heuristics that stayed in the interactive half",
 )
 always_means_in_this_mode = held_out.wrap(
     "services.policy.engine:rules_of_update",
     instead(lambda rules, update: rules(replace(update, modes=update.modes[:1]))),
-    says="What was allowed for good is asked about again in a more permissive mode.",
-    origin="the mode of the question noted instead of the modes from it on",
+    says="A permanent permission asks again in a more permissive mode.",
+    origin="only the mode of the question stored, not the modes above it",
     closed_by="policy/always_over_modes",
 )
 always_for_the_first_program = held_out.wrap(
     "services.tools.shell:command_roots",
     result(lambda found: found[:1]),
-    says="Allowing a line of several commands for good allows the first one's program alone.",
-    origin="a helper for the program of a command",
+    says="Permanently allowing a line of commands covers only the first program.",
+    origin="a helper that returns one program of a command",
 )
 arguments_judged_as_plain_json = held_out.wrap(
     "services.policy.engine:canonical_arguments",
     lambda _: js_json,
-    says="Rules see a call's arguments as plain JSON, so patterns for a whole argument fail.",
-    origin="a serialiser that stands ready for a special one",
+    says="Rules see plain JSON arguments, so patterns for a whole argument fail.",
+    origin="a standard serialiser in place of a special one",
 )
 changes_of_a_person_ignored = held_out.wrap(
     "services.scheduler.confirmation:Confirmer._replace_content",
     returns(None),
-    says="An edit that a person changed while confirming it is made as it was proposed.",
-    origin="an answer whose payload is not handed on",
+    says="An edit that the user changed during confirmation is made as proposed.",
+    origin="an answer whose payload is not passed on",
     closed_by="policy/edit_changed_while_asked",
 )
 answers_not_saved = held_out.wrap(
     "services.policy.saved:SavedAnswers.save",
     returns(None),
-    says="An answer that is to be kept counts for the session alone.",
+    says="An answer that should be saved counts only for the session.",
     origin="a policy file that only another surface writes",
 )
 
@@ -231,8 +231,8 @@ asking_mapped_to_allowing = fault.wrap(
             else check
         )
     ),
-    says="What is to be asked about is done unasked.",
-    origin="an adapter to a framework's policy, which knows yes and no",
+    says="Calls that need confirmation run without it.",
+    origin="an adapter to a framework's policy that only knows yes and no",
 )
 
 
@@ -243,8 +243,8 @@ refusal_taken_for_approval = fault.wrap(
             ConfirmationOutcome.PROCEED_ONCE if found is ConfirmationOutcome.CANCEL else found
         )
     ),
-    says="A call that the user cancelled is made.",
-    origin="an answer tested for being there instead of for what it says",
+    says="A call that the user cancelled runs.",
+    origin="a check that an answer exists, not what it says",
 )
 
 
@@ -252,7 +252,7 @@ refusal_taken_for_approval = fault.wrap(
 def argument_pattern_anchored(
     matches: Any, rule: Any, call: Any, *, ignore_pattern: bool = False
 ) -> Any:
-    """A rule's pattern must fit the arguments from their beginning."""
+    """A rule's pattern must match arguments from their start."""
     if not matches(rule, call, ignore_pattern=ignore_pattern):
         return False
     if rule.args_pattern is None or ignore_pattern:
@@ -262,12 +262,12 @@ def argument_pattern_anchored(
 
 @held_out(
     "services.scheduler.confirmation:Confirmer._answer",
-    origin="answers not distinguished by their question",
+    origin="answers not matched to their questions",
 )
 async def any_answer_settles_every_question(
     _: Any, self: Any, call_id: str, details: Any, signal: Any
 ) -> Any:
-    """The first answer to one of several open questions is taken for all of them."""
+    """The first answer to one of several open questions settles all of them."""
     answer = asyncio.get_running_loop().create_future()
 
     def receive(response: ToolConfirmationResponse) -> None:
@@ -291,18 +291,18 @@ async def any_answer_settles_every_question(
 allowed_prefix_allows_the_rest = held_out.wrap(
     "services.policy.settings_rules:_allowed",
     result(lambda rules: (each for each in rules if each.decision is not Decision.DENY)),
-    says="Where the settings allow one command of the shell, a rule for the others is missing.",
-    origin="a list read for what it allows alone",
+    says="When the settings allow one shell command, the rule for all others is missing.",
+    origin="a list used only for what it allows",
     closed_by="policy/settings_overlap",
 )
 
 
-@held_out(f"{_ENGINE}.decide", origin="three decisions made two for runs without a user")
+@held_out(f"{_ENGINE}.decide", origin="three decisions reduced to two for runs without a user")
 async def unanswerable_question_is_a_refusal(
     decide: Any, /, self: Any, name: str, args: Any, **more: Any
 ) -> Any:
-    """A call to be asked about where no user is there is reported as refused by a rule."""
+    """Without a user, a call that needs confirmation is reported as refused by a rule."""
     check = await decide(self, name, args, **more)
-    # What no user can be asked about is refused, as a rule would.
+    # Without a user, refuse as a rule would.
     asks = check.decision is Decision.ASK_USER and not self._interactive
     return replace(check, decision=Decision.DENY) if asks else check

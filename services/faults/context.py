@@ -1,4 +1,4 @@
-"""Faults of the services in what is kept of the history, and in how it becomes a request."""
+"""Faults of the services in the history, and in its conversion to a request."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _response_at(history: Sequence[Any], found: Any) -> bool:
 
 
 def _asked_once(model: Any) -> Altered:
-    """`model`, which is not asked a second time."""
+    """Ask `model` only once, and repeat its first answer."""
     answers: list[Any] = []
 
     async def generate_content(request: Any) -> Any:
@@ -61,20 +61,20 @@ async def _estimated(_: Any, /, parts: Any, *_seams: Any, **_more: Any) -> int:
 latest_turn_masked = fault.wrap(
     "services.output_masking:_latest_start",
     result(lambda found: found + 1),
-    says="The turn that masking is to protect begins one content late.",
-    origin="the request being made counted as a part of the history",
+    says="The turn protected from masking begins one content late.",
+    origin="the pending request counted as part of the history",
 )
 skills_masked = fault.wrap(
     "services.output_masking:_EXEMPT",
     lambda _: frozenset(),
-    says="Instructions of a skill are masked like any other output.",
-    origin="a masking rule that knows no tools",
+    says="Skill instructions are masked like other outputs.",
+    origin="a masking rule that ignores tool names",
 )
 masked_preview_one_short = fault.wrap(
     "services.masking_previews:_EDGE_LINES",
     lambda count: count - 1,
-    says="Of a masked command's output nine lines are left at each end, not ten.",
-    origin="a slice whose end is excluded twice",
+    says="A masked command output keeps nine lines at each end, not ten.",
+    origin="a slice that excludes its end twice",
 )
 wide_text_estimated_as_ascii = fault.wrap(
     "services.model.tokens:_NON_ASCII_TOKENS",
@@ -86,98 +86,98 @@ responses_estimated_twice = fault.wrap(
     "services.model.tokens:_response_tokens",
     result(lambda found: 2 * found),
     says="A tool's response counts twice in estimates of tokens.",
-    origin="a response counted as a part and as a field of it",
+    origin="a response counted as a part and as a field of the part",
 )
 compressed_one_token_late = fault.wrap(
     "services.compression.service:token_limit",
     result(lambda found: found + 1),
-    says="A history of exactly the threshold is not compressed.",
+    says="A history exactly at the threshold is not compressed.",
     origin="`>` for `>=`",
 )
 compression_keeps_most = fault.wrap(
     "services.compression.service:_PRESERVED",
     lambda preserved: 1 - preserved,
-    says="A compression keeps seventy per cent of the history as it is, not thirty.",
+    says="A compression keeps 70 % of the history unchanged, not 30 %.",
     origin="the share to keep taken for the share to compress",
 )
 split_before_response = fault.wrap(
     "services.compression.budget:has_function_response",
     returns(False),
     says="A compression may leave a tool's response without its call.",
-    origin="a split before any turn of the user's role",
+    origin="a split before any turn of the user role",
 )
 failed_compression_forgotten = fault.wrap(
     "services.compression.service:ChatCompressionService._judged",
     then(put("has_failed_attempt", False)),
-    says="After a summary that was longer than what it summed up, the next one is tried.",
-    origin="a compressor made anew for every request",
+    says="After a summary was longer than its source, another one is tried.",
+    origin="a compressor created for every request",
 )
 budget_spent_on_oldest = fault.wrap(
     "services.compression.budget:OutputTruncation.truncate",
     instead(lambda truncate, self, history: truncate(self, history[::-1])[::-1]),
-    says="When outputs are cut to a budget the oldest are kept whole, not the newest.",
-    origin="a history walked from its beginning",
+    says="When outputs are cut to a budget, the oldest stay whole, not the newest.",
+    origin="a history walked from its start",
 )
 invalid_turns_sent_again = fault.wrap(
     "services.history.view:is_valid_content",
     returns(True),
-    says="Answers that were none are sent to the model as a part of the history.",
+    says="Invalid answers are sent to the model as part of the history.",
     origin="a framework's session, which keeps all events",
 )
 thoughts_sent_again = fault.wrap(
     "services.history.view:without_thoughts",
     instead(lambda _, content: content),
-    says="Thoughts go back to the model.",
+    says="Thoughts are sent back to the model.",
     origin="a framework's contents processor, which filters by other rules",
 )
 signed_since_last_result = fault.wrap(
     "services.history.view:starts_active_loop",
     instead(lambda _, content: content.get("role") == "user"),
-    says="Only calls after the last tool result are signed, not all since the user's words.",
-    origin="a turn of the user's role taken for the user's words",
+    says="Only calls after the last tool result are signed, not all after the user's message.",
+    origin="a turn of the user role mistaken for the user's message",
 )
 contents_sent_unscrubbed = fault.wrap(
     "services.history.view:strip_content_prefixes",
     instead(lambda _, content: content),
-    says="Contents go to the model as they are kept: empty texts, and ids of our own making.",
+    says="Contents are sent unchanged, with empty texts and ids of our own.",
     origin="a request made of the session's events without the last step",
 )
 prefixed_ids_sent = fault.wrap(
     "services.history.transforms:_bare_id",
     returns(None),
-    says="The model is sent call ids with the tool's name before them.",
-    origin="our own ids used for everything",
+    says="Call ids are sent to the model with the tool's name as prefix.",
+    origin="internal ids used everywhere",
 )
 earlier_prompts_signed = held_out.wrap(
     "services.history.view:RequestView._active_start",
     returns(0),
-    says="Calls of all prompts get a stand-in signature, not those of the last one alone.",
+    says="Calls of all prompts get a placeholder signature, not only those of the last.",
     origin="a rule about the active loop applied to the history",
 )
 estimates_outlive_replacement = held_out.wrap(
     "services.history.prefix:shared_prefix",
     instead(lambda _, old, new: min(len(old), len(new))),
-    says="Contents that were replaced are still counted by what stood in their places.",
-    origin="a cache that is keyed by position",
+    says="Replaced contents keep the token counts of the old ones.",
+    origin="a cache keyed by position",
     closed_by="masking/twice_then_room",
 )
 media_never_counted = held_out.wrap_all(
     *((target, _estimated) for target in _COUNTED),
-    says="Requests with media in them are estimated, and the model is not asked to count.",
-    origin="one estimate for everything",
+    says="Requests with media are estimated instead of counted by the model.",
+    origin="one estimate for all content",
 )
 custom_models_unsigned = held_out.wrap(
     "services.model.names:is_custom_model",
     returns(False),
-    says="A model that is not called Gemini is treated as one that knows no signatures.",
-    origin="a rule of families that knows the known ones",
+    says="A model without `gemini` in its name is treated as one without signatures.",
+    origin="a rule that covers only known model families",
 )
 
 
 masking_protects_one_token_less = fault.wrap(
     "services.output_masking:ToolOutputMaskingService.__init__",
     _with_setting("masking_protection_tokens", -1),
-    says="Outputs that just fit into the protected window are masked.",
+    says="Outputs that exactly fit the protected window are masked.",
     origin="`>=` for `>`",
 )
 
@@ -185,7 +185,7 @@ masking_protects_one_token_less = fault.wrap(
 masking_wants_one_token_more = fault.wrap(
     "services.output_masking:ToolOutputMaskingService.__init__",
     _with_setting("masking_min_prunable_tokens", 1),
-    says="Outputs that together are just worth masking are left.",
+    says="Outputs that exactly reach the masking threshold are not masked.",
     origin="`>` for `>=`",
 )
 
@@ -194,7 +194,7 @@ masking_wants_one_token_more = fault.wrap(
     "services.output_masking:_located", origin="indices carried from one list of turns to another"
 )
 def masking_by_index(_: Any, candidates: Sequence[Any], history: Sequence[Any]) -> list[Any]:
-    """What is to be masked is found by its place in the live history, not by itself."""
+    """Outputs to mask are found by position in the live history, not by identity."""
     return [found for found in candidates if _response_at(history, found)]
 
 
@@ -203,7 +203,7 @@ def masking_by_index(_: Any, candidates: Sequence[Any], history: Sequence[Any]) 
     origin="a processor that changes a copy of the request",
 )
 def masking_not_kept(mask: Any, /, self: Any, history: Any, **more: Any) -> Any:
-    """Masked outputs go to files, and the history stays as it was."""
+    """Masked outputs are saved to files, but the history is unchanged."""
     result = mask(self, history, **more)
     return MaskingResult(history=history, prunable_tokens=result.prunable_tokens)
 
@@ -211,14 +211,14 @@ def masking_not_kept(mask: Any, /, self: Any, history: Any, **more: Any) -> Any:
 summary_not_verified = fault.wrap(
     "services.compression.service:ChatCompressionService._summarise",
     changed("_model", _asked_once),
-    says="The model is not asked what its summary left out.",
+    says="The model is not asked what its summary lacks.",
     origin="a framework's compactor, which asks once",
 )
 
 
 @fault("services.compression.service:ChatCompressionService._judged", origin="`>=` for `>`")
 async def equal_summary_refused(judged: Any, self: Any, *args: Any) -> Any:
-    """A summary that is exactly as long as what it sums up is thrown away."""
+    """A summary exactly as long as its source is discarded."""
     result = await judged(self, *args)
     info = result.info
     if info.new_token_count == info.original_token_count:
@@ -227,9 +227,9 @@ async def equal_summary_refused(judged: Any, self: Any, *args: Any) -> Any:
     return result
 
 
-@fault("services.history.transforms:_signed", origin="a rule about turns read as one about calls")
+@fault("services.history.transforms:_signed", origin="a rule for turns read as one for calls")
 def every_call_signed(_: Any, parts: Any) -> Any:
-    """All calls of a turn get the stand-in for a thought signature, not the first alone."""
+    """All calls of a turn get the placeholder signature, not only the first."""
     return [
         {"thoughtSignature": SYNTHETIC_THOUGHT_SIGNATURE, **part}
         if part.get("functionCall") is not None
@@ -243,7 +243,7 @@ def every_call_signed(_: Any, parts: Any) -> Any:
     origin="a framework's session, which keeps events apart",
 )
 def neighbours_sent_apart(_: Any, self: Any, shown: Any, raw_start: int) -> None:
-    """Neighbouring turns of the user go to the model as turns of their own."""
+    """Adjacent user turns are sent to the model as separate turns."""
     self._entries.append(_Entry(shown, raw_start))
     if starts_active_loop(shown):
         self._active = len(self._entries) - 1
@@ -251,11 +251,11 @@ def neighbours_sent_apart(_: Any, self: Any, shown: Any, raw_start: int) -> None
 
 @held_out(
     "services.chat.chat:split_binary_injections",
-    origin="an assignment for an extension of a list",
+    origin="an assignment instead of an extension of a list",
     closed_by="tools/read_two_sounds",
 )
 def only_last_sounds_follow(split: Any, parts: Sequence[Any]) -> Any:
-    """Of sounds that several tools brought the last one's alone go to the model."""
+    """Only the sounds of the last tool are sent to the model."""
     cleaned, injected = split(parts)
     for part in parts:
         injected = split([part])[1] or injected
@@ -264,12 +264,12 @@ def only_last_sounds_follow(split: Any, parts: Sequence[Any]) -> Any:
 
 @held_out(
     "services.prompts:Prompts.system_instruction",
-    origin="a text made when the agent is built, as frameworks want it",
+    origin="a text made when the agent is built, as in frameworks",
     unobservable="system instructions are each product's own words, so what they say is not "
     "compared: tests/harness/faults/test_unobservable_c.py",
 )
 def system_instruction_made_once(make: Any, self: Any) -> Any:
-    """The system instruction goes on describing the mode that a session began in."""
+    """The system instruction always describes the mode that the session began in."""
     if not hasattr(self, "made_once"):
         self.made_once = make(self)
     return self.made_once
@@ -277,10 +277,10 @@ def system_instruction_made_once(make: Any, self: Any) -> Any:
 
 @held_out(
     "services.model.base_llm_client:ModelRequest",
-    origin="a config put together from the aliases alone",
+    origin="a config built only from the aliases",
     closed_by="routing/scores",
 )
 def side_questions_uninstructed(_: Any, /, *, config: Any, **fields: Any) -> Any:
-    """Questions beside the conversation are asked without their system instruction."""
+    """Utility requests are sent without their system instruction."""
     kept = {key: value for key, value in config.items() if key != "systemInstruction"}
     return ModelRequest(config=kept, **fields)

@@ -22,37 +22,37 @@ masked_outputs_compact = held_out.wrap(
 commands_masked_like_others = held_out.wrap(
     "services.output_masking:_SHELL",
     lambda _: "shell",
-    says="Of a masked command's output characters are left, not its lines and its exit code.",
+    says="A masked command output keeps characters, not its lines and exit code.",
     origin="a tool known by an earlier name",
 )
 read_files_distilled = held_out_tools.wrap(
     "services.tool_distillation:_EXEMPT",
     lambda _: frozenset(),
-    says="Files that were read are distilled like any other output.",
-    origin="a list of exceptions left behind in another module",
+    says="File contents are distilled like any other output.",
+    origin="a list of exceptions left in another module",
 )
 distillation_limits_in_characters = held_out_tools.wrap(
     "services.tool_distillation:_CHARS_PER_TOKEN",
     lambda _: 1,
-    says="Limits of distillation are read as characters where they are tokens.",
+    says="The limits of distillation are in characters instead of tokens.",
     origin="one name for two units",
 )
 summary_of_output_lost = held_out_tools.wrap(
     "services.tool_distillation:ToolDistillation._summary",
     result(lambda _: ""),
-    says="A model sums up what was cut from an output, and no notice says so.",
-    origin="a result that is not handed on",
+    says="A model summarises the removed output, but no notice mentions it.",
+    origin="a result that is not passed on",
     closed_by="distillation/summed_up",
 )
 
 
 @held_out(
     "services.output_masking:_maskable_tokens",
-    origin="a mark that is written and not looked for",
+    origin="a mark that is written but not read",
     closed_by="masking/masked_not_counted",
 )
 def masked_outputs_counted_again(measure: Any, part: Any) -> Any:
-    """Outputs that are masked count towards what there is to mask."""
+    """Outputs already masked count towards the masking threshold."""
     tokens = measure(part)
     if tokens is None and _TAG in js_json(part["functionResponse"].get("response")):
         return estimate_tokens([part])

@@ -1,4 +1,4 @@
-"""Faults of the services in the chat recording, and in what a session resumes with."""
+"""Faults of the services in the chat recording, and in resuming a session."""
 
 from __future__ import annotations
 
@@ -30,128 +30,128 @@ def _bare_call(part: Mapping[str, Any]) -> Mapping[str, Any]:
 recording_not_synced = fault.wrap(
     "services.chat_recording:ChatRecording.update_messages_from_history",
     returns(None),
-    says="When the history is masked, compressed or rolled back the recording stays behind.",
+    says="The recording does not follow masking, compression or rollbacks of the history.",
     origin="a session service that stores its own events and forgets the recording",
 )
 metadata_updates_not_written = fault.wrap(
     "services.chat_recording:ChatRecording._set",
     returns(None),
-    says="The recording lacks the lines that update its metadata.",
+    says="The recording lacks its metadata updates.",
     origin="metadata written once, by a writer of messages",
 )
 resumed_without_results = fault.wrap(
     "services.recording.conversion:_results",
     instead(lambda _, _message: []),
-    says="A resumed session has its calls and not what came of them.",
-    origin="messages converted one to one, where results are kept with the calls",
+    says="A resumed session has its calls but not their results.",
+    origin="messages converted one to one, though results are kept with the calls",
 )
 commands_resumed_as_words = fault.wrap(
     "services.recording.conversion:is_ignored_user_content",
     instead(lambda _, text: not text),
-    says="Commands and injected context of a recording go to the model as the user's words.",
-    origin="a filter of messages by their type alone",
+    says="Recorded commands and injected context go to the model as user messages.",
+    origin="messages filtered by type alone",
 )
 resumed_pairs_come_apart = fault.wrap(
     "services.recording.conversion:_nameless_partner",
     returns(None),
-    says="A call and its response that were recorded without ids get different ones.",
-    origin="ids made for each part on its own",
+    says="A call and its response get different ids if they were recorded without ids.",
+    origin="ids made separately for each part",
 )
 rewind_to_unknown_ignored = fault.wrap(
     "services.recording.loading:_Reader._rewind",
     only_when(lambda self, message_id: message_id in self._messages or message_id in self._ids),
-    says="A rewind in a file to a message that is not there takes nothing back.",
-    origin="the sensible thing to do, which is not what the published core does",
+    says="A recorded rewind to a missing message removes nothing.",
+    origin="the sensible behaviour, which the published core does not have",
 )
 tokens_include_thoughts = fault.wrap(
     "services.chat_recording:token_record",
     result(lambda counts: {**counts, "output": counts["output"] + counts["thoughts"]}),
-    says="Recorded output tokens include those of the thoughts.",
-    origin="another client library's idea of output",
+    says="Recorded output tokens include thought tokens.",
+    origin="another client library's definition of output",
 )
 cancelled_call_recorded_as_error = fault.wrap(
     "services.chat_recording:tool_record",
     result(
         lambda record: record | {"status": "error"} if record["status"] == "cancelled" else record
     ),
-    says="A call that was cancelled is recorded as one that failed.",
+    says="A cancelled call is recorded as failed.",
     origin="a framework's results, which know success and error",
 )
 masked_results_not_recorded = fault.wrap(
     "services.recording.sync:_sync_results",
     returns(False),
-    says="Records of tool calls keep their results when those are masked.",
-    origin="messages synced, and what hangs on them not",
+    says="Recorded tool calls keep results that are masked in the history.",
+    origin="messages synced without their tool calls",
 )
 first_version_of_a_message_counts = fault.wrap(
     "services.recording.loading:_Reader._add",
     only_when(lambda self, message, **more: message["id"] not in self._messages),
-    says="On resuming, a message that was written twice is as it was at first.",
-    origin="a reader that skips ids it knows",
+    says="A message that was written twice is resumed in its first version.",
+    origin="a reader that skips known ids",
 )
 shown_words_not_recorded = fault.wrap(
     "services.chat_recording:ChatRecording.record_message",
     instead(lambda record, /, self, *, display_content=None, **more: record(self, **more)),
-    says="What was shown instead of the user's message is not recorded.",
+    says="The display text of a user's message is not recorded.",
     origin="a message type without the field",
 )
 answers_recorded_without_model = held_out.wrap(
     "services.chat_recording:ChatRecording.record_message",
     instead(lambda record, /, self, *, model=None, **more: record(self, **more)),
-    says="It is not recorded which model gave an answer.",
+    says="The model of an answer is not recorded.",
     origin="a message type without the field",
 )
 token_kinds_swapped = held_out.wrap(
     "services.recording.tool_records:_TOKENS",
     _swapped_kinds,
-    says="Tokens of thoughts are recorded as those of tools, and the other way round.",
-    origin="a tuple whose order was taken from elsewhere",
+    says="Thought tokens are recorded as tool tokens, and vice versa.",
+    origin="a tuple with its order taken from elsewhere",
 )
 rewind_not_written = held_out.wrap(
     "services.chat_recording:ChatRecording._append",
     only_when(lambda self, record: "$rewindTo" not in record),
-    says="A rewind is not written down, and is undone when the session is resumed.",
-    origin="state changed before the file, and the file forgotten",
+    says="A rewind is not recorded, so resuming undoes it.",
+    origin="state changed, but not the file",
 )
 thoughts_resumed_as_text = held_out.wrap(
     "services.recording.conversion:_thought_part",
     result(lambda found: {"text": found["text"]}),
-    says="Recorded thoughts go back to the model as what it said.",
+    says="Recorded thoughts go back to the model as plain text.",
     origin="a part built without its flag",
 )
 calls_resumed_without_arguments = held_out.wrap(
     "services.recording.conversion:_model_parts",
     result(lambda found: [_bare_call(part) for part in found]),
-    says="A resumed session has its calls by name alone.",
-    origin="a list of fields that lacks one",
+    says="A resumed session keeps only the names of its calls.",
+    origin="a list of fields without one of them",
 )
 recordings_read_as_latin_1 = held_out.wrap(
     "services.recording.loading:_parse",
     passing(text=lambda text: text.encode("utf-8", "surrogatepass").decode("latin-1")),
-    says="A recording is read back in another encoding than it was written in.",
+    says="A recording is read in a different encoding from the one it was written in.",
     origin="a file opened with the machine's default",
     closed_by="resume/words_beyond_ascii",
 )
 compression_trigger_swapped = held_out_hooks.wrap(
     "services.hooks.system:HookSystem.pre_compress",
     passing(forced=lambda forced: not forced),
-    says="PreCompress is informed that users asked for what was done unasked, and vice versa.",
-    origin="a flag that was turned round on its way",
+    says="PreCompress reports automatic compression as manual, and vice versa.",
+    origin="a flag inverted on its way",
 )
 privileged_modes_unguarded = held_out_approval.wrap(
     "services.state:SessionState.set_approval_mode",
     during("_folder_trusted", True),
-    says="In a folder that is not trusted a session may be set to do things unasked.",
-    origin="trust looked at when a session begins, and not again",
+    says="In an untrusted folder, a session may switch to a mode that skips confirmations.",
+    origin="trust checked only when a session begins",
 )
 
 
 @fault(
     "services.recording.conversion:_model_parts",
-    origin="a conversion made for sessions without tools",
+    origin="a conversion for sessions without tools",
 )
 def resumed_without_calls(_: Any, message: Any) -> Any:
-    """A resumed answer has its text and not its calls."""
+    """A resumed answer has its text but not its calls."""
     content = message.get("content")
     if isinstance(content, str):
         return [{"text": content}] if content else []
@@ -160,7 +160,7 @@ def resumed_without_calls(_: Any, message: Any) -> Any:
 
 @fault(
     "services.chat_recording:ChatRecording.rewind_to",
-    origin="an end that is included for one that is not",
+    origin="an inclusive end in place of an exclusive one",
 )
 def rewind_keeps_the_message(rewind_to: Any, self: Any, message_id: str) -> Any:
     """Rewinding to a message keeps that message."""
@@ -172,10 +172,10 @@ def rewind_keeps_the_message(rewind_to: Any, self: Any, message_id: str) -> Any:
 
 @fault(
     "services.chat_recording:ChatRecording.record_tokens",
-    origin="usage that arrives after the text, kept for whatever comes next",
+    origin="usage that arrives after the text, kept for the next message",
 )
 def tokens_with_next_message(record_tokens: Any, self: Any, usage: Any) -> None:
-    """An answer's token counts are recorded with the answer after it."""
+    """An answer's token counts are recorded with the next answer."""
     due, self.late_usage = getattr(self, "late_usage", None), usage
     if due is not None:
         record_tokens(self, due)
@@ -186,7 +186,7 @@ def tokens_with_next_message(record_tokens: Any, self: Any, usage: Any) -> None:
     origin="a reader that treats every line as an addition",
 )
 def checkpoint_adds(update: Any, self: Any, updates: Any) -> None:
-    """On resuming, a checkpoint adds to the messages before it instead of replacing them."""
+    """When resuming, a checkpoint extends the earlier messages instead of replacing them."""
     known = dict(self._messages)
     update(self, updates)
     self._messages = {**known, **self._messages}
@@ -194,22 +194,22 @@ def checkpoint_adds(update: Any, self: Any, updates: Any) -> None:
 
 @fault(
     "services.chat_recording:tool_record",
-    origin="records made of what ran instead of what was asked for",
+    origin="records of what ran instead of what was requested",
 )
 def tail_call_recorded_as_run(tool_record: Any, call: Any, find_tool: Any, timestamp: str) -> Any:
-    """A call that a hook put another in the place of is recorded as that other."""
+    """A call that a hook replaced is recorded as its replacement."""
     record = tool_record(call, find_tool, timestamp)
     return {**record, "name": call.request.name, "args": call.request.args}
 
 
 @held_out(
     "services.chat_recording:ChatRecording.record_message",
-    origin="a queue that is read and not emptied",
+    origin="a queue that is read but not emptied",
 )
 def thoughts_recorded_with_every_answer(
     record: Any, /, self: Any, *, type: str, **more: Any
 ) -> Any:
-    """An answer's thoughts are recorded again with each of the answers after it."""
+    """An answer's thoughts are recorded again with every later answer."""
     queued = list(self._queued_thoughts)
     message_id = record(self, type=type, **more)
     if type == "gemini":
@@ -226,17 +226,17 @@ structured_display_not_recorded = held_out.wrap(
             if key != "resultDisplay" or isinstance(record[key], str)
         }
     ),
-    says="What a tool showed the user is recorded only where it is a text.",
+    says="A tool's display is recorded only if it is text.",
     origin="a display that began as a text",
 )
 
 
 @held_out(
     "services.recording.loading:_Reader._rewind",
-    origin="a record about a place read as one about a message",
+    origin="a record of a position read as one of a message",
 )
 def rewind_read_as_deletion(rewind: Any, self: Any, message_id: str) -> None:
-    """On resuming, a rewind takes back the message it names and none after it."""
+    """When resuming, a rewind removes only the named message and none after it."""
     if message_id in self._messages:
         del self._messages[message_id]
     else:
@@ -245,21 +245,19 @@ def rewind_read_as_deletion(rewind: Any, self: Any, message_id: str) -> None:
 
 @held_out(
     "services.chat.succession:convert_session_to_client_history",
-    origin="every message that is not the model's taken for the user's",
+    origin="every message not from the model treated as the user's",
 )
 def notices_resumed_as_words(convert: Any, messages: Any) -> Any:
-    """Notices of a recording go to the model as the user's words."""
+    """Recorded notices go to the model as user messages."""
     return convert(
         {**message, "type": "user"} if message.get("type") in _NOTICES else message
         for message in messages
     )
 
 
-@held_out(
-    "services.chat_recording:followed", origin="messages matched by id, and taken as they are"
-)
+@held_out("services.chat_recording:followed", origin="messages matched by id and kept unchanged")
 def known_messages_keep_contents(followed: Any, messages: Any, positions: Any, *more: Any) -> Any:
-    """A checkpoint has messages as they were first recorded, not as the history has them."""
+    """A checkpoint keeps messages as first recorded, not as in the history."""
     found = followed(messages, positions, *more)
     return found and [
         {**message, "content": messages[positions[message["id"]]]["content"]}
@@ -269,9 +267,9 @@ def known_messages_keep_contents(followed: Any, messages: Any, positions: Any, *
     ]
 
 
-@held_out("services.chat_recording:followed", origin="a merge for a replacement")
+@held_out("services.chat_recording:followed", origin="a merge instead of a replacement")
 def dropped_messages_recorded(followed: Any, messages: Sequence[Any], *more: Any) -> Any:
-    """A checkpoint still has the messages that the history has lost."""
+    """A checkpoint keeps messages that the history has dropped."""
     found = followed(messages, *more)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Faults of commands: how they run and what is reported of them."""
+"""Faults of shell commands: how they run, and what is reported."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ def _as_shells_count(_: Any, self: Any) -> int | None:
 error_output_lost = held_out.wrap(
     "services.tools.shell_process:subprocess",
     lambda subprocess: Altered(subprocess, STDOUT=subprocess.DEVNULL),
-    says="What a command writes to its error stream is not reported.",
+    says="A command's stderr output is not reported.",
     origin="an adapter that reads one of two pipes",
 )
 exit_code_lost = held_out.wrap(
     f"{_PROCESS}.exit_code",
     result(lambda found: None if found is None else 0),
-    says="A command that failed is reported as one that went well.",
-    origin="the exit code of the wrapper in the place of the command's",
+    says="A failed command is reported as successful.",
+    origin="the exit code of the wrapper instead of the command's",
 )
 signal_told_as_exit_code = held_out.wrap_all(
     (f"{_PROCESS}.exit_code", _as_shells_count),
     (f"{_PROCESS}.ended_by", returns(None)),
-    says="A command that a signal ended is reported with the exit code 128 and some.",
+    says="A command ended by a signal is reported with an exit code above 128.",
     origin="a shell's convention for commands that signals end",
 )
 colours_kept_in_output = held_out.wrap(
     "services.tools.shell_process:strip_ansi",
     instead(lambda _, text: text),
-    says="Escape sequences for terminals stay in a command's output.",
-    origin="a filter that sat in the terminal, not in the tool",
+    says="Terminal escape sequences stay in a command's output.",
+    origin="a filter in the terminal instead of the tool",
 )
 output_untrimmed = held_out.wrap(
     f"{_PROCESS}.text",
     instead(lambda _, self: self.raw_text),
     says="White space at both ends of a command's output is kept.",
-    origin="a trim taken for cosmetics",
+    origin="a trim considered cosmetic",
 )
 substitution_let_through = held_out.wrap(
     "services.tools.shell:detect_substitution",
     returns(False),
     says="A command with a command substitution is run instead of refused.",
-    origin="a check that stayed behind in the confirmation",
+    origin="a check that stayed in the confirmation",
 )
 binary_output_told_as_text = held_out.wrap(
     "services.tools.shell_process:_BINARY_SAMPLE",
@@ -64,21 +64,21 @@ binary_output_told_as_text = held_out.wrap(
 silence_limit_in_milliseconds = held_out.wrap(
     "services.tools.shell:_Watch.__init__",
     instead(lambda init, self, limit_s: init(self, limit_s / 1000)),
-    says="A command may be silent for as many milliseconds as it should be seconds.",
+    says="A command's silence limit in seconds is used as milliseconds.",
     origin="a setting in seconds handed to a timer in milliseconds",
 )
 jobs_left_behind_not_told = held_out.wrap(
     "services.tools.shell:_Shell._jobs",
     instead(lambda _, _self, _file, _pid: ()),
-    says="The model does not learn of the jobs that a command left running.",
-    origin="a command run without the wrapper that writes them down",
+    says="The model is not informed of jobs that a command left running.",
+    origin="a command run without the wrapper that lists them",
     closed_by="tools/shell_job_left_behind",
 )
 commands_in_a_plain_environment = held_out.wrap(
     "services.tools.shell:shell_environment",
     instead(lambda _, inherited: dict(inherited)),
-    says="Commands do not get the variables that say what runs them, and page nothing.",
-    origin="a process started with what was inherited",
+    says="Commands run without the variables that name the caller and disable pagers.",
+    origin="a process started with the inherited environment",
 )
 
 
@@ -95,7 +95,7 @@ def exit_code_not_in_data(words: Any, self: Any, outcome: Any) -> Any:
 output_read_as_latin_1 = held_out.wrap(
     f"{_PROCESS}.__init__",
     then(put("_decoder", getincrementaldecoder("latin-1")())),
-    says="A command's output is read a byte a character.",
+    says="Each byte of a command's output is read as one character.",
     origin="the encoding of a pipe left to a default",
 )
 

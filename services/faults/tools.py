@@ -19,19 +19,19 @@ held_out = Faults(Site.SERVICE, Behaviour.TOOLS, held_out=True)
 empty_tool_list_allows_all = fault.wrap(
     "services.tools.registry:ToolRegistry._listed",
     instead(lambda listed, self, names: not self._settings.core_tools or listed(self, names)),
-    says="An empty list of tools to offer offers them all.",
-    origin="a list tested for truth where it is to be tested for presence",
+    says="An empty list of offered tools offers all tools.",
+    origin="a check for emptiness instead of absence",
 )
 unknown_tool_not_corrected = fault.wrap(
     "services.scheduler.validation:nearest_names",
     returns(""),
-    says="A call to an unknown tool is refused without naming the nearest ones.",
+    says="The refusal of an unknown tool does not name similar tools.",
     origin="the framework's own message for unknown tools",
 )
 finished_result_lost_by_abort = fault.wrap(
     "services.scheduler.execution:ToolExecutor._stopped",
     instead(lambda _, self, call, _result: _cancelled(call.request, _USER_CANCELLED)),
-    says="What a tool brought back after an abort is thrown away.",
+    says="A tool's result after an abort is discarded.",
     origin="cancellation of the task in which the tool runs",
     unobservable="an abort ends the stream before what cancelled calls brought back is emitted, "
     "recorded or sent: tests/harness/faults/test_unobservable_services.py",
@@ -39,7 +39,7 @@ finished_result_lost_by_abort = fault.wrap(
 wait_for_previous_ignored = fault.wrap(
     "services.scheduler.scheduler:is_parallelizable",
     passing(request=lambda request: replace(request, args={})),
-    says="A call that asks to wait for the ones before it runs beside them.",
+    says="A call that asks to wait for earlier calls runs beside them.",
     origin="a framework that runs all calls of a turn at once",
 )
 edits_share_a_wave = fault.wrap(
@@ -51,8 +51,8 @@ edits_share_a_wave = fault.wrap(
 topics_not_first = fault.wrap(
     "services.scheduler.scheduler:_topics_first",
     lambda _: list,
-    says="A topic is announced where it stands among the calls, not before them.",
-    origin="calls run as the model listed them",
+    says="A topic is announced in call order, not before the other calls.",
+    origin="calls run in the model's order",
 )
 truncated_one_later = fault.wrap(
     "services.scheduler.truncation:js_length",
@@ -63,66 +63,66 @@ truncated_one_later = fault.wrap(
 truncation_counts_bytes = fault.wrap(
     "services.scheduler.truncation:js_length",
     instead(lambda _, text: len(text.encode("utf-8", "surrogatepass"))),
-    says="Whether an output is too long is decided by its bytes.",
+    says="An output's length limit is checked in bytes.",
     origin="another language's length of a text",
 )
 images_beside_response = fault.wrap(
     "services.scheduler.execution:convert_to_function_response",
     passing(model=lambda _: ""),
-    says="Images stand beside a function response also where the model takes them inside.",
-    origin="a framework's conversion of results, which knows one shape",
+    says="Images stand beside a function response even for models that take them inside.",
+    origin="a framework's conversion, with one shape for all models",
 )
 content_length_in_code_points = held_out.wrap(
     "services.scheduler.execution:js_length",
     instead(lambda _, text: len(text)),
-    says="The length of what the model gets is counted in code points.",
+    says="The length of the model's content is counted in code points.",
     origin="another language's length of a text",
 )
 sound_of_files_stripped = held_out.wrap(
     "services.scheduler.responses:_READERS",
     lambda _: frozenset(),
-    says="Sound that a file tool has read is left out, like that of any other tool.",
-    origin="an exception for two tools that was not taken over",
+    says="Audio that a file tool read is left out, as for any other tool.",
+    origin="an exception for two tools that was not ported",
 )
 former_tool_names_unknown = held_out.wrap(
     "services.tools.registry:ALIASES",
     lambda _: {},
-    says="A tool's former name is the name of no tool.",
-    origin="a new registry, filled with the names of today",
+    says="A tool's former name is unknown.",
+    origin="a new registry with only current names",
 )
 excluded_tool_still_runs = held_out.wrap(
     "services.tools.registry:ToolRegistry.get",
     instead(lambda _, self, name: self._tools.get(name)),
-    says="A tool that the settings exclude is not declared, and run when it is called.",
+    says="An excluded tool is not declared, but runs when it is called.",
     origin="exclusion made a matter of declarations alone",
 )
 declarations_by_name = held_out.wrap(
     "services.tools.registry:ToolRegistry.declarations",
     result(lambda found: sorted(found, key=lambda declared: str(declared["name"]))),
     says="Tools are declared in the order of their names, not of their registration.",
-    origin="a sort that was to make requests alike",
+    origin="a sort to make requests alike",
 )
 saved_outputs_share_a_file = held_out.wrap(
     "services.scheduler.truncation:save_tool_output",
     passing(output_id=lambda _: "output"),
-    says="Long outputs of one tool are all saved to one file, the last over the others.",
+    says="All long outputs of one tool are saved to one file, so only the last remains.",
     origin="a file named after the tool instead of the call",
 )
 refused_edit_not_shown = held_out.wrap(
     "services.scheduler.states:_pending_edit",
     returns(None),
-    says="An edit that the user refused is shown without what it would have changed.",
-    origin="the question's details cleared before the call is closed",
+    says="An edit that the user refused is shown without its diff.",
+    origin="the question's details cleared before the call ends",
     closed_by="tools/edits_refused",
 )
 
 
 @fault(
     "services.scheduler.validation:Resolver.resolve",
-    origin="an adapter that falls back to `{}` where arguments do not validate",
+    origin="an adapter that substitutes `{}` for invalid arguments",
 )
 def bad_arguments_become_empty(resolve: Any, self: Any, request: Any, mode: Any) -> Any:
-    """A call whose arguments are refused is made with none at all."""
+    """A call with invalid arguments runs without arguments."""
     call = resolve(self, request, mode)
     failed = call.response is not None and call.response.error_type
     if failed is ToolErrorType.INVALID_TOOL_PARAMS:
@@ -135,7 +135,7 @@ def bad_arguments_become_empty(resolve: Any, self: Any, request: Any, mode: Any)
     origin="a framework that validates arguments before it calls its tools, and raises",
 )
 def bad_arguments_end_the_turn(resolve: Any, self: Any, request: Any, mode: Any) -> Any:
-    """A call whose arguments are refused ends the stream instead of being answered."""
+    """A call with invalid arguments ends the stream instead of being answered."""
     call = resolve(self, request, mode)
     failed = call.response is not None and call.response.error_type
     if failed is ToolErrorType.INVALID_TOOL_PARAMS:
@@ -145,12 +145,12 @@ def bad_arguments_end_the_turn(resolve: Any, self: Any, request: Any, mode: Any)
 
 @fault(
     "services.scheduler.states:CallStore.transition",
-    origin="results taken as tasks complete instead of gathered",
+    origin="results collected as tasks complete",
 )
 def results_in_completion_order(
     transition: Any, self: Any, call_id: str, status: Any, data: Any = None
 ) -> None:
-    """Results of parallel calls go back in the order in which they came."""
+    """Results of parallel calls are ordered by completion."""
     transition(self, call_id, status, data)
     call = self._active.get(call_id)
     if call is not None and call.status.terminal:
@@ -162,7 +162,7 @@ def results_in_completion_order(
     origin="an empty result taken for a missing one by a retrying adapter",
 )
 async def silent_tool_run_twice(run: Any, self: Any, call: Any, signal: Any) -> Any:
-    """A tool that has nothing to say is run once more."""
+    """A tool that returns nothing is run twice."""
     ending = await run(self, call, signal)
     answer = ending.response.response_parts[0]["functionResponse"]["response"]
     silent = not answer.get("output") or "Output: (empty)" in answer["output"]
@@ -191,10 +191,10 @@ async def tool_error_told_as_output(
 
 @fault(
     "services.scheduler.truncation:truncated_output",
-    origin="the proportion of head and tail the other way round",
+    origin="the proportion of head and tail swapped",
 )
 def truncation_keeps_head(shorten: Any, content: str, file: Any, max_chars: int) -> str:
-    """Of a long output the first four fifths are shown instead of the last."""
+    """A long output keeps its first four fifths instead of its last."""
     length = len(content)
     if length <= max_chars:
         return content
@@ -212,7 +212,7 @@ def truncation_keeps_head(shorten: Any, content: str, file: Any, max_chars: int)
     origin="truncation both in the tool's adapter and in the scheduler",
 )
 async def saved_output_truncated_again(shorten: Any, self: Any, call: Any, content: Any) -> Any:
-    """An output that was shortened and saved is shortened once more, notice and all."""
+    """A shortened and saved output is shortened again, with its notice."""
     short = await shorten(self, call, content)
     if short.file is None or not isinstance(short.content, str):
         return short
@@ -221,10 +221,10 @@ async def saved_output_truncated_again(shorten: Any, self: Any, call: Any, conte
 
 @held_out(
     "services.scheduler.scheduler:ToolScheduler._next_wave",
-    origin="a loop over calls that is left at the first error",
+    origin="a loop over calls that ends at the first error",
 )
 def failed_call_ends_its_batch(next_wave: Any, self: Any) -> Any:
-    """A call that cannot be made takes the calls queued behind it along."""
+    """A call that cannot be made cancels the calls queued behind it."""
     goes_on = next_wave(self)
     if not goes_on:
         self._store.cancel_queued("Operation cancelled")
@@ -238,7 +238,7 @@ def failed_call_ends_its_batch(next_wave: Any, self: Any) -> Any:
 async def failure_shown_as_told(
     returned: Any, self: Any, call: Any, result: Any, signal: Any
 ) -> Any:
-    """What a failed tool has to show to users is lost: they see what the model gets."""
+    """The display of a failed tool is lost: users see the model's text."""
     ending = await returned(self, call, result, signal)
     if ending.status is not CallStatus.ERROR:
         return ending
@@ -267,14 +267,14 @@ def texts_of_a_result_run_together(
     origin="a framework that looks for tools among those it declared",
 )
 def tool_not_offered_is_unknown(get: Any, self: Any, name: str) -> Any:
-    """A tool that the main model is not offered cannot be called either."""
+    """A tool not offered to the main model cannot be called."""
     tool = get(self, name)
     return tool if tool is not None and self._offered(tool) else None
 
 
 @held_out("services.tools.base:DeclarativeTool.build", origin="a validator that coerces")
 def numbers_taken_as_texts(build: Any, self: Any, params: Any) -> Any:
-    """A number where a text is wanted is taken as its digits instead of refused."""
+    """A number in place of a string is converted instead of refused."""
     if isinstance(params, dict):
         known = self.parameters["properties"]
         params = {
@@ -295,16 +295,16 @@ null_arguments_left_out = held_out.wrap(
             else given
         )
     ),
-    says="Arguments that are null count as not given.",
-    origin="a conversion of arguments that has no null",
+    says="Null arguments count as missing.",
+    origin="a conversion of arguments without null",
 )
 
 
 @held_out(
-    "services.tools.base:DeclarativeTool.build", origin="a tool made of a function's signature"
+    "services.tools.base:DeclarativeTool.build", origin="a tool derived from a function's signature"
 )
 def further_arguments_refused(build: Any, self: Any, params: Any) -> Any:
-    """A call with an argument that is not declared is refused."""
+    """A call with an undeclared argument is refused."""
     known = {*self.parameters["properties"], "wait_for_previous"}
     if isinstance(params, dict) and not params.keys() <= known:
         raise InvalidToolParams("params must NOT have additional properties")

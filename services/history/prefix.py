@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def shared_prefix(old: Sequence[Content], new: Sequence[Content]) -> int:
-    """How many of the first objects both share."""
+    """The length of the common prefix, by identity of the objects."""
     differs = bytes(map(is_, old, new)).find(0)
     return min(len(old), len(new)) if differs < 0 else differs
 

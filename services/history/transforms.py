@@ -167,7 +167,7 @@ def sign_first_call(content: Content) -> Content:
 
 
 def ensure_signatures(contents: Sequence[Content]) -> list[Content]:
-    """Sign the first function call of every model turn since the user's last own words."""
+    """Sign the first function call of every model turn since the user's last text."""
     start = next(
         (i for i in range(len(contents) - 1, -1, -1) if starts_active_loop(contents[i])), None
     )

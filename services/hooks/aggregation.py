@@ -83,7 +83,7 @@ def _any_may_forbid(outputs: Sequence[HookFields]) -> HookFields:
 
 
 def _specific(own: Json) -> HookFields:
-    """An output's own fields; `clearContext` only ever says yes."""
+    """An output's own fields; `clearContext` is true or absent."""
     fields = spread(own)
     if fields.get("clearContext") is not True:
         fields.pop("clearContext", None)

@@ -52,7 +52,7 @@ def hook_variables(
 
 
 def shell_quoted(text: str) -> str:
-    """`text` as one word of a shell; nothing for nothing."""
+    """Quote `text` as one word of a shell; an empty text stays empty."""
     if not text:
         return ""
     spaced = any(not js_trim(character) for character in text)

@@ -31,7 +31,7 @@ __all__ = ["HookFiring"]
 logger = logging.getLogger(__name__)
 
 _SOURCE = "project"
-"""The source that upstream names for all hooks of settings, whatever file they are in."""
+"""The source that upstream reports for all hooks of settings, in any file."""
 
 
 class _Known:

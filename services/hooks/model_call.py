@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class HookVerdict(Exception):
-    """A hook ended the model's turn. It is no failure: nothing is retried or rolled back."""
+    """A hook ended the model's turn. It is not a failure: nothing is retried or rolled back."""
 
     code: ClassVar[str]
     """The verdict's code for clients."""

@@ -47,7 +47,7 @@ def make_plan(
 ) -> HookPlan:
     """Choose among `definitions`, all of one event.
 
-    Of hooks with the same name and command the first runs. One chosen hook of a definition with
+    Among hooks with the same name and command, the first runs. One chosen hook of a definition with
     `sequential` makes all hooks run one after another.
     """
     hooks: dict[str, CommandHook] = {}

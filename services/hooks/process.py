@@ -24,7 +24,7 @@ from services.child_start import GroupLeader, start_child
 __all__ = ["MAX_OUTPUT_BYTES", "Ending", "HookOutcome", "run_hook_process"]
 
 MAX_OUTPUT_BYTES: Final = 16 * 1024 * 1024
-"""Of each stream; what comes after that is read and dropped."""
+"""For each stream; later output is read and dropped."""
 _SHELL: Final = "bash"
 """The name under which the core starts it; its own messages begin with that name."""
 _KILL_AFTER_S: Final = 0.5
@@ -65,7 +65,7 @@ async def run_hook_process(
     Call it inside the clock's `real_work`; the limit counts real milliseconds.
 
     Raises:
-        OSError: the shell could not be started, for example because `folder` is gone.
+        OSError: the shell could not be started, for example because `folder` is missing.
         ValueError: the command or a variable cannot be handed to a process (a NUL in it).
     """
     loop = asyncio.get_running_loop()
@@ -120,7 +120,7 @@ class _HookProcess(GroupLeader):
         """Done when the process has ended and its output is closed."""
 
     def give(self, data: bytes) -> None:
-        """Write its input and close it. A hook that does not read is no error."""
+        """Write its input and close it. A hook may ignore its input."""
         self._input.write(data)
         self._input.write_eof()
 

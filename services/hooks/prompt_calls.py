@@ -1,8 +1,8 @@
 """The hooks around the calls of one send, for a loop whose calls do not nest.
 
-The published core sends what follows a request by itself in nested calls of its client. Here the
-calls under way are a list, outermost first: the agent loop's own request, inside it what follows
-by itself (feedback after a loop, `Please continue.`), and what an AfterAgent hook asked for.
+The published core sends automatic follow-ups in nested calls of its client. Here the
+calls under way are a list, outermost first: the agent loop's own request, inside it the automatic
+follow-ups (feedback after a loop, `Please continue.`) and the requests of AfterAgent hooks.
 
 Source: core `core/client.ts`, `sendMessageStream`.
 """
@@ -25,18 +25,18 @@ class Answered(Protocol):
 
     @property
     def text(self) -> str:
-        """What it said."""
+        """The text of the answer."""
         ...
 
     @property
     def asked(self) -> bool:
-        """Whether it asked for tools."""
+        """Whether it has tool calls."""
         ...
 
 
 @dataclass(slots=True)
 class CallOutcome:
-    """What came of a call and of those that followed it by themselves."""
+    """The outcome of a call and of its automatic follow-ups."""
 
     answer: Answered | None = None
     """The answer to the last request."""
@@ -45,12 +45,12 @@ class CallOutcome:
 
     @property
     def pending(self) -> bool:
-        """Whether the last answer asked for tools."""
+        """Whether the last answer has tool calls."""
         return self.answer is not None and self.answer.asked
 
     @property
     def text(self) -> str:
-        """What the last answer said."""
+        """The text of the last answer."""
         return "" if self.answer is None else self.answer.text
 
 
@@ -62,7 +62,7 @@ class _Call:
 
 
 class PromptCalls:
-    """The calls of one send: each a user-role request, until nothing follows it any more."""
+    """The calls of one send: each is a user-role request with its follow-ups."""
 
     def __init__(self, hooks: PromptHooks, prompt_id: str, signal: AbortSignal) -> None:
         self._hooks = hooks
@@ -77,7 +77,7 @@ class PromptCalls:
         return bool(self._calls)
 
     async def enter(self, parts: list[Part], left: int) -> HookOutput | list[Part]:
-        """Enter the call of a request, of which `left` may still follow each other by themselves.
+        """Enter the call of a request; `left` more requests may follow it automatically.
 
         Returns:
             The request's parts, or the output that stops or blocks it: then it is not entered, and
@@ -96,12 +96,12 @@ class PromptCalls:
         self._calls[-1].outcome.answer = answer
 
     def note_answer(self, answer: Answered) -> None:
-        """Remember what a complete answer said."""
+        """Remember a complete answer."""
         if self._hooks.configured:
             self._hooks.note_response(self._prompt_id, answer.text)
 
     def leave_for_tools(self, answer: Answered) -> bool:
-        """Leave the calls before the batch of tools that `answer` asked for, and note the answer.
+        """Leave the calls before the batch of tools that `answer` requests, and note the answer.
 
         AfterAgent never fires for a call whose last answer asked for tools. Where it comes first,
         for a call further out, this returns false; the answer is noted after the invocation then.
@@ -114,7 +114,7 @@ class PromptCalls:
         return True
 
     async def after_agent(self) -> HookOutput | None:
-        """What stops or blocks the end of the innermost call, which has nothing left to do."""
+        """The output that stops or blocks the end of the innermost call, which is done."""
         if not self._hooks.configured:
             return None
         call = self._calls[-1]
@@ -133,7 +133,7 @@ class PromptCalls:
         return self._calls[-1].left
 
     def resume_after_block(self) -> None:
-        """Let the next call stand in for the innermost one, whose end AfterAgent blocked."""
+        """Let the next call replace the innermost one, whose end AfterAgent blocked."""
         self._hooks.resume_after_block(self._prompt_id)
         self._calls.pop()
         self._resumes = True

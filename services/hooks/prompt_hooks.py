@@ -38,7 +38,7 @@ class PromptHooks:
     """
 
     def __init__(self, hooks: HookSystem | None) -> None:
-        """Make it. Without `hooks`, calls go on unchanged."""
+        """Without `hooks`, calls go on unchanged."""
         self._hooks = hooks
         self._prompts: dict[str, _Prompt] = {}
 

@@ -30,7 +30,7 @@ class HookOutput:
 
     @property
     def stops(self) -> bool:
-        """The whole run is to end (`continue` is false)."""
+        """The hook ends the whole run (`continue` is false)."""
         return self._fields.get("continue") is False
 
     @property
@@ -40,7 +40,7 @@ class HookOutput:
 
     @property
     def asks(self) -> bool:
-        """The user is to be asked (`decision` is `ask`)."""
+        """The user has to be asked (`decision` is `ask`)."""
         return bool(self._fields.get("decision") == "ask")
 
     @property
@@ -77,7 +77,7 @@ class HookOutput:
 
     @property
     def clears_context(self) -> bool:
-        """AfterAgent: the chat is to be reset."""
+        """AfterAgent: the chat has to be reset."""
         return self._event is HookEvent.AFTER_AGENT and self._specific.get("clearContext") is True
 
     @property

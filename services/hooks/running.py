@@ -85,7 +85,7 @@ class HookRunner:
         call has no effect: upstream runs hooks after an abort too.
 
         Raises:
-            HookOutputError: a hook's output cannot be handed to the next; no more are run.
+            HookOutputError: a hook's output cannot be passed to the next; the rest do not run.
         """
         if signal is not None and signal.aborted:
             signal = None

@@ -91,7 +91,7 @@ class HookSystem:
                 self._events.emit(UserFeedback(severity="warning", message=message))
 
     def has_hooks(self, event: HookEvent) -> bool:
-        """False when the event has no hooks, whatever the matchers."""
+        """False when the event has no hooks; matchers are not checked."""
         return self._firing.has_hooks(event)
 
     async def session_start(
@@ -186,9 +186,9 @@ class HookSystem:
         Args:
             name: The tool, as the call names it.
             params: The invocation's arguments.
-            mcp_context: Of an MCP tool: `{server_name, tool_name, command, args, cwd, url, tcp}`,
+            mcp_context: For an MCP tool: `{server_name, tool_name, command, args, cwd, url, tcp}`,
                 those that are set.
-            original_name: Of a tail call: the tool that the model had called.
+            original_name: For a tail call: the tool that the model had called.
             signal: Ends the hooks.
         """
         return await self._firing.fire(
@@ -212,7 +212,7 @@ class HookSystem:
         original_name: str | None = None,
         signal: AbortSignal | None = None,
     ) -> HookOutput | None:
-        """After a tool came back, also with an error or an abort; not after it raised."""
+        """After a tool returned, also with an error or an abort; not after it raised."""
         return await self._firing.fire(
             HookEvent.AFTER_TOOL,
             lambda: {

@@ -33,7 +33,7 @@ class CallVerdict:
     error: ToolFailure | None = None
     """The call ends with this error; the model gets its message."""
     asks: bool = False
-    """The policy's decision, whatever it is, becomes "ask"; details are forced."""
+    """Any decision of the policy becomes "ask"; details are forced."""
     system_message: str | None = None
     """Shown in the confirmation, where `asks`."""
     args: JsonObject | None = None

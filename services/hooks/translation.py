@@ -60,7 +60,7 @@ def request_for_hooks(request: HookModelRequest) -> JsonObject:
 
 
 def changed_model(said: Json, request: HookModelRequest) -> str:
-    """The model after a hook's `llm_request`; what is no name changes nothing."""
+    """The model after a hook's `llm_request`; an invalid name changes nothing."""
     model = mapping(said).get("model")
     return model if isinstance(model, str) and model else request.model
 
@@ -83,7 +83,7 @@ def changed_contents(said: Json, request: HookModelRequest) -> Sequence[Content]
     """The contents after a hook's `llm_request`.
 
     Its messages go, in order, to the contents that have a text part; the text comes first there,
-    what is no text stays. Surplus messages become contents, missing ones change nothing.
+    other parts stay. Surplus messages become contents, missing ones change nothing.
 
     Raises:
         HookOutputError: a message is null.
@@ -179,7 +179,7 @@ def response_from_hook(said: Json) -> JsonObject:
 
 
 def _part_of(said: Json) -> Part:
-    """A text part; what is no text is joined to the others as JavaScript does it."""
+    """A text part; another value is converted to text as in JavaScript."""
     return {"text": said if isinstance(said, str) else js_text(said) if js_truthy(said) else None}
 
 

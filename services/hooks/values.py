@@ -15,11 +15,11 @@ __all__ = ["HookOutputError", "has", "listed", "mapping", "member", "spread"]
 
 
 class HookOutputError(ValueError):
-    """A hook's output is of a shape that cannot be read at all."""
+    """A hook's output has a shape that cannot be read."""
 
 
 def mapping(value: Json) -> Mapping[str, Any]:
-    """`value` where it is an object; empty for everything else, lists too."""
+    """`value` where it is an object; empty for any other value, lists included."""
     return value if isinstance(value, Mapping) else {}
 
 
@@ -49,7 +49,7 @@ def listed(value: Json, what: str) -> list[Json]:
     """`value` where it is a list.
 
     Raises:
-        HookOutputError: it is none.
+        HookOutputError: it is not a list.
     """
     if not isinstance(value, list):
         raise HookOutputError(f"{what} must be a list")

@@ -49,7 +49,7 @@ class ChildProcess(GroupLeader):
         self._at_end = False
         self._news = asyncio.Event()
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        """Done when the process is gone and its pipes are closed."""
+        """Done when the process has ended and its pipes are closed."""
 
     @classmethod
     async def start(
@@ -101,7 +101,7 @@ class ChildProcess(GroupLeader):
         cast("asyncio.WriteTransport", stdin).write(line)
 
     async def read_line(self) -> bytes | None:
-        """The next line without its end; `None` when there will be no more."""
+        """The next line without its line end; `None` after the last line."""
         while not self._lines:
             if self._at_end:
                 return None
@@ -115,7 +115,7 @@ class ChildProcess(GroupLeader):
         return line
 
     async def end(self) -> None:
-        """End the group, by SIGTERM and then by SIGKILL, and return when it is gone."""
+        """End the group, by SIGTERM and then by SIGKILL, and return when it has ended."""
         try:
             if not self.closed.done():
                 self.signal_group(signal.SIGTERM)

@@ -137,7 +137,7 @@ def server_configs(raw: Any) -> dict[str, McpServerConfig]:
     """All of `mcpServers`, in the order in which they are written.
 
     Raises:
-        McpConfigError: it is no mapping, or a server's value has the wrong type.
+        McpConfigError: it is not a mapping, or a server's value has the wrong type.
     """
     if raw is None:
         return {}

@@ -110,7 +110,7 @@ class Connection:
             events: receives notifications, and returns the roots.
             name: the server's name, for the task.
             version: the version that is sent to servers.
-            clock: stands still while the server is waited for.
+            clock: stands still during a wait for the server.
             tasks: where the connection's task runs.
             timeout_s: seconds for each request.
             failures: the refusals of an HTTP transport.

@@ -1,4 +1,4 @@
-"""What all servers of a session share."""
+"""The parts that all servers of a session share."""
 
 from __future__ import annotations
 

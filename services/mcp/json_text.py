@@ -25,7 +25,7 @@ def parse_json(text: str) -> Json:
     """The value that `text` stands for.
 
     Raises:
-        ValueError: `text` is no JSON, or nested too deeply.
+        ValueError: `text` is not JSON, or nested too deeply.
     """
     try:
         value = json.loads(text, parse_int=_integer, parse_float=_float, parse_constant=_refused)

@@ -118,7 +118,7 @@ class McpManager:
         """End one server and start it again.
 
         Raises:
-            UnknownServer: there is none of that name.
+            UnknownServer: no server has that name.
         """
         config = self._known.get(name)
         if config is None:
@@ -170,7 +170,7 @@ class McpManager:
         return self.main.resources.find(uri)
 
     async def read_resource(self, resource: McpResource) -> JsonObject | None:
-        """Read `resource`; `None` when its server has gone.
+        """Read `resource`; `None` when its server is no longer connected.
 
         Raises:
             McpConnectionError, McpError, ShapeError: it could not be read.

@@ -186,7 +186,7 @@ CALL_TOOL: Final = _result(
 def compliant(result: JsonObject) -> JsonObject:
     """`result` with `structuredContent` from the JSON in its first text, where it has none.
 
-    Any JSON becomes the content; the shape then refuses what is no object.
+    Any JSON becomes the content; the shape then refuses other values than objects.
     Source: core `tools/mcp-compliance-transport.ts`.
     """
     content = result.get("content")

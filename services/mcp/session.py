@@ -25,7 +25,7 @@ def _no_warnings(server: str, tools: Sequence[str]) -> Sequence[str]:
 
 
 def _unheard(progress: McpProgress) -> None:
-    """Progress without a listener."""
+    """Drop progress: there is no listener."""
 
 
 @asynccontextmanager
@@ -41,7 +41,7 @@ async def open_mcp(
 ) -> AsyncIterator[McpManager]:
     """The servers of a session; none is started before `McpManager.start`.
 
-    Leaving ends every server and returns when its processes are gone.
+    Leaving ends every server, and waits for the end of its processes.
 
     Args:
         session: its settings name the servers; processes inherit from its environment.

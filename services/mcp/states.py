@@ -1,4 +1,4 @@
-"""Where servers stand. Source: core `tools/mcp-client.ts`."""
+"""The states of servers. Source: core `tools/mcp-client.ts`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["McpServerStatus"]
 
 
 class McpServerStatus(StrEnum):
-    """Where a server stands."""
+    """The state of a server."""
 
     DISCONNECTED = "disconnected"
     DISCONNECTING = "disconnecting"

@@ -46,7 +46,7 @@ class TokenError(Exception):
 
 
 def tokens_path(home: Path) -> Path:
-    """Where the tokens of a user are."""
+    """The file with a user's tokens."""
     return home / ".gemini" / "mcp-oauth-tokens.json"
 
 
@@ -59,7 +59,7 @@ class TokenStore:
         self._feedback = feedback
 
     def credentials(self, server: str) -> JsonObject | None:
-        """What is stored for `server`: `{serverName, token, clientId?, tokenUrl?, …}`."""
+        """The stored entry of `server`: `{serverName, token, clientId?, tokenUrl?, …}`."""
         return self._all().get(server)
 
     async def valid_token(self, server: str, oauth: OAuthConfig) -> str | None:

@@ -52,7 +52,7 @@ class Allowlist:
         self._keys: set[str] = set()
 
     def allows(self, server: str, tool: str) -> bool:
-        """True when the user need not be asked again."""
+        """True when no further confirmation is needed."""
         return server in self._keys or f"{server}.{tool}" in self._keys
 
     def note(self, server: str, tool: str, outcome: ConfirmationOutcome) -> None:
@@ -68,7 +68,7 @@ class Allowlist:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolOrigin:
-    """What all tools of a server share."""
+    """The fields that all tools of a server share."""
 
     server_name: str
     trusted: bool
@@ -87,7 +87,7 @@ class DiscoveredMCPTool:
     can_update_output = False
 
     def __init__(self, wire: JsonObject, origin: ToolOrigin) -> None:
-        """Wrap it.
+        """Wrap a server's tool.
 
         Args:
             wire: the tool as `tools/list` gives it, checked.
@@ -104,7 +104,7 @@ class DiscoveredMCPTool:
 
     @property
     def policy_annotations(self) -> JsonObject:
-        """What the policy sees of the tool: the server's hints, and the server."""
+        """The annotations for the policy: the server's hints, and its name."""
         return {**(self.annotations or {}), "_serverName": self.server_name}
 
     @property
@@ -192,7 +192,7 @@ class McpToolInvocation:
 
     @property
     def respects_auto_edit(self) -> bool:
-        """Never: what a server does is no edit of ours."""
+        """False: a server's call is not one of our edits."""
         return False
 
     def confirmation_details(self) -> ConfirmationDetails | None:

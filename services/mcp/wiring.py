@@ -46,7 +46,7 @@ class SessionServers:
         return self.manager.find_resource(uri) if self.manager is not None else None
 
     async def read_resource(self, resource: McpResource) -> JsonObject | None:
-        """Read `resource`; `None` when its server has gone.
+        """Read `resource`; `None` when its server is no longer connected.
 
         Raises:
             McpConnectionError, McpError, ShapeError: it could not be read.

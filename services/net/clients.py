@@ -35,7 +35,7 @@ def open_client(
         timeout: For each request that names none of its own, in seconds.
         auth: Adds credentials to requests.
         from_environment: Whether the process's environment may name proxies and certificates.
-        transport: Carries the requests in the place of the network; for tests.
+        transport: Replaces the network; for tests.
     """
     if transport is None:
         transport = _FromEnvironment() if from_environment else _direct()

@@ -1,7 +1,7 @@
 """How OpenTelemetry's exporters reach a collector: through `fetch`, behind a session of `requests`.
 
 The exporters take a `requests.Session` only, and send from threads of their own. A redirect is not
-followed: it would take what a session measured to an address that the user did not configure.
+followed: it would send measurements to an address that the user did not configure.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Adapter:
         """Send a prepared request, and return a `requests.Response`.
 
         Raises:
-            requests.ConnectionError: there is no answer, or it must not be asked for.
+            requests.ConnectionError: there is no answer, or the request is forbidden.
         """
         terms = Terms(answer_bytes=_ANSWER_BYTES, private="authorization" in request.headers)
         ask = partial(

@@ -1,4 +1,4 @@
-"""Undoing an answer's content-encoding piece by piece, with every byte counted.
+"""Decodes an answer's content-encoding piece by piece, and counts every byte.
 
 A kilobyte can decode to a gigabyte, and to a gigabyte that decodes to nothing. So a decompressor
 returns pieces of limited size, and the bytes of each layer are counted: those that arrive, those
@@ -75,7 +75,7 @@ class AnswerDecoder:
 
 
 class _Inflated:
-    """One coding. What follows the last member of a gzip file is passed over, as browsers do."""
+    """One coding. Data after the last member of a gzip file is ignored, as in browsers."""
 
     def __init__(self, name: str) -> None:
         self._gzip = name != "deflate"
@@ -115,7 +115,7 @@ class _Inflated:
                 self._ended = not self._gzip
 
     def _begun(self, data: bytes) -> zlib._Decompress | None:
-        """The decompressor for what begins with `data`; `None` where nothing more is to read."""
+        """The decompressor for data that begins with `data`; `None` at the end."""
         if self._gzip:
             member = data.startswith(_GZIP_MEMBER)
             return zlib.decompressobj(wbits=zlib.MAX_WBITS | 16) if member else None

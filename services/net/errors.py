@@ -1,4 +1,4 @@
-"""What stops a request or an answer, in words for the user. None of it is worth a second try."""
+"""Errors of a request or an answer, with messages for the user. Retrying is useless."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class NetError(Exception):
 
 
 class AddressRefused(NetError):
-    """The request would take credentials, or the session's text, where they must not go."""
+    """The request would send credentials, or the session's text, to a forbidden address."""
 
 
 class AnswerTooLarge(NetError):

@@ -57,7 +57,7 @@ class GoogleRequest(transport.Request):
         """Send a request.
 
         Raises:
-            TransportError: there is no answer, or it must not be asked for.
+            TransportError: there is no answer, or the request is forbidden.
         """
         given = headers or {}
         secret = body is not None or any(name.lower() == "authorization" for name in given)
@@ -86,7 +86,7 @@ class AmbientCredentials(Credentials):
         self._found: Any = None
 
     def refresh(self, request: object) -> None:
-        """Get a new token, whatever `request` the caller would use.
+        """Get a new token; `request` is not used.
 
         Raises:
             GoogleAuthError: there is no account, or it gives no token.

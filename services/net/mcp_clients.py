@@ -1,6 +1,6 @@
-"""The clients that MCP servers and their token endpoints are asked with: httpx2, under `Terms`.
+"""The clients for MCP servers and their token endpoints: httpx2, under `Terms`.
 
-The MCP library takes httpx2's clients only. What breaks the terms reaches it as errors of httpx2,
+The MCP library takes httpx2's clients only. A breach of the terms raises errors of httpx2,
 since the library would end the whole connection for any other.
 """
 
@@ -46,7 +46,7 @@ def open_mcp_client(
         headers: Sent with each request.
         auth: Adds credentials to requests.
         on_response: A coroutine function that each response is passed to.
-        wrapped: Makes the transport that is used of the one with the terms.
+        wrapped: Wraps the transport that enforces the terms.
     """
     transport: httpx2.AsyncBaseTransport = _Guarded(httpx2.AsyncHTTPTransport(), terms)
     return httpx2.AsyncClient(

@@ -1,1 +1,1 @@
-"""Who may do what unasked."""
+"""The policy: which calls may run without a confirmation."""

@@ -31,7 +31,7 @@ _EDITOR_SHORT: Final = re.compile(r"(?:vscode|vs[0-9a-f]{4})~[0-9]+")
 class AllowedPaths:
     """Refuses paths outside, and secrets and dependencies inside; asks about editor settings.
 
-    Its configuration: `included_args` are taken for paths too, `excluded_args` are not looked at.
+    Its configuration: `included_args` are also checked as paths, `excluded_args` are not checked.
     """
 
     waits = False
@@ -41,7 +41,7 @@ class AllowedPaths:
 
         Raises:
             LookupError: the context has no environment.
-            TypeError: the configuration holds something that is no list.
+            TypeError: the configuration holds something other than lists.
         """
         environment = request.context["environment"]
         cwd = environment["cwd"]

@@ -127,7 +127,7 @@ class Conseca:
 
 
 def _lenient(schema: Any) -> Any:
-    """`schema` without its ban on more properties: those in answers are overlooked."""
+    """`schema` that also allows other properties, which are then ignored."""
     if isinstance(schema, dict):
         return {
             key: _lenient(value) for key, value in schema.items() if key != "additionalProperties"

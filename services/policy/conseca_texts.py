@@ -1,4 +1,4 @@
-"""What a model is asked for the `conseca` checker. These are contents of the user's role.
+"""The requests to a model for the `conseca` checker. These are contents of the user's role.
 
 Source: core `safety/conseca/policy-generator.ts`, `policy-enforcer.ts`.
 """

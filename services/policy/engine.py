@@ -114,7 +114,7 @@ class PolicyEngine:
         """Require confirmation for calls of a remote agent, unless it has a rule.
 
         Raises:
-            ValueError: its name is no regular expression.
+            ValueError: its name is not a regular expression.
 
         Source: core `agents/registry.ts` (`addAgentPolicy`).
         """
@@ -131,7 +131,7 @@ class PolicyEngine:
         )
 
     def apply_update(self, update: UpdatePolicy) -> None:
-        """Add the rules of an "always allow" answer, and save it where it says so.
+        """Add the rules of an "always allow" answer, and save it if it asks for that.
 
         An unsafe pattern emits an error; an answer that needs narrowing changes nothing.
         """
@@ -163,7 +163,7 @@ class PolicyEngine:
             args: the call's arguments.
             server_name: the MCP server, where the tool is one of its own.
             annotations: the tool's own, not the call's.
-            subagent: who calls, if not the main agent.
+            subagent: the caller, if not the main agent.
         """
         call = self._call(name, args, server_name, annotations, subagent)
         return await self._decide(name, call, heuristics=True)

@@ -96,7 +96,7 @@ class FileErrors:
         self._errors = errors
 
     def syntax(self, problem: TomlProblem) -> None:
-        """Add: the file is no TOML."""
+        """Add: the file is not TOML."""
         self._add(
             "toml_parse",
             "TOML parsing failed",

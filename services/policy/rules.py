@@ -51,7 +51,7 @@ _LEGACY_NAMES: Final[Mapping[str, str]] = {"search_file_content": "grep_search"}
 
 
 class Decision(StrEnum):
-    """What may be done with a call."""
+    """The decision about a call."""
 
     ALLOW = "allow"
     DENY = "deny"

@@ -1,4 +1,4 @@
-"""What a shell command's own text does to a decision: heuristics, then each sub-command.
+"""Adjusts a decision by a shell command's text: heuristics, then each sub-command.
 
 Source: core `policy/policy-engine.ts` (`applyShellHeuristics`, `checkShellCommand`).
 """
@@ -28,7 +28,7 @@ Verdict = tuple[Decision, PolicyRule | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellRequest:
-    """A command, what has been decided so far, and how to check a part of it by itself."""
+    """A command, the decision so far, and the check for a part of the command."""
 
     command: str
     decision: Decision

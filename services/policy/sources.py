@@ -41,19 +41,19 @@ _SYSTEM_FOLDERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PolicyRules:
-    """What an engine starts with."""
+    """The rules and checkers that an engine starts with."""
 
     rules: tuple[PolicyRule, ...]
     checkers: tuple[CheckerRule, ...]
 
 
 def user_policies_folder(home: Path) -> Path:
-    """Where a user's own policy files are."""
+    """The folder of a user's own policy files."""
     return home / ".gemini" / "policies"
 
 
 def system_policies_folder(platform: str) -> Path:
-    """Where the machine's administrator has policy files; `platform` as Node names it."""
+    """The folder of the administrator's policy files; `platform` as Node names it."""
     return Path(_SYSTEM_FOLDERS.get(platform, "/etc/gemini-cli")) / "policies"
 
 
@@ -73,7 +73,7 @@ def load_policy_rules(
     Args:
         settings: lists of tools and servers, paths of policy files, `policy_rules`.
         workspace: relative paths are relative to its root; the user's files are in its home.
-        events: receives the faults.
+        events: receives the errors.
         system_folder: the administrator's files; none are looked for where it is absent.
 
     Raises:
@@ -130,7 +130,7 @@ def load_policy_rules(
 
 
 def insecure_folder(folder: Path) -> str | None:
-    """Why the administrator's folder cannot be trusted; `None` where it can, or is not there."""
+    """Why the administrator's folder cannot be trusted; `None` if it can, or is missing."""
     try:
         facts = folder.stat()
     except FileNotFoundError:

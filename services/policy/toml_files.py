@@ -1,8 +1,8 @@
-"""Policy files: from folders of TOML to rules and safety checkers, with what is wrong in them.
+"""Reads folders of TOML policy files: rules, safety checkers, and the errors in the files.
 
 A file with an error in its syntax or schema is skipped whole, as upstream does; so is a rule whose
 pattern cannot be used. A rule with an empty name, which upstream loads and then refuses to start
-with, is skipped too. What is wrong never raises: it is in the result, with file and line.
+with, is skipped too. Errors are not raised: the result has them, with file and line.
 
 Source: core `policy/toml-loader.ts`.
 """
@@ -44,7 +44,7 @@ _SHELL_KEYS: Final = "commandPrefix and commandRegex"
 
 @dataclass(slots=True)
 class LoadedPolicies:
-    """What some folders or files hold. Rules are in the order of files and of lines."""
+    """The contents of some folders or files. Rules are in the order of files and of lines."""
 
     rules: list[PolicyRule] = field(default_factory=list)
     checkers: list[CheckerRule] = field(default_factory=list)
@@ -55,7 +55,7 @@ def load_policies(paths: Iterable[Path], tier_of: Callable[[Path], Tier]) -> Loa
     """Load every policy file of `paths`: folders, or single `.toml` files.
 
     Args:
-        paths: in the order in which equal priorities are to be tried; need not exist.
+        paths: in the order in which equal priorities are tried; they need not exist.
         tier_of: the tier of one of them, which decides about priorities and sources.
     """
     loaded = LoadedPolicies()
@@ -74,7 +74,7 @@ def load_policies(paths: Iterable[Path], tier_of: Callable[[Path], Tier]) -> Loa
 
 
 def read_policy_files(path: Path) -> list[tuple[Path, str]]:
-    """The policy files that `path` is, or that lie in it, by name; links in it are overlooked.
+    """The policy file `path`, or those in the folder `path`, by name; links in it are ignored.
 
     Raises:
         OSError: something that is there cannot be read.
@@ -135,7 +135,7 @@ def _load(file: Path, text: str, tier: Tier, loaded: LoadedPolicies) -> None:
 
 
 def _mixed_array(value: Any) -> str | None:
-    """What is wrong with the first array of several types, which upstream's TOML does not know."""
+    """The error of the first array of several types, which upstream's TOML does not allow."""
     if isinstance(value, dict):
         return next((found for found in map(_mixed_array, value.values()) if found), None)
     if not isinstance(value, list):
@@ -149,7 +149,7 @@ def _mixed_array(value: Any) -> str | None:
 
 
 def _check_shell_keys(index: int, raw: Mapping[str, Any], errors: FileErrors) -> None:
-    """Report a wrong use of `commandPrefix` and `commandRegex`; the rule is loaded all the same."""
+    """Report a wrong use of `commandPrefix` and `commandRegex`; the rule is still loaded."""
     prefix, regex = "commandPrefix" in raw, "commandRegex" in raw
     if not prefix and not regex:
         return

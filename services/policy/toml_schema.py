@@ -1,6 +1,6 @@
-"""What a policy file may hold, key by key, and what is said about one that holds something else.
+"""The keys and values that a policy file may have, and the messages about any others.
 
-The messages are those of upstream's validator, so that what is known about them stays true.
+The messages are those of upstream's validator, so that users can look them up.
 Source: core `policy/toml-loader.ts` (`PolicyFileSchema`).
 """
 

@@ -1,4 +1,4 @@
-"""Names of tools as policy files write them: which are right, and which look like a slip.
+"""Names of tools as policy files write them: which are valid, and which look like a typing error.
 
 Source: core `tools/tool-names.ts` (`isValidToolName`), `policy/toml-loader.ts`
 (`validateToolName`, `validateMcpPolicyToolNames`), `utils/tool-utils.ts` (`getToolSuggestion`).
@@ -56,7 +56,7 @@ _SLUG: Final = re.compile(r"[a-z0-9_.:-]+", re.IGNORECASE | re.ASCII)
 
 
 def tool_name_warning(name: str, index: int) -> str | None:
-    """What is odd about the tool name of the rule with this index (from 0), if anything is."""
+    """The warning about the tool name of the rule with this index (from 0), if any."""
     rule = f"Rule #{index + 1}"
     if "__" in name:
         return (
@@ -73,7 +73,7 @@ def tool_name_warning(name: str, index: int) -> str | None:
 def mcp_tool_warnings(
     server: str, discovered: Sequence[str], rules: Iterable[PolicyRule]
 ) -> list[str]:
-    """What is odd about the rules for a server's tools, once these are known by `discovered`.
+    """The warnings about rules for a server's tools, which `discovered` names.
 
     Call it when a server has connected; each warning is for the user.
     """
@@ -94,7 +94,7 @@ def mcp_tool_warnings(
 
 
 def is_valid_tool_name(name: str) -> bool:
-    """Whether `name`, wildcards included, may be a tool's: as written, not whether there is one."""
+    """Whether `name`, wildcards included, is a valid tool name; the tool need not exist."""
     if name == "*" or name.startswith("discovered_tool_"):
         return True
     if not set(BUILT_IN_TOOLS).isdisjoint(tool_aliases(name)):

@@ -49,7 +49,7 @@ class UpdatePolicy:
     modes: tuple[ApprovalMode, ...] = ()
     persist: bool = False
     persist_scope: str | None = None
-    """`workspace` or `user`, where it is to outlive the session."""
+    """`workspace` or `user`, if it outlives the session."""
 
 
 def rules_of_update(update: UpdatePolicy) -> list[PolicyRule] | None:
@@ -58,7 +58,7 @@ def rules_of_update(update: UpdatePolicy) -> list[PolicyRule] | None:
     An empty list of command prefixes adds no rule, but is an answer that can be saved.
 
     Raises:
-        UnsafePattern: its pattern is no regular expression, or not a safe one.
+        UnsafePattern: its pattern is not a regular expression, or not a safe one.
     """
     patterns: list[str | None] = [update.args_pattern or None]
     if update.command_prefix is not None and update.command_prefix != "":

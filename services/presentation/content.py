@@ -1,4 +1,4 @@
-"""Between the model's parts and the contract's. Source: `content-utils.ts`, reference 9.1, 9.2."""
+"""Converts model parts and content parts. Source: `content-utils.ts`, reference 9.1, 9.2."""
 
 from __future__ import annotations
 

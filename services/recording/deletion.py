@@ -25,7 +25,7 @@ _RESERVED: Final = frozenset({"chats", "logs", "tool-outputs"})
 
 
 def delete_session_artifacts(session_id: str, project_temp: Path) -> None:
-    """Remove a session's log, its tool outputs and its own folder; what is not there is no error.
+    """Remove a session's log, its tool outputs and its own folder; missing ones are no error.
 
     Errors are logged. A session id equal to one of the project's own folders does not remove that
     folder.

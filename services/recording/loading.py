@@ -1,6 +1,6 @@
 """Reads chat recordings.
 
-A line that is no JSON, or no record, is skipped, such as an incomplete last line.
+A line that is not JSON, or not a record, is skipped, such as an incomplete last line.
 
 Source: core `services/chatRecordingService.ts` (`loadConversationRecord`).
 """

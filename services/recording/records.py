@@ -68,7 +68,7 @@ class ResumedSession:
 
 
 def content_text(content: Json) -> str:
-    """A message's content as text; what is not text is named in brackets."""
+    """A message's content as text; other parts are named in brackets."""
     if isinstance(content, (str, dict, list)):
         return part_list_to_string(content, verbose=True)
     return ""

@@ -137,12 +137,12 @@ class HistoryTexts:
 def checkpoint_line(
     messages: Sequence[JsonObject], written: Rewritten | None, known: int, timestamp: str
 ) -> Iterator[bytes]:
-    """The line from which on `messages` are all there are, in portions.
+    """The checkpoint line that replaces all messages with `messages`, in portions.
 
     Args:
-        messages: what the conversation consists of, oldest first.
-        written: what was just written.
-        known: how many of the first of `messages` are the first of those.
+        messages: all messages of the conversation, oldest first.
+        written: the history that was just written.
+        known: how many of the first `messages` are also the first of `written`.
         timestamp: when it is written.
     """
     others = b",".join([js_json(message).encode() for message in messages[known:]])

@@ -48,7 +48,7 @@ class SessionFile:
         """Write one line, unless the file is closed. It is on disk when this returns.
 
         Raises:
-            OSError: it cannot be written, and not for want of space.
+            OSError: it cannot be written, though the disk has space.
         """
         if not self.closed:
             self.append_lines([json_line(record)])
@@ -57,18 +57,18 @@ class SessionFile:
         """Write encoded lines, opening the file once; see `append`.
 
         Raises:
-            OSError: they cannot be written, and not for want of space.
+            OSError: they cannot be written, though the disk has space.
         """
         if not self.closed:
             self._unless_full(lambda: self._append(portions))
 
     def replace(self, records: Iterable[JsonObject], now_ms: int) -> None:
-        """Write the whole file anew, and keep the unreadable old one.
+        """Rewrite the whole file, and keep the unreadable old one.
 
         The old file becomes `<file>.unreadable-<now_ms>`.
 
         Raises:
-            OSError: it cannot be written, and not for want of space.
+            OSError: it cannot be written, though the disk has space.
         """
         if not self.closed:
             content = b"".join(map(json_line, records))

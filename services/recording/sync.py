@@ -30,8 +30,8 @@ def followed(
         positions: where in `messages` each id is.
         history: the turns, oldest first.
         new_message: makes a message of type, content and id.
-        ready: those of `messages` that the first turns of `history` are known to be. They have no
-            tool call records.
+        ready: those of `messages` that are known to match the first turns of `history`. They
+            have no tool call records.
     """
     updated = False
     result = list(ready)

@@ -54,7 +54,7 @@ def tool_record(
 
 
 def token_record(usage: JsonObject) -> JsonObject:
-    """A response's `usageMetadata` under the recording's names; what it lacks is 0."""
+    """A response's `usageMetadata` under the recording's names; missing counts are 0."""
     return {name: usage.get(count) or 0 for name, count in _TOKENS}
 
 

@@ -20,7 +20,7 @@ __all__ = ["assigned", "labels_secret", "may_assign", "secret_under"]
 _BACK: Final = 48
 """The most characters of a name that are read."""
 _READ: Final = 500
-"""A longer value goes on behind the match."""
+"""A longer value continues after the match."""
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 _MORE: Final = re.compile(r"[^\s\"'`,;&<>\\()\[\]{}|]*+")
 _QUOTE: Final = r"\\{0,3}[\"'`]"
@@ -54,7 +54,7 @@ _ENVIRONMENT: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 
 
 def _holds(name: str) -> tuple[SecretKind, values.Holds] | None:
-    """The check for a value under `name`, in lower case; `None` where the value is no secret."""
+    """The check for a value under `name`, in lower case; `None` where the value is not a secret."""
     if name.startswith("--no-"):  # a switch, which takes no value
         return None
     if name[-1:].isdigit():
@@ -148,7 +148,7 @@ class _Place:
     holds: Callable[[str], bool]
 
     def find(self, text: str, small: str) -> Iterator[Found]:
-        """Where in `text`."""
+        """The places in `text`."""
         for match in self.pattern.finditer(small):
             start, end = match.span("v")
             if self.holds(text[start:end]):
@@ -182,7 +182,7 @@ class _Cookies:
     hints: tuple[str, ...] = ("cookie",)
 
     def find(self, text: str, small: str) -> Iterator[Found]:
-        """Where in `text`."""
+        """The places in `text`."""
         match = _COOKIE.search(small)
         while match is not None:
             start, end = match.span("pairs")

@@ -25,7 +25,7 @@ _LONG: Final = 12
 
 
 def masked(value: str) -> str:
-    """The mask of `value`: as many characters and UTF-8 bytes, lines where they were."""
+    """The mask of `value`: equal in characters, UTF-8 bytes and line ends."""
     if value.isascii() and "\n" not in value and "\r" not in value:
         if len(value) < len(MASK):
             return "x" * len(value)
@@ -57,7 +57,7 @@ def is_masked(value: str) -> bool:
 
 
 def is_placeholder(value: str) -> bool:
-    """Whether `value` only stands for a secret, as examples in documentation do."""
+    """Whether `value` is a placeholder for a secret, as in examples of documentation."""
     return (
         is_masked(value)
         or _STANDS_FOR.match(value) is not None

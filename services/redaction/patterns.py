@@ -1,7 +1,7 @@
 """All patterns of secrets: known forms, places, PEM blocks, home paths.
 
 A form is searched for only where the text has one of its hints. The time is proportional to the
-text: repeats are bounded, or cannot begin anew inside themselves.
+text: repeats are bounded, or cannot restart inside themselves.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _Pattern:
     holds: Callable[[str], bool] = values.real
 
     def find(self, text: str) -> Iterator[Found]:
-        """Where in `text`."""
+        """The places in `text`."""
         for match in self.pattern.finditer(text):
             if self.holds(match[0]):
                 yield Found(match.start(), match.end(), self.kind)

@@ -34,7 +34,7 @@ class Redactor:
         """Texts without a secret, remembered where texts come again."""
 
     def secrets_in(self, text: str) -> list[Found]:
-        """Where secrets stand in `text`: in order, none overlapping another."""
+        """The places of secrets in `text`: in order, without overlaps."""
         if self._clean is None:
             return self._found(text)
         if text in self._clean:
@@ -82,7 +82,7 @@ class Redactor:
         return with_masks(text, found) if found else text
 
     def secrets_in_chunks(self, chunks: Sequence[str]) -> list[Found]:
-        """Where secrets stand in pieces of one text, counted from the beginning of the first."""
+        """The places of secrets in pieces of one text, counted from its start."""
         found = self.secrets_in("".join(chunks))
         start = 0
         for chunk in chunks:
@@ -111,7 +111,7 @@ class Redactor:
     def value(self, value: _Any) -> _Any:
         """A JSON value with masks in all its texts, keys too; itself where there is no secret.
 
-        What stands in fields of thought signatures and of media stays. Texts of adjacent chunks of
+        Fields of thought signatures and media are not searched. Texts of adjacent chunks of
         a stream are read as one, and so are a key such as `api_key` and its value.
         """
         cleaned: _Any = walk.redacted_value(value, self)
@@ -145,7 +145,7 @@ def redacted_value(value: _Any) -> _Any:
 
 
 def secrets_in(text: str) -> list[Found]:
-    """Where secrets stand in `text`: in order, none overlapping another."""
+    """The places of secrets in `text`: in order, without overlaps."""
     return _PLAIN.secrets_in(text)
 
 

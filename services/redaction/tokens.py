@@ -5,7 +5,7 @@ these have it); beginnings, alphabets and lengths are the services' own. The upp
 generous, because services make their tokens longer over the years.
 
 Neither rule set is used as a library: gitleaks is a program in Go. detect-secrets 1.5.0 (its latest
-release, of 2024) says which strings are secrets and not where they stand, needs `requests`, and its
+release, of 2024) says which strings are secrets, but not where they are, needs `requests`, and its
 patterns repeat without bounds.
 """
 
@@ -19,7 +19,7 @@ from typing import Final
 __all__ = ["BEGINNING", "TOKENS", "Token"]
 
 BEGINNING: Final = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf]))"
-"""No word character before; an escaped line end is none."""
+"""No word character before; an escaped line end does not count as one."""
 _STRICT: Final = r"(?:(?<![\w+/=\-])|(?<=\\[nrtbf])|(?<=[\w\"']=))"
 """No base64 character before, either."""
 _AFTER_ESCAPE: Final = r"(?<=\\[nrtbf])"
@@ -53,7 +53,7 @@ def _token(rule: str, beginnings: str, body: str, *, strict: bool = False) -> To
 
 
 def _form(rule: str, hint: str, pattern: str) -> Token:
-    """A rule whose fixed part stands elsewhere than at the beginning."""
+    """A rule whose fixed part is not at the beginning."""
     return Token(rule, (hint,), re.compile(pattern))
 
 

@@ -59,22 +59,22 @@ _NO_PASSWORD: Final = frozenset(
 
 
 def is_mixed(value: str) -> bool:
-    """Whether it has what generated texts have and words have not: letters and digits."""
+    """Whether it has letters and digits, as generated texts have and words do not."""
     return any(map(str.isdigit, value)) and any(map(str.isalpha, value))
 
 
 def real(value: str) -> bool:
-    """Whether it does not merely stand for a secret."""
+    """Whether it is more than a placeholder for a secret."""
     return not is_placeholder(value)
 
 
 def generated(value: str) -> bool:
-    """Whether a program made it up."""
+    """Whether a program generated it."""
     return is_mixed(value) and not is_placeholder(value)
 
 
 def sk(value: str) -> bool:
-    """After `sk-`: names of styles are `sk-` and words too; a key has capitals or one long run."""
+    """After `sk-`: style names also have `sk-` and words; a key has capitals or one long run."""
     kinds = (str.isdigit, str.isupper, str.islower)
     if all(any(kind(c) for c in value[3:]) for kind in kinds):
         return not is_placeholder(value)
@@ -83,14 +83,14 @@ def sk(value: str) -> bool:
 
 
 def bearer(value: str) -> bool:
-    """After the word alone: prose speaks of bearer tokens too."""
+    """After the word `bearer` alone, which is also in prose."""
     inner = re.search(r"[a-z][A-Z]", value) is not None
     random = is_mixed(value) or inner or len(value) >= _LONG_TOKEN
     return random and not value.startswith("realm=") and not is_placeholder(value)
 
 
 def credential(value: str) -> bool:
-    """After `Authorization: Bearer`, where little else than a token stands."""
+    """After `Authorization: Bearer`, where almost every value is a token."""
     plain = value.isalpha() and value.islower()
     enough = len(value) >= _TOKEN or (len(value) >= _SHORT and not plain)
     return enough and not value.startswith("realm=") and not is_placeholder(value)
@@ -108,14 +108,14 @@ def basic(value: str) -> bool:
 
 
 def user_password(value: str) -> bool:
-    """Between the colon and the `@` of an address, where nothing else than a password stands."""
+    """Between the colon and the `@` of an address, where every value is a password."""
     if len(value) < _PASSWORD:
         return any(map(str.isalnum, value)) and value.lower() not in _NO_PASSWORD
     return value.lower() not in _NO_PASSWORD and not is_placeholder(value)
 
 
 def cookie(value: str) -> bool:
-    """A cookie's value; `theme=dark` is none that opens anything."""
+    """A cookie's value; `theme=dark` is not a secret."""
     return len(value) >= _SHORT + 2 and (is_mixed(value) or len(value) >= _TOKEN) and real(value)
 
 
@@ -123,8 +123,8 @@ def token(value: str, *, quoted: bool, firm: bool) -> bool:
     """After the name of a key, token or secret.
 
     Args:
-        value: What stands there.
-        quoted: It stands in quotes, so it is no code.
+        value: The text at that place.
+        quoted: It is in quotes, so it is not code.
         firm: The place allows no code and no prose: `NAME=value` of an environment, a flag.
     """
     if len(value) < _SHORT_TOKEN or _TOKEN_TEXT.match(value) is None or not real(value):
@@ -137,14 +137,14 @@ def token(value: str, *, quoted: bool, firm: bool) -> bool:
 
 
 def long_token(value: str, *, quoted: bool, firm: bool) -> bool:
-    """After a name that says little, `token` alone: see `token`, but longer."""
+    """After the unspecific name `token` alone: as `token`, but longer."""
     return len(value) >= _TOKEN and token(value, quoted=quoted, firm=firm)
 
 
 def password(value: str, *, quoted: bool, firm: bool) -> bool:
     """After the name of a password; see `token` for the arguments.
 
-    Where the place is not firm, a word is taken for a word: `"password": "required"`.
+    If the place is not certain, a plain word is not a secret: `"password": "required"`.
     """
     if not _PASSWORD <= len(value) <= _LONGEST_PASSWORD or value.lower() in _NO_PASSWORD:
         return False

@@ -17,7 +17,7 @@ __all__ = ["View", "views"]
 
 _ESC: Final = r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\033|\\e(?=[\[\]]))"
 _BEL: Final = r"(?:\x07|\x1b\\|\\u0007|\\x07|\\a|\\007)"
-# An OSC that does not end within a line is no sequence; a terminal would show what follows.
+# An OSC that does not end within a line is not a sequence; a terminal would show what follows.
 _CODES: Final = (
     rf"(?:{_ESC}\[|\x9b)[0-?]{{0,64}}+[ -/]{{0,8}}+[@-~]"
     rf"|{_ESC}\][^\x07\x1b\r\n]{{0,2048}}?{_BEL}"
@@ -84,7 +84,7 @@ def views(text: str) -> Iterator[View]:
     shown = plain
     coded = _CODE_HINT.search(text) is not None and _CODE.search(text) is not None
     if coded:
-        # A code between two words parts them: what stands after it begins anew.
+        # A code between two words separates them: a new word begins after it.
         yield View(_CODE.sub(lambda code: " " * len(code[0]), text))
     if coded or (not text.isascii() and _UNSEEN.search(text)):
         shown = _without(text)
@@ -112,7 +112,7 @@ def _without(text: str) -> View:
 
 
 def _decoded(view: View) -> View | None:
-    """`view` with escapes as the characters that they stand for; `None` where it has none."""
+    """`view` with its escapes decoded; `None` if it has none."""
     text = view.text
     pieces: list[str] = []
     starts: list[int] = []

@@ -1,4 +1,4 @@
-"""Secrets in JSON values: which texts are searched, which together, and which not at all."""
+"""Secrets in JSON values: which texts are searched, alone or together, and which are not."""
 
 from __future__ import annotations
 
@@ -258,7 +258,7 @@ def _rebuilt(value: Any, reader: Reader, spread: dict[Path, str], path: Path, co
 
 
 def _apart(name: str, key: str, value: dict[str, Any], rebuilt: dict[str, Any]) -> str:
-    """A masked key that no other key has, so that no value gets lost."""
+    """A masked key that differs from all other keys, so that no value is lost."""
     if name is key:
         return key
     count, free = 1, name

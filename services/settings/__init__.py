@@ -49,7 +49,7 @@ class Settings(
     """One session's configuration. Immutable; what changes while running is `SessionState`."""
 
     telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
-    """What the settings say; a replay is measured only where its caller says so."""
+    """The telemetry settings; a replay is measured only if its caller asks for it."""
     parameters: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """The core's configuration parameters as they were given, for an engine that takes them whole;
     empty where the settings came from a file."""
@@ -60,7 +60,7 @@ PARAMETERS: Final = tuple(parameters_of(Settings))
 
 
 def settings_from_parameters(values: Mapping[str, Any], *, interactive: bool = False) -> Settings:
-    """Settings from the core's configuration parameters; what is not given has its default.
+    """Settings from the core's configuration parameters; missing ones have their defaults.
 
     Parameters that this build does not read have no effect.
 

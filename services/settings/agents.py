@@ -32,7 +32,7 @@ def _whole(value: Any) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOverride:
-    """What settings change about an agent; what is not given stays."""
+    """What settings change about an agent; an absent value changes nothing."""
 
     enabled: Annotated[bool | None, Named("enabled")] = None
     model: Annotated[str | None, Named("modelConfig.model")] = None
@@ -48,7 +48,7 @@ class AgentOverride:
     tools: Annotated[tuple[str, ...] | None, Named("tools")] = None
     """Instead of the agent's own; empty: none."""
     mcp_servers: Annotated[Mapping[str, Any] | None, Named("mcpServers")] = None
-    """Besides the agent's own, by name."""
+    """Added to the agent's own, by name."""
 
 
 _OVERRIDE: Final = tuple(parameters_of(AgentOverride))
@@ -91,4 +91,4 @@ class AgentSettings:
     agent_overrides: Annotated[
         Mapping[str, AgentOverride], Named("agents.overrides", "agents.overrides", read_overrides)
     ] = field(default_factory=dict)
-    """What is different about agents, by their names."""
+    """The overrides of agents, by name."""

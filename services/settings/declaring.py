@@ -60,7 +60,7 @@ class Named:
     """Returns the field's value, or raises `ValueError` with what it expected; `None`: the
     field's type decides."""
     gap: str | None = None
-    """What of the setting has no effect in this build, for the documentation."""
+    """The part of the setting without effect in this build, for the documentation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,7 +127,7 @@ class ContextSettings:
         bool,
         Named("contextManagement.enabled", "experimental.contextManagement", gap=_NO_PIPELINE),
     ] = False
-    """Whether long tool outputs are distilled, whatever their tool, instead of truncated."""
+    """Whether long outputs of any tool are distilled instead of truncated."""
     distillation_max_output_tokens: Annotated[
         int, Named("contextManagement.tools.distillation.maxOutputTokens")
     ] = 10_000

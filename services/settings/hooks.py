@@ -80,7 +80,7 @@ def read_hooks(value: Any) -> tuple[HookDefinition, ...]:
     """The definitions of a `hooks` setting, in its order.
 
     Raises:
-        PlacedProblem: something that is no hook definition.
+        PlacedProblem: something is not a hook definition.
     """
     if not value:
         return ()

@@ -1,4 +1,4 @@
-"""The `telemetry` settings, as values, and what the environment and the command line make of them.
+"""The `telemetry` settings, and how the environment and the command line change them.
 
 Source: core `telemetry/config.ts`; the settings file's `telemetry` block.
 """
@@ -20,7 +20,7 @@ _TRUE: Final = frozenset({"true", "1"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelemetrySettings:
-    """Whether a session is measured, and where that goes. Off unless the user asks for it.
+    """Whether a session is measured, and where measurements go. Off unless the user asks for it.
 
     Unlike upstream, OTLP goes over HTTP.
     """
@@ -49,7 +49,7 @@ class TelemetrySettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelemetryOverrides:
-    """The command line's word; `None` leaves it to the environment and the settings."""
+    """The command line's values; `None` leaves it to the environment and the settings."""
 
     enabled: bool | None = None
     outfile: str | None = None
@@ -58,7 +58,7 @@ class TelemetryOverrides:
 def resolved(
     settings: TelemetrySettings, variables: Mapping[str, str], overrides: TelemetryOverrides
 ) -> TelemetrySettings:
-    """`settings` as the environment changes them, and the command line above it.
+    """Apply the environment to `settings`, and then the command line.
 
     Raises:
         ValueError: a variable's value has no meaning; says which are known.

@@ -134,7 +134,7 @@ class WordReader(Cursor, ABC):
         self.place += 1
 
     def _arithmetic(self, *, separated: bool = False) -> None:
-        """Up to the `))` that belongs to the parentheses just opened."""
+        """Read up to the `))` that matches the parentheses just opened."""
         open_here = 0
         while True:
             if self.place >= len(self.text) or self.text[self.place] in "`'\"\\":
@@ -198,7 +198,7 @@ class WordReader(Cursor, ABC):
                 pass
 
     def _heredoc_line(self, document: HereDocument) -> bool:
-        """Pass over one line of a here-document; whether it was the one that ends it."""
+        """Skip one line of a here-document; return whether it ends the document."""
         if self.place >= len(self.text):
             raise Unreadable
         end = self.text.find("\n", self.place)
@@ -217,7 +217,7 @@ class WordReader(Cursor, ABC):
         return False
 
     def _heredoc_substitutions(self, end: int) -> int:
-        """Note what is substituted up to `end`; the end of the line that was come to."""
+        """Note the substitutions up to `end`; return the end of the last line read."""
         while self.place < end:
             if self._at("$(") and self._substitution(quoted=True):
                 found = self.text.find("\n", self.place)

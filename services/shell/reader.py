@@ -252,7 +252,7 @@ class Reader(WordReader):
                 self._word()
 
     def _simple(self) -> None:
-        """Assignments, a name, words and redirections, in any order but that."""
+        """Read a simple command: redirections anywhere, assignments before the name."""
         start = end = self.place
         slot = len(self.details)
         name: str | None = None

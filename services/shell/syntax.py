@@ -1,6 +1,6 @@
 """What a shell command line runs: its programs, redirections and substitutions.
 
-Two readers of one answer. The shell tool shows and records what a line does, as upstream does
+The result has two readers. The shell tool shows and records what a line does, as upstream does
 (`parse_command`, `command_roots`). The policy decides by it, and wants more: every command that
 Bash would run, or an error (`parse_shell`), which makes it fall back to its default decision.
 
@@ -43,7 +43,7 @@ REDIRECTION_NAMES: Final = frozenset(
         "subshell",
     }
 )
-"""Names of details that are no programs; upstream ignores programs of these names."""
+"""Names of details that are not programs; upstream ignores programs of these names."""
 
 _WRAPPER: Final = re.compile(
     r"\s*(?:(?:(?:\S+/)?(?:sh|bash|zsh))\s+-c|cmd\.exe\s+/c"

@@ -148,7 +148,7 @@ class _ReadFile(BuiltinInvocation):
         return relative_path(self.host.workspace.root, self._path)
 
     def _refusal(self) -> ToolResult | None:
-        """The failure of a call whose path is no file or too large a file."""
+        """The failure of a call whose path is not a file, or is too large a file."""
         if not exists(self._path):
             return failed(
                 f"File not found: {self._path}",

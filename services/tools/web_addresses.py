@@ -33,7 +33,7 @@ def is_internal_name(host: str) -> bool:
 def is_private_address(host: str) -> bool:
     """Whether `host`, perhaps in brackets, is an address outside the public internet.
 
-    What is no address at all is not.
+    A text that is not an address is not private.
     """
     text = host[1:-1] if host.startswith("[") and host.endswith("]") else host
     if is_internal_name(text):

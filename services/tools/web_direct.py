@@ -32,7 +32,7 @@ _TEXTS: Final = ("text/markdown", "text/plain", "application/json")
 async def fetch_directly(
     web: WebAccess, given: str, signal: AbortSignal, *, whole: bool
 ) -> ToolResult:
-    """The page at the URL `given`: its text, or the file itself if it is no text.
+    """The page at the URL `given`: its text, or the file itself if it is not text.
 
     With `whole`, long texts are not cut.
     """

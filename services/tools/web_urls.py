@@ -34,7 +34,7 @@ _KEPT_IN_USER: Final = "!$%&'()*+,~"
 
 
 class InvalidUrl(ValueError):
-    """Text that is no URL."""
+    """Text that is not a URL."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +65,7 @@ def parse_url(text: str) -> WebUrl | None:
     """Parse `text`; return `None` for a valid URL of another scheme.
 
     Raises:
-        InvalidUrl: `text` is no URL.
+        InvalidUrl: `text` is not a URL.
     """
     text = re.sub(r"[\t\n\r]", "", text.strip("".join(map(chr, range(0x21)))))
     match = _SCHEME.match(text)

@@ -62,7 +62,7 @@ class WriteFileTool(FileEditTool):
     )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """Check the path, access, that it is no folder, and placeholders in the content."""
+        """Check the path, access, that it is not a folder, and placeholders in the content."""
         path: str = params["file_path"]
         if not path:
             return 'Missing or empty "file_path"'

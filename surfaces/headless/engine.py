@@ -39,10 +39,10 @@ __all__ = [
 
 
 def check_chosen_runtime(name: str) -> None:
-    """Find out whether the runtime that was asked for can be opened.
+    """Check that the requested runtime can be opened.
 
     Raises:
-        FatalInputError: it cannot; says which can, or what is missing.
+        FatalInputError: it cannot; the message names those that can, or what is missing.
     """
     try:
         check_runtime(name)
@@ -58,7 +58,7 @@ def chosen_runtime(name: str | None, settings: Settings) -> str:
 
 
 def open_engine(name: str | None, services: Services) -> AbstractAsyncContextManager[Runtime]:
-    """The runtime called `name`, or for want of a name the one that the settings' flags choose."""
+    """The runtime called `name`; without a name, the one that the settings' flags choose."""
     if name is None:
         return open_session(Surface.NONINTERACTIVE, services)
     return open_runtime(name, services)
@@ -67,7 +67,7 @@ def open_engine(name: str | None, services: Services) -> AbstractAsyncContextMan
 def session_to_resume(
     options: HeadlessOptions, machine: Machine, streams: Streams
 ) -> RecordedSession | None:
-    """The session to go on with; a new one where the latest is asked for and there is none.
+    """The session to continue; a new one if the latest is requested and none exists.
 
     Raises:
         FatalInputError: there is no such session, its file cannot be used, or the id of the new
@@ -103,10 +103,10 @@ def _check_new(session_id: str | None, machine: Machine) -> None:
 
 
 async def resume_session(runtime: Runtime, session: RecordedSession) -> None:
-    """Make `runtime` go on with `session`.
+    """Make `runtime` continue `session`.
 
     Raises:
-        FatalInputError: it cannot, or the recording is none.
+        FatalInputError: it cannot, or the file is not a recording.
     """
     if not isinstance(runtime, ConversationCommands):
         raise FatalInputError(

@@ -101,7 +101,7 @@ class ReportedError(Exception):
 
 
 def failure_of(event: ErrorEvent) -> Exception:
-    """The exception that a fatal `error` event stands for."""
+    """The exception for a fatal `error` event."""
     meta = event.meta or {}
     name = meta.get("errorName")
     if isinstance(name, str) and name in _FATAL:
@@ -118,7 +118,7 @@ def failure_of(event: ErrorEvent) -> Exception:
 
 
 def error_type(error: Exception) -> str:
-    """What the error is called in output."""
+    """The error's name in output."""
     name = getattr(error, "name", None)
     return name.lstrip("_") if isinstance(name, str) and name else type(error).__name__
 
@@ -142,7 +142,7 @@ def exit_code(code: Any) -> int:
 
 
 def api_error_text(error: Exception, auth_type: str | None) -> str:
-    """What `result` lines say of an error. Every error is called the API's, as upstream does."""
+    """The text for an error in `result` lines. As upstream, it calls every error the API's."""
     text = f"[API Error: {error}]"
     if getattr(error, "status", None) == 429:
         text += _LIMITED.get(auth_type or "", _LIMITED_ELSEWHERE)

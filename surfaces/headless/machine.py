@@ -41,7 +41,7 @@ class Machine:
 
     @classmethod
     def here(cls) -> Machine:
-        """With the current folder as the workspace. `GEMINI_CLI_HOME` stands in for the home."""
+        """With the current folder as the workspace. `GEMINI_CLI_HOME` replaces the home."""
         environment = Environment.of_this_machine()
         home = environment.variables.get("GEMINI_CLI_HOME")
         return cls(
@@ -112,10 +112,10 @@ def open_run_telemetry(
     runtime: str,
     warn: Callable[[str], None],
 ) -> Iterator[Telemetry | None]:
-    """The telemetry of a run, where the plan has any; leaving exports what is left.
+    """The telemetry of a run, where the plan has any; leaving exports the rest.
 
     Raises:
-        FatalConfigError: it cannot be had as the plan wants it.
+        FatalConfigError: it cannot be set up as the plan says.
     """
     seams = TelemetrySeams(
         clock=machine.clock,

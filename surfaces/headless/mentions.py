@@ -54,7 +54,7 @@ class _Mentioned:
 
 
 async def with_mentioned_files(prompt: str, services: Services) -> tuple[ContentPart, ...]:
-    """What is sent for `prompt`: its text, a note for the agents that it mentions, then the
+    """The parts to send for `prompt`: its text, a note for the agents that it mentions, then the
     resources and files.
 
     Raises:
@@ -149,7 +149,7 @@ async def _resolved(name: str, services: Services) -> _Mentioned | None:
     except PatternLimit:
         return None
     for folder in workspace.folders:
-        # Joined as text: a path of its own is what it is, and links are not followed yet.
+        # Joined as text: an absolute path stays, and links are not followed yet.
         place = Path(os.path.normpath(folder / name))
         if access_error(workspace, place) is None and place.exists():
             return _mentioned(place, folder, name)
@@ -203,7 +203,7 @@ def _label(path: str, files: Sequence[_Mentioned], services: Services) -> str:
 
 
 async def _asked(tool: Tool | None, params: JsonObject) -> Json:
-    """What a tool says, called by the client and not by the model; `None` without that tool."""
+    """The result of a tool that the client itself calls; `None` without that tool."""
     if tool is None:
         return None
     try:
@@ -215,7 +215,7 @@ async def _asked(tool: Tool | None, params: JsonObject) -> Json:
 
 
 def _reader(services: Services) -> Tool | None:
-    """The tool that reads many files, which models need not be offered for clients to have it."""
+    """The tool that reads many files; clients have it even if models are not offered it."""
     own = (tool for tool in services.tools.active() if isinstance(tool, DeclarativeTool))
     any_tool = next(own, None)
     return None if any_tool is None else ReadManyFilesTool(any_tool.host)

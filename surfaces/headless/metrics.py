@@ -77,10 +77,10 @@ class SessionMetrics:
         }
 
     def call_began(self, call: ModelCall) -> None:
-        """Nothing is counted yet."""
+        """Wait for `call_ended`."""
 
     def call_received(self, call: ModelCall, response: JsonObject) -> None:
-        """Nothing is counted yet."""
+        """Wait for `call_ended`."""
 
     def call_ended(self, call: ModelCall) -> None:
         """Count a model call; one that was given up does not count."""
@@ -112,7 +112,7 @@ class SessionMetrics:
         kinds[kind or "UNKNOWN"] = kinds.get(kind or "UNKNOWN", 0) + 1
 
     def invalid(self, model: str, kind: str) -> None:
-        """Count an answer that came, and was none."""
+        """Count an invalid answer."""
         api = self._model(model)["api"]
         api["totalErrors"] += 1
         api["errorsByType"][kind] = api["errorsByType"].get(kind, 0) + 1

@@ -44,7 +44,7 @@ class ModelSource:
 
 
 def check_enforced(kind: AuthType | None, enforced: str | None) -> None:
-    """Find out whether the way to sign in is the one that the settings enforce.
+    """Check that the way to sign in is the one that the settings enforce.
 
     Source: `packages/cli` `validateNonInterActiveAuth.ts`.
 
@@ -64,12 +64,12 @@ def check_enforced(kind: AuthType | None, enforced: str | None) -> None:
 
 
 def auth_type_of(variables: Mapping[str, str], selected: str | None) -> AuthType | None:
-    """The way to sign in: what the settings select, else what the variables ask for.
+    """The way to sign in: what the settings select, else what the variables select.
 
     Source: `packages/cli` `validateNonInterActiveAuth.ts`.
 
     Raises:
-        FatalAuthenticationError: the settings select what is no way to sign in.
+        FatalAuthenticationError: the settings select an unknown way to sign in.
     """
     if not selected:
         return auth_type_from_environment(variables)

@@ -44,14 +44,14 @@ class HeadlessOptions:
 
     prompt: str = ""
     prompt_interactive: str | None = None
-    """A prompt after which the user wants to go on at the terminal; there is no such mode yet."""
+    """A prompt before an interactive session; that mode does not exist yet."""
     runtime: str | None = None
     output: OutputFormat | None = None
     resume: str | None = None
     session_id: str | None = None
     """The id of the new session."""
     session_file: Path | None = None
-    """A recording from elsewhere to go on from."""
+    """A recording from elsewhere to continue."""
     list_sessions: bool = False
     delete_session: str | None = None
     policies: tuple[str, ...] | None = None
@@ -75,11 +75,11 @@ class HeadlessOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What is settled before anything runs."""
+    """The decisions before anything runs."""
 
     settings: Settings
     document: JsonObject
-    """The settings' own words, variables filled in, with what the command line says over them."""
+    """The settings document with variables filled in and the command line's values on top."""
     output: OutputFormat
     model: str
     approval_mode: ApprovalMode
@@ -88,7 +88,7 @@ class Plan:
     enforced_auth: str | None
     """The only way to sign in that the settings allow; `None`: any."""
     include_directories: tuple[Path, ...]
-    """Folders that tools may use besides the workspace's own."""
+    """Folders that tools may use in addition to the workspace's own."""
     telemetry: TelemetrySettings
 
 
@@ -158,7 +158,7 @@ def _trusts_folders(
 
 
 def _with_command_line(loaded: LoadedSettings, options: HeadlessOptions) -> LoadedSettings:
-    """The settings with what the command line says in place of theirs.
+    """The settings with the command line's values in place of theirs.
 
     Source: `packages/cli` `config/config.ts`, `loadCliConfig` (`effectiveSettings`).
     """

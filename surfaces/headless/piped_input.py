@@ -1,4 +1,4 @@
-"""What was piped into the program. Source: `packages/cli` `utils/readStdin.ts`."""
+"""The program's piped input. Source: `packages/cli` `utils/readStdin.ts`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE_S: Final = 0.5
 def read_piped_input(stdin: TextIO) -> str:
     """All of standard input; nothing if that is a terminal.
 
-    What goes beyond `MAX_INPUT_BYTES` is left out; bytes that are no UTF-8 become U+FFFD.
+    Input beyond `MAX_INPUT_BYTES` is left out; bytes that are not UTF-8 become U+FFFD.
     """
     source: BinaryIO | None = getattr(stdin, "buffer", None)
     if stdin.isatty() or source is None or not _has_something(stdin):
@@ -30,7 +30,7 @@ def read_piped_input(stdin: TextIO) -> str:
 
 
 def with_piped_input(piped: str, prompt: str) -> str:
-    """The prompt that is sent: what was piped comes first."""
+    """The prompt to send: piped input comes first."""
     if piped and prompt:
         return f"{piped}\n\n{prompt}"
     return piped or prompt

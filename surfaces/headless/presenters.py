@@ -26,7 +26,7 @@ __all__ = ["OutputFormat", "Presenter", "Showing", "make_presenter"]
 
 
 class OutputFormat(StrEnum):
-    """What `-o` takes."""
+    """The values of `-o`."""
 
     TEXT = "text"
     JSON = "json"
@@ -35,7 +35,7 @@ class OutputFormat(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Showing:
-    """What a presenter shows of: one session."""
+    """The session that a presenter shows, and where it writes."""
 
     streams: Streams
     session_id: str
@@ -58,7 +58,7 @@ class Presenter:
         self._started_ms = self._showing.clock.now_ms()
 
     def user(self, text: str) -> None:
-        """What was asked, as it came."""
+        """Present the user's message."""
 
     def answer(self, text: str) -> None:
         """A fragment of the agent's answer."""
@@ -70,7 +70,7 @@ class Presenter:
         """A call ended: its display, and the message and type of an error."""
 
     def stopped(self, message: str) -> None:
-        """Something stopped the agent, and that is no failure."""
+        """Something stopped the agent, which is not a failure."""
 
     def stopped_by_tool(self, message: str) -> None:
         """A call's result stopped the agent."""
@@ -80,16 +80,16 @@ class Presenter:
         """The session's own limit of turns was reached, not the configured one."""
 
     def warned(self, message: str, severity: str = "warning") -> None:
-        """A failure after which the agent went on."""
+        """A failure after which the agent continued."""
 
     def finish(self, error: JsonObject | None = None) -> None:
-        """The run is over. `error`: `{type, message}` of an answer that was none."""
+        """The run is over. `error`: `{type, message}` of an invalid answer."""
 
     def failed(self, error: Exception, code: Any = None) -> None:
         """The run ended with `error`; `code` counts instead of its own."""
 
     def exit_code(self, error: Exception) -> int:
-        """What a program ends with whose run ended with `error`."""
+        """The exit code of a run that ended with `error`."""
         return exit_code(error_code(error))
 
 
@@ -97,7 +97,7 @@ class TextPresenter(Presenter):
     """`-o text`."""
 
     def answer(self, text: str) -> None:
-        """Onto standard output, as it comes."""
+        """Print to standard output at once."""
         self._streams.write(text)
 
     def tool_result(self, event: ToolResponse, shown: str | None, words: str, kind: str) -> None:
@@ -132,7 +132,7 @@ class TextPresenter(Presenter):
 
 
 class JsonPresenter(Presenter):
-    """`-o json`. The response is what was said after the last tool call."""
+    """`-o json`. The response is the text after the last tool call."""
 
     def __init__(self, showing: Showing) -> None:
         super().__init__(showing)
@@ -141,20 +141,20 @@ class JsonPresenter(Presenter):
         self._warnings: list[str] = []
 
     def answer(self, text: str) -> None:
-        """Kept for the end."""
+        """Keep it for the end."""
         self._response += text
 
     def tool_use(self, event: ToolRequest) -> None:
-        """What was said before is no answer, unless nothing follows a call that stops the run."""
+        """Text before a call is no answer, unless the call stops the run."""
         self._before_tools = self._response or self._before_tools
         self._response = ""
 
     def stopped_by_tool(self, message: str) -> None:
-        """What was said before the call is the response after all."""
+        """The text before the call is the response."""
         self._response = self._response or self._before_tools
 
     def warned(self, message: str, severity: str = "warning") -> None:
-        """Kept for the end."""
+        """Keep it for the end."""
         self._warnings.append(strip_ansi(message))
 
     def finish(self, error: JsonObject | None = None) -> None:
@@ -220,7 +220,7 @@ class StreamJsonPresenter(Presenter):
         self._line("error", severity=severity, message=strip_ansi(message))
 
     def finish(self, error: JsonObject | None = None) -> None:
-        """A `result` line, after an `error` line for an answer that was none."""
+        """A `result` line, after an `error` line for an invalid answer."""
         if error is not None:
             self._line("error", severity="error", message=error["message"])
         took = self._showing.clock.now_ms() - self._started_ms

@@ -1,7 +1,7 @@
 """`run_headless`: one prompt from the command line to an exit code.
 
 Source: `packages/cli` `gemini.tsx`, `nonInteractiveCliAgentSession.ts`. Upstream's older loop,
-which goes past the agent session, has no counterpart: whatever the flags say, a prompt goes
+which goes past the agent session, has no counterpart: with any flags, a prompt goes
 through `AgentProtocol`, and the flags choose the runtime behind it.
 """
 
@@ -62,7 +62,7 @@ YOLO: Final = "YOLO mode is enabled. All tool calls will be automatically approv
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """All that is settled when a run begins."""
+    """The facts that are fixed when a run begins."""
 
     options: HeadlessOptions
     machine: Machine
@@ -90,7 +90,7 @@ def run_headless(
     """Do what `options` ask for, in the current folder; returns the exit code.
 
     0 done, or the reader of the output has left; 1 failed; 41 no way to sign in; 42 unusable
-    input; 52 unusable settings; 53 the turns ran out; 54 a tool failed for good; 130 interrupted.
+    input; 52 unusable settings; 53 the turns ran out; 54 a tool failed fatally; 130 interrupted.
     With JSON output, an error of the API ends with the lowest eight bits of its HTTP status.
     """
     streams = Streams(out, err)
@@ -138,7 +138,7 @@ def _settle(
     """Prepare a run; find all errors that do not need the prompt.
 
     Raises:
-        FatalError: there is one.
+        FatalError: an error was found.
     """
     variables = machine.environment.variables
     workspace, clock = machine.workspace, machine.clock

@@ -1,4 +1,4 @@
-"""What the log of a session reports of the program around it: how it is set up, what was asked.
+"""The program's part of a session's log: its configuration and the user's prompts.
 
 Source: core `telemetry/types.ts` (`StartSessionEvent`, `UserPromptEvent`); `packages/cli`
 `core/initializer.ts`, `gemini.tsx`.
@@ -52,7 +52,7 @@ def log_configuration(services: Services, plan: Plan, auth_type: str) -> None:
 
 
 def log_prompt(events: CoreEvents, prompt: str, prompt_id: str, auth_type: str) -> None:
-    """Log what the user asked."""
+    """Log the user's prompt."""
     length = js_length(prompt)
     events.emit(
         Logged(

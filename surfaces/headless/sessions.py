@@ -35,7 +35,7 @@ class NoSessions(LookupError):
 
 
 class SessionNotFound(LookupError):
-    """No recording is what was asked for."""
+    """No recording matches the request."""
 
     def __init__(self, asked: str, folder: Path) -> None:
         super().__init__(
@@ -54,17 +54,17 @@ class RecordedSession:
     started: str
     updated: str
     title: str = ""
-    """What the session was about, in one line of ASCII: its summary, or its first message."""
+    """The session's subject, in one line of ASCII: its summary, or its first message."""
 
 
 def find_session(project_temp: Path, asked: str, clock: Clock) -> RecordedSession:
     """The recording called `asked`: `latest`, a number counted from 1, oldest first, or an id.
 
-    Recordings of subagents, and those in which nothing was said, do not count. Of several of one
+    Recordings of subagents, and those without conversation, do not count. Of several of one
     session the latest counts.
 
     Raises:
-        NoSessions: there is none at all.
+        NoSessions: the project has no recordings.
         SessionNotFound: there are some, but not that one.
     """
     folder = project_temp / "chats"

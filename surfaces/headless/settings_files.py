@@ -35,12 +35,12 @@ class LoadedSettings:
     document: JsonObject
 
     def text(self, path: str) -> str | None:
-        """A text of the document by its key, dots leading into objects; nothing else is one."""
+        """The text at a key of the document; dots lead into objects. `None` for other values."""
         value = self._value(path)
         return value if isinstance(value, str) else None
 
     def texts(self, path: str) -> tuple[str, ...]:
-        """The texts of a list of the document by its key; none where it is no list."""
+        """The texts of a list of the document by its key; none if it is not a list."""
         value = self._value(path)
         items = value if isinstance(value, list) else []
         return tuple(item for item in items if isinstance(item, str))
@@ -53,7 +53,7 @@ class LoadedSettings:
 
 
 def loaded_settings(document: JsonObject) -> LoadedSettings:
-    """The settings that a checked document stands for."""
+    """The settings of a checked document."""
     return LoadedSettings(settings_from_file(document), document)
 
 
@@ -72,7 +72,7 @@ def load_settings(
 
     Args:
         files: where settings may be.
-        variables: what `$NAME` and `${NAME:-otherwise}` stand for.
+        variables: the values of `$NAME` and `${NAME:-otherwise}`.
         required: whether a file that is not there is a fault.
 
     Raises:
@@ -135,7 +135,7 @@ def _parse(file: Path, text: str) -> JsonObject:
 
 
 def _without_comments(text: str) -> str:
-    """Comments become blanks, so that places in the text stay what they are."""
+    """Replace comments with blanks, so that places in the text stay the same."""
     return _TOKEN.sub(lambda found: _blank(found.group()), text)
 
 

@@ -44,7 +44,7 @@ def list_sessions(workspace: Workspace, clock: Clock, streams: Streams) -> None:
     """Print the folder's sessions, oldest first, under the numbers that `--resume` takes.
 
     Raises:
-        OutputClosed: the reader of the output has gone.
+        OutputClosed: the reader of the output has closed it.
     """
     sessions = recorded_sessions(workspace.project_temp, clock)
     if not sessions:
@@ -61,14 +61,14 @@ def delete_session(workspace: Workspace, asked: str, clock: Clock, streams: Stre
 
     Raises:
         NoSessions, SessionNotFound: there is no such session.
-        ValueError: the session's id is shorter than the files' names have of it.
+        ValueError: the session's id is shorter than its part in the files' names.
         OSError: the folder of the recordings cannot be read.
-        OutputClosed: the reader of the output has gone.
+        OutputClosed: the reader of the output has closed it.
     """
     project = workspace.project_temp
     sessions = recorded_sessions(project, clock)
     if asked.strip() == "latest" and sessions:
-        # As published: a session that is deleted is named, so that a slip costs nothing.
+        # As published: a deletion needs the session's name, so that a slip costs nothing.
         raise SessionNotFound(asked, project / "chats")
     session = find_session(project, asked, clock)
     number = 1 + [one.session_id for one in sessions].index(session.session_id)
@@ -83,7 +83,7 @@ def import_session(
     """Copy the conversation of a session file into a new recording of this folder.
 
     Raises:
-        ImportFailed: `file` is not there, or is no recording.
+        ImportFailed: `file` is missing, or is not a recording.
         OSError: the new recording cannot be written.
     """
     record = load_conversation_record(file, clock)

@@ -1,4 +1,4 @@
-"""Writing to standard output and standard error, and what must not get there.
+"""Writes to standard output and standard error, without what must not get there.
 
 Source: `packages/cli` `ui/utils/textOutput.ts`; `strip-ansi`.
 """
@@ -58,7 +58,7 @@ class Streams:
             self._out.write(_writable(text))
             self._out.flush()
         except (BrokenPipeError, ValueError) as error:
-            # ValueError is what a stream object says that was closed on this side.
+            # A stream object that was closed on this side raises ValueError.
             raise OutputClosed from error
         shown = strip_ansi(text)
         if shown:

@@ -18,7 +18,7 @@ __all__ = ["RunFacts", "RunWitness"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunFacts:
-    """What is settled before a run does anything. `resumed` is the recording it goes on from."""
+    """The facts that are fixed before a run begins. `resumed` is the recording it continues."""
 
     plan: Plan
     source: ModelSource
@@ -30,11 +30,11 @@ class RunWitness(Protocol):
     """Observes one run; its methods are called in this order."""
 
     def begins(self, facts: RunFacts) -> None:
-        """Nothing has happened yet. May raise a `FatalError`, which ends the run."""
+        """The run begins. May raise a `FatalError`, which ends the run."""
         ...
 
     def model(self, generator: ContentGenerator) -> ContentGenerator:
-        """The model of the run; what is returned is asked in its stead."""
+        """Return the model to ask in place of the run's model."""
         ...
 
     def sends(self, prompt: str, content: tuple[ContentPart, ...]) -> None:

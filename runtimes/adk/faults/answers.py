@@ -1,4 +1,4 @@
-"""Faults of the ADK runtime in what the model's stream becomes."""
+"""Faults of the ADK runtime in the handling of the model's stream."""
 
 from __future__ import annotations
 
@@ -96,26 +96,26 @@ def _composed(deltas: Any, self: Any, chunk: Any, requested: Any) -> Iterator[An
 usage_on_partials = fault.wrap(
     "runtimes.adk.run:Step.__init__",
     holding("answer", deltas=_usage_of_every_chunk),
-    says="The usage that a partial chunk carries is emitted as well as the last one.",
+    says="The token usage of partial chunks is emitted as well as that of the last chunk.",
     origin="seen in agent migrations: usage counted on the partial",
 )
 thoughts_told_as_text = fault.wrap(
     "runtimes.adk.run:Step.__init__",
     holding("answer", deltas=_with_thoughts),
     says="The text of thoughts is emitted as part of the answer.",
-    origin="google-adk's habit of joining `part.text` without a look at `part.thought`",
+    origin="google-adk joins `part.text` without checking `part.thought`",
 )
 signatures_reencoded = fault.wrap(
     "runtimes.adk.conversation:Conversation.answer",
     _signatures_for_urls,
-    says="Thought signatures come back in the alphabet for URLs instead of the model's own.",
-    origin="google-genai, which reads signatures as bytes and writes them urlsafe",
+    says="Thought signatures are returned in URL-safe base64 instead of the model's alphabet.",
+    origin="google-genai decodes signatures to bytes and encodes them URL-safe",
 )
 sources_told_again = held_out.wrap(
     "runtimes.adk.run:Step.__init__",
     holding("answer", deltas=_citing_again),
-    says="Sources that were emitted come again with the next chunk that finishes the answer.",
-    origin="a collection that is emitted and not emptied",
+    says="Sources that were already emitted are emitted again when an answer finishes.",
+    origin="a collection that is not emptied after it is emitted",
     closed_by="finish/citations_once",
 )
 thoughts_of_a_chunk_joined = held_out.wrap(
@@ -127,8 +127,8 @@ thoughts_of_a_chunk_joined = held_out.wrap(
 text_told_composed = held_out.wrap(
     "runtimes.adk.run:Step.__init__",
     holding("answer", deltas=_composed),
-    says="Letters that the model wrote with combining marks are emitted as composed ones.",
-    origin="a text filter for terminals, put where every client gets it",
+    says="Combining characters in the model's text are emitted as composed characters.",
+    origin="a text filter for terminals that is applied for every client",
     closed_by="text/combining_marks",
 )
 
@@ -151,7 +151,7 @@ def consolidated_text_again(translate: Any, self: Any, event: Any, *args: Any) -
     origin="seen in agent migrations: the consolidated event re-emitting calls",
 )
 def consolidated_calls_again(translate: Any, self: Any, event: Any, *args: Any) -> Iterator[Any]:
-    """The consolidated event asks for the answer's tools once more."""
+    """The consolidated event requests the answer's tool calls once more."""
     yield from translate(self, event, *args)
     turn = _consolidated(event)
     for part in () if turn is None else turn.parts:
@@ -164,7 +164,7 @@ def consolidated_calls_again(translate: Any, self: Any, event: Any, *args: Any) 
 
 @fault("runtimes.adk.model_call:partial", origin="seen in agent migrations: a partial flag lost")
 def partial_flag_lost(partial_of: Any, *args: Any) -> Any:
-    """Chunks reach ADK as if each of them were a whole answer."""
+    """Every chunk reaches ADK as if it were a whole answer."""
     response = partial_of(*args)
     response.partial = None
     return response
@@ -172,10 +172,10 @@ def partial_flag_lost(partial_of: Any, *args: Any) -> Any:
 
 @fault(
     "runtimes.adk.model_call:partial",
-    origin="google-adk's flow, which passes over responses that have no content",
+    origin="google-adk's flow skips responses that have no content",
 )
 def contentless_partial_dropped(partial_of: Any, *args: Any) -> Any:
-    """A chunk without parts is dropped, and its finish reason, usage and sources with it."""
+    """A chunk without parts is dropped, with its finish reason, usage and sources."""
     response = partial_of(*args)
     if not response.content.parts:
         response.content = None
@@ -184,10 +184,10 @@ def contentless_partial_dropped(partial_of: Any, *args: Any) -> Any:
 
 @fault(
     "runtimes.adk.conversation:Conversation.answer",
-    origin="a port that records what it streams, not what upstream says a person saw",
+    origin="a port that records the streamed text, not the text that upstream shows",
 )
 def recorded_text_unclean(answer: Any, self: Any, turn: Any, model: Any) -> None:
-    """The recording keeps an answer with its comments and invisible characters."""
+    """The recording keeps the comments and invisible characters of an answer."""
     text = "".join(part.get("text") or "" for part in turn.parts)
     answer(self, replace(turn, response_text=text), model)
 
@@ -197,7 +197,7 @@ def recorded_text_unclean(answer: Any, self: Any, turn: Any, model: Any) -> None
     origin="a translator made once per conversation instead of once per stream",
 )
 def usage_model_remembered(init: Any, self: Any, services: Any, log: Any) -> None:
-    """A stream that announced no model reports usage under the model of the one before."""
+    """When a stream announces no model, its usage is reported under the previous model."""
     init(self, services, log)
     self.translator._model = services.state.sequence_model
 
@@ -207,7 +207,7 @@ def usage_model_remembered(init: Any, self: Any, services: Any, log: Any) -> Non
     origin="google-adk's consolidated event, which has the usage of the whole answer",
 )
 def usage_told_when_whole(translate: Any, self: Any, event: Any, *args: Any) -> Iterator[Any]:
-    """Usage is emitted once the answer is whole, not with the chunk that finishes it."""
+    """Usage is emitted after the whole answer, not with the chunk that finishes it."""
     for found in translate(self, event, *args):
         if found.type != "usage":
             yield found
@@ -224,10 +224,10 @@ def usage_told_when_whole(translate: Any, self: Any, event: Any, *args: Any) -> 
 
 @held_out(
     "runtimes.adk.conversation:Conversation.answer",
-    origin="google-adk's aggregator, which gathers all text and puts the calls behind it",
+    origin="google-adk's aggregator collects all text and puts the calls after it",
 )
 def texts_before_calls_in_history(answer: Any, self: Any, turn: Any, model: Any) -> None:
-    """Text that an answer had after its calls stands before them in the history."""
+    """In the history, text that followed calls in an answer stands before them."""
     texts = [part for part in turn.parts if "text" in part]
     others = [part for part in turn.parts if "text" not in part]
     answer(self, replace(turn, parts=[*texts, *others]), model)
@@ -235,10 +235,10 @@ def texts_before_calls_in_history(answer: Any, self: Any, turn: Any, model: Any)
 
 @held_out_tools(
     "runtimes.adk.model_call:ModelCall._partials",
-    origin="google-adk, which gives ids of its own to calls",
+    origin="google-adk gives calls ids of its own",
 )
 def ids_of_the_model_replaced(partials: Any, self: Any, chunk: Any) -> Any:
-    """Calls that have an id of the model's get one of ours."""
+    """Call ids from the model are replaced with ids of our own."""
     for call in function_calls(chunk):
         call.pop("id", None)
     return partials(self, chunk)

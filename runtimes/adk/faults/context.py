@@ -1,4 +1,4 @@
-"""Faults of the ADK runtime in what is kept of the history, and in recordings."""
+"""Faults of the ADK runtime in the history that is kept, and in recordings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ held_out_recording = Faults(Site.ADK, Behaviour.RECORDING, held_out=True)
 
 
 class _Inclusive(int):
-    """A number that another one exceeds by being equal."""
+    """A number that an equal number counts as exceeding."""
 
     def __ge__(self, other: int) -> bool:
         return int(self) > other
@@ -32,32 +32,32 @@ def _masked_first(order: Any) -> Any:
 compressed_into_new_recording = fault.wrap(
     "runtimes.adk.conversation:Conversation._own_recording",
     returns(None),
-    says="A compressed conversation begins a recording of its own.",
+    says="A compressed conversation starts a new recording.",
     origin="seen in agent migrations: compression breaking what comes after it",
 )
 abort_undoes_one_request = fault.wrap(
     "runtimes.adk.conversation:Conversation.fail",
     passing(aborted=lambda _: False, error=lambda _: None),
-    says="An abort takes back the request under way, and leaves the rest of its prompt.",
-    origin="google-adk's sessions, where an event that was appended stays",
+    says="An abort removes only the current request from the history, not its whole prompt.",
+    origin="google-adk's sessions keep every appended event",
 )
 interrupted_answer_left_open = fault.wrap(
     "runtimes.adk.conversation:Conversation._close_unanswered_response",
     returns(None),
-    says="A prompt after tool results that no answer followed is joined to them.",
+    says="When tool results got no answer, the next prompt is joined to them.",
     origin="a port that leaves out upstream's placeholder for the missing answer",
 )
 sent_as_typed_content = fault.wrap(
     "runtimes.adk.model_call:wire_of",
     instead(lambda _, content: content.model_dump(mode="json", by_alias=True, exclude_none=True)),
-    says="What google-genai's types do not carry, a user's image say, is not sent.",
+    says="Data that google-genai's types cannot hold, such as a user's image, is not sent.",
     origin="google-genai's types between the conversation and the API",
 )
 request_contents_stale = fault.wrap(
     "services.model.sdk_contents:TypedHistory.follow",
     instead(lambda follow, self, *wires, replaced=False: follow(self, *wires)),
-    says="The contents of ADK's request keep turns that masking or compression replaced.",
-    origin="a list brought up to date at its end, of a history that changed in its middle",
+    says="ADK's request keeps the turns that masking or compression replaced.",
+    origin="a list updated only at its end, though the history changed in the middle",
     unobservable="what is sent is read from the conversation unless a plugin edits the "
     "request: tests/harness/faults/test_unobservable.py",
 )
@@ -65,13 +65,13 @@ masking_before_compression = held_out.wrap(
     "runtimes.adk.flow:PROCESSOR_ORDER",
     _masked_first,
     says="Old outputs are masked before the history is summarised, not after.",
-    origin="an order of request processors that nothing but a list holds",
+    origin="an order of request processors that only a list defines",
 )
 prompt_start_outlives_history = held_out.wrap(
     "runtimes.adk.conversation:Conversation.start",
     keeps("_prompt_start"),
-    says="After a compression or a resume an abort goes back to a place of the old history.",
-    origin="an index kept beside the list that it points into",
+    says="After a compression or a resume, an abort rolls back to an index of the old history.",
+    origin="an index that is kept apart from its list",
     closed_by="resume/self_then_abort",
 )
 
@@ -81,7 +81,7 @@ prompt_start_outlives_history = held_out.wrap(
     origin="google-adk's processors, which see the pending turn as part of the contents",
 )
 async def masking_with_pending_turn(step: Any, self: Any, context: Any, *args: Any) -> None:
-    """The turn about to be sent counts as the latest, so the one before it is masked."""
+    """The pending turn counts as the latest, so the turn before it is masked."""
     conversation, pending = self._conversation, self._sessions.pending(context.session)
     if pending is not None and pending.wire is not None:
         conversation.push("pending", pending.wire)
@@ -93,12 +93,12 @@ async def masking_with_pending_turn(step: Any, self: Any, context: Any, *args: A
 
 @fault(
     "runtimes.adk.conversation:Conversation.compress",
-    origin="google-adk's compaction, which summarises whatever stands first",
+    origin="google-adk's compaction summarises the first events, whatever they are",
 )
 async def environment_lost_by_compression(
     compress: Any, /, self: Any, *args: Any, **kwargs: Any
 ) -> Any:
-    """A compressed history begins with the summary, without the environment's context."""
+    """A compressed history begins with the summary and lacks the environment context."""
     start = self.start
     self.start = lambda turns, resumed: start(turns[1:], resumed)
     try:
@@ -112,7 +112,7 @@ async def environment_lost_by_compression(
     origin="seen in agent migrations: off by one at every threshold",
 )
 async def overflow_off_by_one(run: Any, self: Any, *args: Any) -> Any:
-    """A request that just fills the window is refused."""
+    """A request that exactly fits the window is refused."""
     self._room = _Inclusive(self._room)
     return await run(self, *args)
 
@@ -122,7 +122,7 @@ async def overflow_off_by_one(run: Any, self: Any, *args: Any) -> Any:
     origin="seen in agent migrations: the recording not synced",
 )
 def rollback_not_recorded(roll_back: Any, self: Any, *args: Any) -> None:
-    """What an abort or a failure took back stays in the recording."""
+    """Turns that an abort or a failure rolled back stay in the recording."""
     self._sync_recording = lambda: None
     try:
         roll_back(self, *args)
@@ -132,10 +132,10 @@ def rollback_not_recorded(roll_back: Any, self: Any, *args: Any) -> None:
 
 @held_out_recording(
     "runtimes.adk.conversation:Conversation.resume",
-    origin="google-adk's `append_event`, by which a session is rebuilt",
+    origin="a session rebuilt with google-adk's `append_event`",
 )
 def resumed_history_added(resume: Any, self: Any, file: Any) -> None:
-    """A resumed history is put behind the one that there is."""
+    """A resumed history is appended to the current one instead of replacing it."""
     kept = self.history()
     resume(self, file)
     self.become([*kept, *self.history()])
@@ -143,10 +143,10 @@ def resumed_history_added(resume: Any, self: Any, file: Any) -> None:
 
 @held_out_recording(
     "runtimes.adk.conversation:Conversation.rewind",
-    origin="a recording and a history; only one hears of a change",
+    origin="a recording and a history, and a change made to only one of them",
 )
 def rewind_leaves_the_history(rewind: Any, self: Any, to: Any) -> None:
-    """A rewind shortens the recording, and the model goes on seeing what was taken back."""
+    """A rewind shortens the recording but not the history that the model sees."""
     self.become = lambda turns: None
     try:
         rewind(self, to)
@@ -156,10 +156,10 @@ def rewind_leaves_the_history(rewind: Any, self: Any, to: Any) -> None:
 
 @held_out(
     "runtimes.adk.processors.conversation:CompressionProcessor._step",
-    origin="a condition turned round with the setting that it asks",
+    origin="an inverted condition on a setting",
 )
 def no_compression_by_itself(run: Any, self: Any, *args: Any) -> Any:
-    """A long history is not summarised before a request."""
+    """A long history is not summarised automatically before a request."""
     given = self.given = getattr(self, "given", self._services)
     managed = given.settings.context_management
     settings = Altered(given.settings, context_management=not managed)
@@ -169,10 +169,10 @@ def no_compression_by_itself(run: Any, self: Any, *args: Any) -> Any:
 
 @held_out(
     "runtimes.adk.conversation:Conversation.answer",
-    origin="`totalTokenCount`, which sounds like what is wanted",
+    origin="`totalTokenCount`, whose name suggests the wanted count",
 )
 def history_counted_with_its_answer(answer: Any, self: Any, turn: Any, model: Any) -> None:
-    """The history counts for all tokens of the last request, its thoughts included."""
+    """The history's size is the last request's total tokens, thoughts included."""
     answer(self, turn, model)
     usage = turn.usage or {}
     if usage.get("promptTokenCount") is not None:
@@ -186,17 +186,17 @@ def history_counted_with_its_answer(answer: Any, self: Any, turn: Any, model: An
     closed_by="hooks/request_model_once",
 )
 def answer_recorded_under_routed_model(answer: Any, self: Any, turn: Any, model: Any) -> None:
-    """An answer is recorded under the prompt's model, not the one that gave it."""
+    """An answer is recorded under the prompt's model, not the model that gave it."""
     answer(self, turn, self._services.state.sequence_model or model)
 
 
 @held_out(
     "runtimes.adk.conversation:Conversation._take_tool_response",
-    origin="a turn that seemed to be there for nothing",
+    origin="a turn that looked superfluous",
     closed_by="tools/gemini15_audio",
 )
 def binary_joined_to_response(take: Any, self: Any, content: Any) -> None:
-    """A model that is shown thoughts gets binary data in one turn with its response."""
+    """A model that gets thoughts also gets binary data in the same turn as its response."""
     before = len(self._ids)
     take(self, content)
     turns = self.history()[before:]

@@ -1,4 +1,4 @@
-"""Faults of the ADK runtime in how a failing model is handled."""
+"""Faults of the ADK runtime in the handling of failing models."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ held_out_fallback = Faults(Site.ADK, Behaviour.FALLBACK, held_out=True)
 
 
 def _carrying_parts_over() -> Any:
-    """The assembler goes on with what the attempt before it had collected."""
+    """Let the assembler start with what the previous attempt had collected."""
     collected: list[Any] = []
 
     def forgetting(send: Any) -> Any:
@@ -78,60 +78,60 @@ def _announcing_wanted() -> Any:
 retry_without_nudge = fault.wrap(
     "runtimes.adk.model_call:retry_nudge",
     returns(None),
-    says="After an empty or thinking-only answer the model is asked the very same again.",
+    says="After an empty or thinking-only answer, the request is repeated unchanged.",
     origin="a retry loop below the conversation, which cannot add to it",
 )
 stream_retries_evenly_spaced = fault.wrap(
     "runtimes.adk.model_call:ModelCall._wait",
     passing(attempt=lambda _: 0),
-    says="The waits between attempts at a stream do not grow, and all count as the first.",
-    origin="a loop that hands its backoff a constant",
+    says="The waits between stream attempts do not grow, because each counts as the first.",
+    origin="a loop that passes a constant to its backoff",
 )
 attempts_spliced = fault.breaking(
     _carrying_parts_over,
-    says="What an attempt had said when it broke off stays in the answer of the next one.",
+    says="The text of an attempt that broke off stays in the answer of the next attempt.",
     origin="seen in agent migrations: two models spliced in one answer after a fallback",
 )
 failed_prompt_kept = fault.wrap(
     "runtimes.adk.conversation:Conversation.fail",
     only_when(lambda self, request, *, aborted, error: aborted),
     says="A prompt whose request failed stays in the history.",
-    origin="google-adk's sessions, which append the user's event before the model is asked",
+    origin="google-adk's sessions append the user's event before the request",
 )
 retries_announced_from_zero = fault.wrap_all(
     ("runtimes.adk.model_call:RetryAttempt", _counting_from_zero),
     ("runtimes.adk.model_call:Attempt", remade(_announce_retry=passing(attempt=lambda n: n - 1))),
-    says="Retries are announced one too low.",
+    says="The announced number of a retry is one too low.",
     origin="seen in agent migrations: off by one between an index and a count",
 )
 empty_answer_accepted = fault.wrap(
     "runtimes.adk.model_call:StreamAssembler",
     passing(after_function_response=lambda _: True),
-    says="An answer without text or finish reason passes for a good one.",
-    origin="google-adk, which has no notion of an invalid answer",
+    says="An answer without text or finish reason counts as valid.",
+    origin="google-adk has no notion of an invalid answer",
 )
 fetch_errors_always_retried = fault.wrap(
     "runtimes.adk.model_call:Attempt",
     remade(__init__=given(settings=lambda settings: replace(settings, retry_fetch_errors=True))),
-    says="A failed connection is retried though the settings say that it is not.",
-    origin="a retry policy of the client library under the product's own",
+    says="A failed connection is retried although the settings forbid it.",
+    origin="a retry policy of the client library below the product's own",
 )
 failure_does_not_end_the_stream = held_out.wrap(
     "runtimes.adk.agent:_emit_failure",
     passing(stream=lambda stream: Altered(stream, end=lambda reason: None)),
-    says="After a failure was reported the stream goes on as if the request had been answered.",
-    origin="an exception swallowed where it is reported",
+    says="After a reported failure, the stream continues as if the request had succeeded.",
+    origin="an exception that is swallowed after it is reported",
 )
 retry_told_in_the_errors_words = held_out.wrap(
     "runtimes.adk.model_call:ModelCall._wait",
     passing(kind=lambda kind: str(sys.exc_info()[1] or kind)),
-    says="Another attempt at a stream is announced with the error's words, not its kind.",
-    origin="two notices of one type, each with its own idea of `error`",
+    says="A stream retry is announced with the error's message, not its kind.",
+    origin="two notices of one type, with different uses of `error`",
 )
 wanted_model_announced = held_out_fallback.breaking(
     _announcing_wanted,
-    says="The model announced is the name that was routed to, an alias say, not what is asked.",
-    origin="an announcement moved to where the router has answered",
+    says="The announced model is the routed name, such as an alias, not the requested model.",
+    origin="an announcement moved to right after the routing",
 )
 
 
@@ -140,7 +140,7 @@ wanted_model_announced = held_out_fallback.breaking(
     origin="seen in agent migrations: a 429 surfacing twice, from model layer and runner",
 )
 def quota_error_told_twice(emit: Any, stream: Any, error: Any) -> None:
-    """A 429 that no retry could mend is reported twice."""
+    """A 429 that cannot be retried is reported twice."""
     if getattr(error, "status", None) == 429:
         emit(Altered(stream, end=lambda _: None), error)
     emit(stream, error)
@@ -148,20 +148,20 @@ def quota_error_told_twice(emit: Any, stream: Any, error: Any) -> None:
 
 @fault(
     "runtimes.adk.agent:model_failure",
-    origin="google-adk, which lets the client's exceptions through unchanged",
+    origin="google-adk passes the client's exceptions on unchanged",
 )
 def suspension_as_it_came(model_failure: Any, error: Any) -> Any:
-    """A suspended account is reported in the API's own JSON, as any refusal."""
+    """A suspended account is reported with the API's raw JSON, like any refusal."""
     made = model_failure(error)
     return replace(made, message=str(error), status=getattr(error, "status", made.status))
 
 
 @held_out(
     "runtimes.adk.model_call:ModelCall._wait",
-    origin="a review that would not have a client hear the same words twice",
+    origin="a review that wanted to spare clients repeated text",
 )
 async def no_second_attempt_once_text_was_told(wait: Any, self: Any, *args: Any) -> None:
-    """A stream that broke off after it had emitted text is not asked for again."""
+    """A stream that broke off after it emitted text is not retried."""
     failure = sys.exc_info()[1]
     if any(self._run.step.answer.texts) and failure is not None:
         raise failure
@@ -170,10 +170,10 @@ async def no_second_attempt_once_text_was_told(wait: Any, self: Any, *args: Any)
 
 @held_out_context(
     "runtimes.adk.model_call:ModelCall._connect",
-    origin="google-adk's requests, which can be added to through their session alone",
+    origin="google-adk's requests, which only their session can extend",
 )
 async def nudge_stays_in_history(connect: Any, self: Any, is_retry: bool, nudge: Any) -> Any:
-    """What an invalid answer made us send the model stays in the history."""
+    """The nudge that follows an invalid answer stays in the history."""
     conversation = self._parts.conversation
     if nudge:
         kept = list(conversation.view.raw)

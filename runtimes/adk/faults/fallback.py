@@ -1,4 +1,4 @@
-"""Faults of the ADK runtime in which model is asked, and with what."""
+"""Faults of the ADK runtime in the choice and the configuration of models."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def _always_consuming(availability: Any) -> Any:
 router_sees_no_history = fault.wrap(
     "runtimes.adk.conversation:Conversation.wanted_model",
     passing(self=lambda self: Altered(self, current=Altered(self, curated_history=list))),
-    says="The model that chooses the model sees the request alone.",
-    origin="google-adk's routed model, which is given the new message",
+    says="The routing model gets only the request.",
+    origin="google-adk's routed model gets only the new message",
 )
 tools_of_first_model = fault.wrap_all(
     ("runtimes.adk.tools:Toolbox.taken", _of_first_model),
     ("runtimes.adk.tools:Toolbox.declared", _of_first_model),
-    says="Every model gets the tools as declared to the first one.",
+    says="Every model gets the tool declarations of the first model.",
     origin="seen in agent migrations: stale tools after a fallback",
     unobservable="so far every model gets the same declaration of every tool: "
     "tests/harness/faults/test_unobservable.py",
@@ -40,8 +40,8 @@ tools_of_first_model = fault.wrap_all(
 attempt_used_up_by_routing = fault.wrap(
     "runtimes.adk.processors.conversation:GcliRoutingProcessor.__init__",
     given(availability=_always_consuming),
-    says="Choosing the model takes up an attempt that only asking it should.",
-    origin="one method for looking and taking, called by two layers",
+    says="Choosing a model uses up an attempt, though only a request should.",
+    origin="one method that checks and consumes, called by two layers",
 )
 
 
@@ -50,7 +50,7 @@ attempt_used_up_by_routing = fault.wrap(
     origin="seen in agent migrations: stale config or tools; google-adk's cache of them",
 )
 def tools_declared_once(taken: Any, self: Any, model: str) -> Any:
-    """Requests declare the tools that there were when the conversation began."""
+    """Requests declare the tools that existed when the conversation began."""
     self.once = getattr(self, "once", None) or taken(self, model)
     return self.once
 
@@ -60,14 +60,14 @@ def tools_declared_once(taken: Any, self: Any, model: str) -> Any:
     origin="seen in agent migrations: sticky model not cleared",
 )
 def sticky_model_kept(begin: Any, self: Any, prompt_id: Any, parts: Any) -> None:
-    """The model that was routed for one prompt answers all the prompts after it."""
+    """The model routed for one prompt answers all later prompts."""
     state = self._services.state
     sticky = state.sequence_model
     begin(self, prompt_id, parts)
     state.sequence_model = sticky
 
 
-@fault("runtimes.adk.stream:Stream.read", origin="google-adk, whose every event names its model")
+@fault("runtimes.adk.stream:Stream.read", origin="google-adk names the model in every event")
 def model_announced_at_every_request(read: Any, self: Any, event: Any, run: Any) -> Any:
     """The model is announced again at each request of a prompt."""
     last, self.last_step = getattr(self, "last_step", None), run.step
@@ -83,7 +83,7 @@ def model_announced_at_every_request(read: Any, self: Any, event: Any, run: Any)
     origin="seen in agent migrations: two models spliced in one answer",
 )
 def stream_retry_on_configured_model(connect: Any, self: Any, is_retry: bool, nudge: Any) -> Any:
-    """A stream that broke off is asked for again of the configured model, not the routed."""
+    """A stream that broke off is retried with the configured model, not the routed one."""
     if is_retry:
         self._key = replace(self._key, model=self._services.state.model)
     return connect(self, is_retry, nudge)
@@ -94,6 +94,6 @@ def stream_retry_on_configured_model(connect: Any, self: Any, is_retry: bool, nu
     origin="a limit that is looked up in the settings instead of the session",
 )
 def window_of_configured_model(_: Any, self: Any) -> Any:
-    """Requests are fitted into the configured model's window, whatever model is asked."""
+    """Requests are fitted to the configured model's window, whichever model gets them."""
     services = self._services
     return services.models.concrete(services.state.model, custom_tools=False)

@@ -40,47 +40,47 @@ before_agent_per_tool_round = fault.wrap(
 after_agent_told_last_answer = fault.wrap(
     "services.hooks.prompt_calls:PromptCalls.note_answer",
     returns(None),
-    says="AfterAgent gets what the last request answered, not what the prompt did.",
-    origin="google-adk, which hands a callback the last event",
+    says="AfterAgent gets the answer of the last request, not that of the whole prompt.",
+    origin="google-adk passes the last event to a callback",
 )
 hook_message_not_shown = fault.wrap(
     "runtimes.adk.processors.conversation:LimitsProcessor._refused",
     passing(said=lambda said: Altered(said, shown_reason=said.reason)),
-    says="Users are shown a hook's reason where the hook has a message for them.",
-    origin="two texts of a hook's output; a port knows the one for the model",
+    says="Users see a hook's reason instead of its message for them.",
+    origin="a port that reads only the text for the model in a hook's output",
 )
 stopped_prompt_forgotten = fault.wrap(
     "runtimes.adk.conversation:Conversation.add_history",
     returns(None),
-    says="A prompt that a BeforeAgent hook stops leaves no trace in the history.",
-    origin="stop and block of a hook, which upstream treats differently, made one",
+    says="A prompt that a BeforeAgent hook stops is missing from the history.",
+    origin="a hook's stop and block treated alike, unlike upstream",
 )
 model_told_peoples_message = held_out.wrap(
     "services.hooks.prompt_calls:PromptCalls.after_agent",
     result(
         lambda said: said if said is None or said.stops else Altered(said, reason=said.shown_reason)
     ),
-    says="After a block by AfterAgent the model gets the message that is for users.",
+    says="After AfterAgent blocks, the model gets the message meant for users.",
     origin="one text for both, since most hooks give only one",
     closed_by="hooks/answer_sent_back_message",
 )
 blocked_prompt_stops = held_out.wrap(
     "runtimes.adk.processors.conversation:LimitsProcessor._refused",
     passing(said=lambda said: Altered(said, stops=True)),
-    says="A prompt that a BeforeAgent hook blocks ends the stream like one that it stops.",
-    origin="google-adk's `end_invocation`, the one way out that it knows",
+    says="A prompt that a BeforeAgent hook blocks ends the stream as a stopped one does.",
+    origin="google-adk's `end_invocation` as the only way to end",
 )
 refused_call_ends_stream = held_out_approval.wrap(
     "runtimes.adk.continuation:end_reason_of_calls",
     _ending_on_refusal,
-    says="A call that the user refuses ends the stream, instead of being reported to the model.",
-    origin="the terminal's habit of handing back to the user after a refusal",
+    says="A call that the user refuses ends the stream instead of being reported to the model.",
+    origin="a terminal that returns control to the user after a refusal",
 )
 
 
 @fault(
     "services.hooks.prompt_calls:PromptCalls.enter",
-    origin="a port that honours a hook's stop and block, and nothing else",
+    origin="a port that reads only a hook's stop and block",
 )
 async def hook_context_lost(enter: Any, self: Any, parts: Any, left: int) -> Any:
     """The context that a BeforeAgent hook adds does not reach the model."""
@@ -95,7 +95,7 @@ async def after_model_misses_last_chunk(after_chunk: Any, self: Any, asked: Any,
     return chunk if finishing else await after_chunk(self, asked, chunk)
 
 
-@fault(_AFTER_CHUNK, origin="a plugin that leaves partial responses alone")
+@fault(_AFTER_CHUNK, origin="a plugin that skips partial responses")
 async def after_model_on_last_chunk_only(
     after_chunk: Any, self: Any, asked: Any, chunk: Any
 ) -> Any:
@@ -109,7 +109,7 @@ async def after_model_on_last_chunk_only(
     origin="seen in agent migrations: a hook fired twice, by plugin and by model layer",
 )
 async def after_model_fired_twice(after_chunk: Any, self: Any, asked: Any, chunk: Any) -> Any:
-    """AfterModel fires twice for every chunk, the second time for what the first made."""
+    """AfterModel fires twice for every chunk; the second time it gets the first result."""
     return await after_chunk(self, asked, await after_chunk(self, asked, chunk))
 
 
@@ -117,8 +117,8 @@ async def after_model_fired_twice(after_chunk: Any, self: Any, asked: Any, chunk
     "runtimes.adk.model_call:ModelCall._connect", origin="retries below the layer that fires hooks"
 )
 async def hooks_skip_second_attempt(connect: Any, self: Any, is_retry: bool, nudge: Any) -> Any:
-    """BeforeModel does not fire for a request that is made again."""
-    # Hooks see a request's first attempt alone.
+    """BeforeModel does not fire for a retried request."""
+    # Hooks see only a request's first attempt.
     if not is_retry:
         return await connect(self, is_retry, nudge)
     kept, self._hooks = self._hooks, None
@@ -130,11 +130,11 @@ async def hooks_skip_second_attempt(connect: Any, self: Any, is_retry: bool, nud
 
 @held_out(
     "runtimes.adk.model_call:ModelCall._connect",
-    origin="a variable that holds both what was chosen and what is asked",
+    origin="one variable for the chosen and the requested model",
     closed_by="hooks/request_model_once",
 )
 async def hook_model_outlasts_request(connect: Any, self: Any, *args: Any) -> Any:
-    """A model that a BeforeModel hook asks instead stays the prompt's model."""
+    """A model that a BeforeModel hook sets for one request stays the prompt's model."""
     asked, stream = await connect(self, *args)
     if asked.model != self._run.step.base.model:
         self._services.state.sequence_model = asked.model
@@ -143,10 +143,10 @@ async def hook_model_outlasts_request(connect: Any, self: Any, *args: Any) -> An
 
 @held_out(
     "runtimes.adk.model_call:ModelCall._refused",
-    origin="google-adk, which appends whatever a callback returns to the session",
+    origin="google-adk appends a callback's result to the session",
 )
 def stand_in_answer_kept(blocked: Any, self: Any, verdict: Any) -> Any:
-    """The answer that a hook gives instead of the model's gets into the history."""
+    """An answer that a hook gives in place of the model's enters the history."""
     for candidate in (verdict.response or {}).get("candidates") or ():
         parts = (candidate.get("content") or {}).get("parts")
         if parts:

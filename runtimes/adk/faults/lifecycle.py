@@ -65,42 +65,42 @@ abort_told_as_completion = fault.wrap(
 message_after_start = fault.breaking(
     _message_after_start,
     says="The user's message is emitted after `agent_start`.",
-    origin="google-adk's Runner, which appends the message once the invocation runs",
+    origin="google-adk's Runner appends the message once the invocation runs",
 )
 display_content_not_recorded = fault.wrap(
     "runtimes.adk.conversation:Conversation.take_request",
     passing(display_content=lambda _: None),
-    says="The recording shows what was sent where something else was to be shown.",
-    origin="google-adk's Runner, which takes a message and nothing beside it",
+    says="The recording shows the sent text instead of the display text.",
+    origin="google-adk's Runner takes only a message",
 )
 first_finish_reason_decides = fault_answers.wrap(
     "runtimes.adk.run:Step.__init__",
     holding("answer", see=_first_reason),
-    says="Of several finish reasons of a turn the first decides how the stream ends.",
+    says="When a turn has several finish reasons, the first decides how the stream ends.",
     origin="seen in agent migrations: wrong end reason",
 )
 pending_turn_kept = fault.wrap(
     "runtimes.adk.sessions:GcliSessionService.discard_pending",
     returns(None),
-    says="The turn that a stop kept from being sent stays in ADK's session.",
-    origin="google-adk's sessions, where an event that was appended stays",
+    says="A stopped turn, which was never sent, stays in ADK's session.",
+    origin="google-adk's sessions keep every appended event",
     unobservable="an invocation that is over leaves no events in the session, whatever "
     "they are: tests/harness/faults/test_unobservable.py",
 )
 message_told_as_sent = held_out.wrap(
     "runtimes.adk.stream:Stream.emit_user_message",
     passing(payload=lambda payload: Altered(payload, display_content=None)),
-    says="Clients are shown what was sent where something else was to be shown.",
+    says="Clients are shown the sent text instead of the display text.",
     origin="a field of the send that only the recording seemed to need",
 )
 
 
 @fault(
     "runtimes.adk.stream:Stream.read",
-    origin="a signal that is looked at between events of the framework, not between ours",
+    origin="an abort signal checked between the framework's events, not between ours",
 )
 def chunk_told_after_abort(read: Any, self: Any, event: Any, run: Any) -> Any:
-    """The rest of a chunk is emitted though the user aborted in the middle of it."""
+    """The rest of a chunk is emitted after an abort in the middle of the chunk."""
     if getattr(getattr(event.content, "note", None), "index", 0):
         run = replace(run, signal=AbortController().signal)
     return read(self, event, run)
@@ -111,7 +111,7 @@ def chunk_told_after_abort(read: Any, self: Any, event: Any, run: Any) -> Any:
     origin="seen in agent migrations: siblings not cancelled",
 )
 async def waiting_calls_run_after_abort(run_batch: Any, self: Any, run: Any, tools: Any) -> Any:
-    """Calls of a batch that still waited their turn at an abort are run all the same."""
+    """After an abort, the waiting calls of a batch still run."""
     scheduler = self._services.scheduler
 
     async def schedule(requests: Any, signal: Any) -> Any:
@@ -131,10 +131,10 @@ async def waiting_calls_run_after_abort(run_batch: Any, self: Any, run: Any, too
 
 @fault(
     "runtimes.adk.agent:AdkAgentProtocol.send",
-    origin="google-adk's invocation ids, taken for the prompt's",
+    origin="google-adk's invocation ids used as prompt ids",
 )
 async def prompt_id_per_send(send: Any, self: Any, payload: Any) -> Any:
-    """Every send counts as a new prompt: routed, announced and watched for loops anew."""
+    """Every send counts as a new prompt for routing, announcements and loop detection."""
     self.sends = getattr(self, "sends", 0) + 1
     prompt_id = self._config.prompt_id.partition("#")[0]
     self._config = replace(self._config, prompt_id=f"{prompt_id}#{self.sends}")
@@ -143,10 +143,10 @@ async def prompt_id_per_send(send: Any, self: Any, payload: Any) -> Any:
 
 @fault_recording(
     "runtimes.adk.conversation:Conversation.rewind",
-    origin="google-adk's events, which do not say what a user typed",
+    origin="google-adk's events do not mark what a user typed",
 )
 def rewind_counts_all_messages(rewind: Any, self: Any, to: Any) -> None:
-    """A rewind by number counts the model's messages too."""
+    """A rewind by number also counts the model's messages."""
     messages = self.recording.messages
     if isinstance(to, int) and 0 <= to < len(messages):
         to = str(messages[to].get("id"))
@@ -155,10 +155,10 @@ def rewind_counts_all_messages(rewind: Any, self: Any, to: Any) -> None:
 
 @held_out(
     "runtimes.adk.agent:AdkAgentProtocol.send",
-    origin="a check that stands behind what it should prevent",
+    origin="a check placed after the action that it should prevent",
 )
 async def refused_send_told(send: Any, self: Any, payload: Any) -> Any:
-    """The message of a send that is refused is emitted to clients all the same."""
+    """The message of a refused send is still emitted to clients."""
     active = self._stream
     if active is not None and active.active and isinstance(payload, MessageSend):
         type(active)(self._config.services, self._log).emit_user_message(payload)
@@ -167,10 +167,10 @@ async def refused_send_told(send: Any, self: Any, payload: Any) -> Any:
 
 @held_out(
     "runtimes.adk.runtime:AdkRuntime.agent",
-    origin="google-adk's sessions, one of which goes with each runner",
+    origin="google-adk's sessions, one for each runner",
 )
 def new_agent_new_conversation(agent: Any, /, self: Any, **kwargs: Any) -> Any:
-    """Another agent of a session begins with nothing but the environment."""
+    """A new agent of a session starts with the environment context alone."""
     if self._agents:
         self._chats = self._conversation = type(self._conversation)(self._services)
         self._conversation.start()
@@ -183,7 +183,7 @@ def new_agent_new_conversation(agent: Any, /, self: Any, **kwargs: Any) -> Any:
     origin="a message that was a string before it became parts",
 )
 def texts_of_a_message_joined(to_parts: Any, content: Any) -> Any:
-    """A message of several texts reaches the model as one."""
+    """The texts of one message reach the model joined into one."""
     joined: list[Any] = []
     for part in to_parts(content):
         if joined and part.keys() == joined[-1].keys() == {"text"}:
@@ -198,7 +198,7 @@ def texts_of_a_message_joined(to_parts: Any, content: Any) -> Any:
     origin="two paths to one batch; one was forgotten",
 )
 async def results_outside_a_round_unrecorded(results: Any, self: Any, stream: Any, run: Any) -> Any:
-    """Calls of an answer that was given up are run and answered, and not recorded."""
+    """Calls of an abandoned answer are run and answered, but not recorded."""
     kept = self._conversation
     self._conversation = Altered(kept, record_tool_calls=lambda model, completed: None)
     try:

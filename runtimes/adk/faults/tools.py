@@ -25,25 +25,25 @@ def _says_nothing(call: Any) -> bool:
 tool_error_not_told = fault.wrap(
     "runtimes.adk.translate:EventTranslator.tool_response",
     passing(call=lambda call: replace(call, response=replace(call.response, error=None))),
-    says="A failed call's event has no error, just the response that the model gets.",
-    origin="google-adk's tool callbacks, for which an error is one more result",
+    says="A failed call's event has no error, only the response for the model.",
+    origin="google-adk's tool callbacks treat an error as a result",
 )
 calls_of_failed_attempts_dropped = fault_errors.wrap(
     "runtimes.adk.model_call:ModelCall._wait",
     first(lambda self, *args: self._run.step.answer.calls.clear()),
-    says="Calls emitted before a stream broke off are not run when another attempt answers.",
-    origin="a retry that starts over, though clients have seen it",
+    says="When an answer is retried, the calls emitted before the break are not run.",
+    origin="a retry that starts over, though clients saw the first part",
 )
 stopping_tool_answered = fault_hooks.wrap(
     "runtimes.adk.continuation:end_reason_of_calls",
     result(lambda found: None if found == "completed" else found),
-    says="A tool call that a hook ended the run with goes to the model all the same.",
+    says="The tool call at which a hook ended the run is still sent to the model.",
     origin="google-adk's loop, which no result can end",
 )
 only_last_call_recorded = fault.wrap(
     "runtimes.adk.continuation:Continuation._record",
     passing(completed=lambda completed: completed[-1:]),
-    says="Of a batch of calls the recording keeps the last.",
+    says="The recording keeps only the last call of a batch.",
     origin="seen in agent migrations: parallel state overwritten",
 )
 
@@ -53,7 +53,7 @@ only_last_call_recorded = fault.wrap(
     origin="seen in agent migrations: results in completion order instead of request order",
 )
 def results_as_they_finish(response_event: Any, context: Any, completed: Any, *, last: bool) -> Any:
-    """Results stand in the order in which calls finish: those of processes come last."""
+    """Results are ordered by completion: calls that run processes come last."""
     ordered = sorted(completed, key=lambda call: call.request.name == "run_shell_command")
     return response_event(context, ordered, last=last)
 
@@ -65,7 +65,7 @@ def results_as_they_finish(response_event: Any, context: Any, completed: Any, *,
 def parallel_results_overwritten(
     response_event: Any, context: Any, completed: Any, *, last: bool
 ) -> Any:
-    """Of parallel calls of one tool the model gets the last one's result only."""
+    """For parallel calls of one tool, the model gets only the last result."""
     event = response_event(context, completed, last=last)
     kept = {call.request.name: call.response.response_parts for call in completed}
     parts = [part for parts in kept.values() for part in parts]
@@ -79,7 +79,7 @@ def parallel_results_overwritten(
     origin="seen in agent migrations: a tool that returns nothing run twice",
 )
 async def speechless_tool_run_again(run: Any, self: Any, sending: Any, tools: Any) -> Any:
-    """A tool that returns nothing is run a second time."""
+    """A tool that returns nothing is run twice."""
     completed = await run(self, sending, tools)
     again = [call.request for call in completed or () if _says_nothing(call)]
     if again:
@@ -94,7 +94,7 @@ async def speechless_tool_run_again(run: Any, self: Any, sending: Any, tools: An
 def bad_arguments_emptied(
     tool_call_request: Any, tools: Any, prompt_id: str, call: Any, *args: Any
 ) -> Any:
-    """Arguments that a tool refuses are replaced by none at all."""
+    """Arguments that a tool refuses are replaced with an empty object."""
     tool = tools.get(call.get("name") or "")
     try:
         if tool is not None:
@@ -124,7 +124,7 @@ def bad_arguments_fatal(verdict: Any, completed: Any) -> Any:
     origin="a port that forgets upstream's substitute, the tool's own description",
 )
 def refused_call_undescribed(tool_call_request: Any, tools: Any, *args: Any) -> Any:
-    """A call with arguments that do not fit is shown without a description."""
+    """A call with invalid arguments is shown without a description."""
     request = tool_call_request(tools, *args)
     shown, tool = request.display, tools.get(request.name)
     if tool is None or shown.description != tool.description:

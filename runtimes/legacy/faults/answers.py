@@ -1,4 +1,4 @@
-"""Faults of the legacy runtime in what the model's stream becomes."""
+"""Faults of the legacy runtime in the handling of the model's stream."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ held_out = Faults(Site.LEGACY, Behaviour.ANSWERS, held_out=True)
 
 @held_out(
     "runtimes.legacy.turn:Turn._read",
-    origin="a review: calls were handled where the chunk is taken apart, text afterwards",
+    origin="a review: calls were handled while the chunk was parsed, text afterwards",
 )
 def calls_told_before_text(read: Any, self: Any, chunk: Any) -> Iterator[Any]:
-    """Of a chunk that has text and calls the calls are emitted first."""
+    """When a chunk has text and calls, the calls are emitted first."""
     places = {"ThoughtText": 0, "ToolCallRequested": 1, "ContentText": 2}
     return iter(sorted(read(self, chunk), key=lambda each: places.get(type(each).__name__, 3)))
 
@@ -27,8 +27,8 @@ def calls_told_before_text(read: Any, self: Any, chunk: Any) -> Iterator[Any]:
 usage_dropped = fault.wrap(
     "runtimes.legacy.translate:StreamTranslator.translate",
     result(lambda found: (event for event in found if event.type != "usage")),
-    says="The tokens used are not emitted.",
-    origin="a translator that knows fewer kinds of events than the turn sends",
+    says="Token usage is not emitted.",
+    origin="a translator that knows fewer event types than the turn emits",
 )
 
 
@@ -37,7 +37,7 @@ usage_dropped = fault.wrap(
     origin="seen in agent migrations: usage counted twice",
 )
 def usage_added_up(translate: Any, self: Any, event: Any) -> Iterator[Any]:
-    """The input tokens reported of a request are those of all requests of the stream so far."""
+    """A request's reported input tokens include those of the stream's earlier requests."""
     for found in translate(self, event):
         if found.type == "usage":
             self.total = getattr(self, "total", 0) + (found.input_tokens or 0)
@@ -55,8 +55,8 @@ blank_deltas_dropped = fault.wrap(
             else translate(self, event)
         )
     ),
-    says="Fragments of nothing but whitespace are not emitted, so paragraphs run together.",
-    origin="a translator that takes empty text for no text",
+    says="Whitespace fragments are not emitted, so paragraphs run together.",
+    origin="a translator that drops blank text",
 )
 
 
@@ -65,7 +65,7 @@ blank_deltas_dropped = fault.wrap(
     origin="seen in agent migrations: the last chunk without candidates ending the run",
 )
 def chunk_without_candidates_ends_answer(read: Any, self: Any, stream: Any, *args: Any) -> Any:
-    """A chunk that carries no candidates, only usage say, ends the reading of the answer."""
+    """A chunk without candidates, with only usage for example, ends the answer."""
 
     async def cut() -> AsyncIterator[Any]:
         async for chunk in stream:
@@ -88,7 +88,7 @@ citations_of_last_chunk = fault.wrap(
     "runtimes.legacy.chat:GeminiChat.push", origin="seen in agent migrations: signatures dropped"
 )
 def signatures_dropped(push: Any, self: Any, turn_id: Any, content: Any) -> None:
-    """Thought signatures are left out of the history that the next request carries."""
+    """Thought signatures are missing from the history of the next request."""
     parts = [
         {key: value for key, value in part.items() if key != "thoughtSignature"}
         for part in content.get("parts") or ()
@@ -98,10 +98,10 @@ def signatures_dropped(push: Any, self: Any, turn_id: Any, content: Any) -> None
 
 @held_out(
     "runtimes.legacy.translate:StreamTranslator.translate",
-    origin="another vendor's usage, in which cached tokens stand beside the input's",
+    origin="another vendor's usage, where cached tokens are not part of the input",
 )
 def cached_tokens_not_counted_as_input(translate: Any, self: Any, event: Any) -> Iterator[Any]:
-    """The input tokens reported are those that were not cached, instead of all."""
+    """The reported input tokens leave out cached tokens."""
     for found in translate(self, event):
         if found.type == "usage" and found.input_tokens is not None:
             yield replace(found, input_tokens=found.input_tokens - (found.cached_tokens or 0))
@@ -112,18 +112,18 @@ def cached_tokens_not_counted_as_input(translate: Any, self: Any, event: Any) ->
 thought_and_heading_swapped = held_out.wrap(
     "runtimes.legacy.turn:parse_thought",
     result(lambda thought: thought[::-1]),
-    says="A thought's heading is emitted as its text, and its text as the heading.",
+    says="A thought's heading and text are emitted in each other's place.",
     origin="two results of one type, taken in the wrong order",
 )
 
 
 @held_out(
     "runtimes.legacy.turn:Turn._read",
-    origin="a set that became a dict, to keep an order that no caller asked for",
+    origin="a set that became a dict to keep an order that no caller needs",
     closed_by="finish/citations_once",
 )
 def sources_not_sorted(read: Any, self: Any, chunk: Any) -> Iterator[Any]:
-    """An answer's sources are emitted in the order in which they came."""
+    """An answer's sources are emitted in order of arrival, not sorted."""
     self.came = {**getattr(self, "came", {}), **dict.fromkeys(citations(chunk))}
     for event in read(self, chunk):
         if type(event).__name__ == "Citation":

@@ -1,4 +1,4 @@
-"""Faults of the legacy runtime in what is kept of the history, and in recordings."""
+"""Faults of the legacy runtime in the history that is kept, and in recordings."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def _found_by_masking(chat: Any) -> Any:
 tokens_kept_after_rollback = fault_lifecycle.wrap(
     "runtimes.legacy.chat:GeminiChat.go_back",
     keeps("last_prompt_token_count"),
-    says="After a rollback the history still counts for as long as it was.",
-    origin="a rollback of turns that leaves the figures about them",
+    says="After a rollback, the history keeps the token count from before.",
+    origin="a rollback of turns without their token counts",
 )
 tokens_not_published = fault.wrap(
     "runtimes.legacy.chats:Chats.publish_tokens",
     returns(None),
-    says="Tools' outputs are cut as if the conversation had only begun.",
-    origin="a figure that two layers keep; one is updated",
+    says="Tool outputs are cut as if the conversation had just begun.",
+    origin="a figure that two layers keep and one updates",
 )
 reset_goes_on_in_the_recording = held_out_recording.wrap(
     "runtimes.legacy.chats:Chats.reset",
     instead(lambda _, self: self.start(None, self._own_recording())),
-    says="A conversation that was reset goes on in the recording that there is.",
-    origin="a reset that does what a compression does",
+    says="A reset conversation continues in the same recording.",
+    origin="a reset implemented as a compression",
 )
 
 
@@ -50,8 +50,8 @@ reset_goes_on_in_the_recording = held_out_recording.wrap(
     origin="seen in agent migrations: masking by index instead of by id",
 )
 def masking_by_position(_: Any, self: Any) -> None:
-    """Masked outputs are put back by counting responses, so exempt ones are overwritten."""
-    # The n-th masked response goes where the n-th response of the history is.
+    """Masked outputs are matched by position, so exempt ones are overwritten."""
+    # The n-th masked response replaces the n-th response of the history.
     result = _found_by_masking(self)
     if result is None:
         return
@@ -71,7 +71,7 @@ def masking_by_position(_: Any, self: Any) -> None:
     origin="seen in agent migrations: masking not persisted, the recording not synced",
 )
 def masking_not_recorded(_: Any, self: Any) -> None:
-    """Masked outputs leave the history, and stay whole in the recording."""
+    """Masked outputs leave the history but stay whole in the recording."""
     result = _found_by_masking(self)
     if result is not None:
         ids = self._services.ids
@@ -80,10 +80,10 @@ def masking_not_recorded(_: Any, self: Any) -> None:
 
 @fault(
     "runtimes.legacy.chats:Chats.compress",
-    origin="a port that knows compression to succeed or fail, and no third",
+    origin="a port for which compression only succeeds or fails",
 )
 async def shortened_history_dropped(compress: Any, /, self: Any, *args: Any, **kwargs: Any) -> Any:
-    """Where summarising failed and long outputs were cut instead, the cut is lost."""
+    """When a summary fails and long outputs are cut instead, the cut is lost."""
     chat = self._current
     chat.replace_history = lambda contents: None
     try:
@@ -97,17 +97,17 @@ async def shortened_history_dropped(compress: Any, /, self: Any, *args: Any, **k
     origin="seen in agent migrations: compression breaking the next turn",
 )
 def chat_kept_after_compression(current: Any, self: Any) -> Any:
-    """Requests after a compression go on with the history before it."""
+    """After a compression, requests still use the old history."""
     self.kept = getattr(self, "kept", None) or current(self)
     return self.kept
 
 
 @held_out(
     "runtimes.legacy.runtime:LegacyRuntime.compress",
-    origin="a parameter with a default, lost on the way",
+    origin="a parameter with a default that a call omits",
 )
 async def compress_command_minds_threshold(_: Any, self: Any) -> None:
-    """A compression that the user asks for is not made while the history is short."""
+    """A compression that the user requests is skipped while the history is short."""
     prompt_id = f"compress-{self._services.clock.now_ms()}"
     await self._chats.compress(prompt_id, AbortController().signal)
 
@@ -120,7 +120,7 @@ async def compress_command_minds_threshold(_: Any, self: Any) -> None:
 async def room_counted_after_masking(
     compress: Any, self: Any, *args: Any, force: bool = False
 ) -> Any:
-    """What room the window has is counted after old outputs are masked, not before."""
+    """The remaining room in the window is computed after masking, not before."""
     info = await compress(self, *args, force=force)
     if not force:
         self._current.mask()
@@ -128,10 +128,10 @@ async def room_counted_after_masking(
 
 
 @held_out_recording(
-    "runtimes.legacy.chat:StreamAssembler", origin="an empty text taken for an empty answer"
+    "runtimes.legacy.chat:StreamAssembler", origin="an empty text mistaken for an empty answer"
 )
 def calls_alone_recorded_as_synthetic(assembler: Any, /, **kwargs: Any) -> Any:
-    """An answer that consists of calls is not recorded as a message of the model's."""
+    """An answer of calls alone is not recorded as a message of the model."""
     made = assembler(**kwargs)
 
     def finish() -> Any:
@@ -143,10 +143,10 @@ def calls_alone_recorded_as_synthetic(assembler: Any, /, **kwargs: Any) -> Any:
 
 @held_out_recording(
     "runtimes.legacy.chats:Chats.resume",
-    origin="recordings learned to keep the environment later than resuming",
+    origin="recordings that began to keep the environment after resuming was written",
 )
 def environment_twice_after_resume(resume: Any, self: Any, file: Any) -> None:
-    """A resumed history begins with the environment's context twice."""
+    """A resumed history begins with the environment context twice."""
     start = self.start
 
     def started(turns: Any, resumed: Any) -> None:
@@ -164,11 +164,11 @@ def environment_twice_after_resume(resume: Any, self: Any, file: Any) -> None:
 
 @held_out_recording(
     "runtimes.legacy.chats:Chats.rewind",
-    origin="a number that is brought into its range instead of refused",
+    origin="a number that is clamped instead of rejected",
     closed_by="resume/rewind_past_end",
 )
 def rewind_past_the_end_takes_the_last(rewind: Any, self: Any, to: Any) -> None:
-    """Rewinding to a message that there is not goes back to before the last one."""
+    """A rewind to a missing message goes back to before the last one."""
     messages = self._current.recording.messages
     own = [message for message in messages if message.get("type") == "user"]
     rewind(self, min(to, len(own) - 1) if isinstance(to, int) and own else to)

@@ -1,4 +1,4 @@
-"""Faults of the legacy runtime in how a failing model is handled."""
+"""Faults of the legacy runtime in the handling of failing models."""
 
 from __future__ import annotations
 
@@ -24,57 +24,57 @@ def _as_first_attempt(init: Any, /, self: Any, *args: Any, key: Any, **kwargs: A
 error_status_lost = fault.wrap(
     "runtimes.legacy.turn:model_failure",
     result(lambda found: replace(found, status=None)),
-    says="An error of the API is reported without its status.",
-    origin="a port that keeps an exception's message and forgets its fields",
+    says="An API error is reported without its status.",
+    origin="a port that keeps an exception's message but not its fields",
 )
 nudge_for_any_invalid_answer = fault.wrap(
     "runtimes.legacy.chat:retry_nudge",
     instead(
         lambda nudge, error: nudge(error) or (None if error is None else NO_RESPONSE_TEXT_NUDGE)
     ),
-    says="After every invalid answer the model is reminded that it said nothing.",
+    says="The model is nudged after every invalid answer.",
     origin="seen in agent migrations: a nudge inserted where upstream has none",
 )
 stream_attempts_off_by_one = fault.wrap(
     "runtimes.legacy.chat:_MID_STREAM_ATTEMPTS",
     lambda number: number + 1,
-    says="A stream that breaks off is asked for once more than upstream does.",
+    says="A broken stream is retried once more than upstream does.",
     origin="seen in agent migrations: off by one at a threshold (attempts or retries)",
 )
 failed_tool_answer_forgotten = fault.wrap(
     "runtimes.legacy.chat:GeminiChat.fail",
     passing(request=lambda request: replace(request, answers_tools=False)),
-    says="Where the model fails over tool results, the results leave the history as well.",
+    says="When the model fails on tool results, they are removed from the history too.",
     origin="a rollback that treats every send alike; upstream keeps what the model must see",
 )
 retry_with_first_config = fault_fallback.wrap(
     "runtimes.legacy.chat:Attempt",
     remade(__init__=_as_first_attempt),
-    says="Another attempt at an answer is made with the first attempt's generation config.",
+    says="A retried answer uses the first attempt's generation config.",
     origin="a port that resolves a model's config once, before its retry loop",
 )
 invalid_answer_ends_completed = held_out.wrap(
     "runtimes.legacy.agent:_ENDS_FAILED",
     lambda kinds: tuple(kind for kind in kinds if kind.__name__ != "InvalidStream"),
-    says="A stream whose answer stayed invalid emits the error, and ends as completed.",
-    origin="a list of events that end a stream, in which one kind was forgotten",
+    says="When an answer stays invalid, the error is emitted but the stream ends as completed.",
+    origin="a list of events that end a stream, with one missing",
 )
 waits_announced_in_seconds = held_out.wrap(
     "runtimes.legacy.chat:Attempt",
     remade(_announce_retry=passing(delay_ms=lambda delay_ms: delay_ms / 1000)),
-    says="The wait before the model is asked again is announced in seconds.",
+    says="The wait before a retry is announced in seconds.",
     origin="a unit that changed on one side of a call",
 )
 
 
 @held_out_fallback(
     "runtimes.legacy.turn:Turn.run",
-    origin="a refactoring that lost the difference between a name and what it resolved to",
+    origin="a refactoring that merged a name with what it resolves to",
     closed_by="models/alias_after_tool",
 )
 def sequence_keeps_to_wanted_model(
     run: Any, /, self: Any, key: Any, *args: Any, **kwargs: Any
 ) -> Any:
-    """A prompt keeps to the name that was wanted, an alias say, not to the model it means."""
+    """A prompt keeps the wanted name, such as an alias, instead of the resolved model."""
     self._services.state.sequence_model = key.model
     return run(self, key, *args, **kwargs)

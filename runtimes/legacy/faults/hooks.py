@@ -19,7 +19,7 @@ held_out_approval = Faults(Site.LEGACY, Behaviour.APPROVAL, held_out=True)
 
 
 def _changing_history(after_chunk: Any) -> Any:
-    """What a hook made of a chunk is written into the chunk that the history keeps."""
+    """Write a hook's changes to a chunk into the chunk that the history keeps."""
 
     def parts_of(chunk: Any) -> Any:
         candidate = (chunk.get("candidates") or [{}])[0]
@@ -48,32 +48,32 @@ async def _not_blocking(before_attempt: Any, /, self: Any, request: Any, **kwarg
 hook_changes_history = fault.wrap(
     "runtimes.legacy.chat:ModelCallHooks",
     remade(after_chunk=_changing_history),
-    says="What an AfterModel hook makes of a chunk gets into the history.",
-    origin="a hook that is handed the chunk itself, and changes it in place",
+    says="An AfterModel hook's changes to a chunk enter the history.",
+    origin="a hook that gets the chunk itself and changes it in place",
 )
 model_block_ignored = fault.wrap(
     "runtimes.legacy.chat:ModelCallHooks",
     remade(before_attempt=_not_blocking),
-    says="A request that a BeforeModel hook blocks is made all the same.",
+    says="A request that a BeforeModel hook blocks is still sent.",
     origin="seen in agent migrations: a hook's block ignored",
 )
 after_agent_before_tools = fault.wrap(
     "runtimes.legacy.client:CallOutcome",
     remade(pending=lambda _: property(lambda self: False)),
-    says="AfterAgent fires after each request of a prompt, tools pending or not.",
+    says="AfterAgent fires after each request of a prompt, even with tools pending.",
     origin="seen in agent migrations: a hook fired twice, in the wrong order",
 )
 stop_hook_active_not_told = fault.wrap(
     "runtimes.legacy.client:CallOutcome",
     instead(lambda outcome, /, **_: outcome()),
-    says="An AfterAgent hook does not learn that the agent goes on because of it.",
-    origin="a flag lost between the call that was blocked and the next",
+    says="An AfterAgent hook is not informed that the agent continues because of it.",
+    origin="a flag lost between the blocked call and the next",
 )
 hooks_told_fragments_run_together = held_out.wrap(
     "runtimes.legacy.turn:AnswerReader",
     remade(text=lambda _: property(lambda self: "".join(self.texts))),
-    says="AfterAgent gets the answer's fragments without blanks between them.",
-    origin="a clean-up that takes blanks in the middle of words for mistakes",
+    says="AfterAgent gets the answer's fragments joined without blanks.",
+    origin="a clean-up of blanks in the middle of words",
     closed_by="hooks/agent_input_fragments",
 )
 
@@ -81,44 +81,42 @@ hooks_told_fragments_run_together = held_out.wrap(
 context_not_cleared = fault.wrap(
     "runtimes.legacy.client:after_agent",
     result(lambda found: (found[0] and replace(found[0], context_cleared=False), found[1])),
-    says="An AfterAgent hook that clears the context does not.",
+    says="An AfterAgent hook's request to clear the context is ignored.",
     origin="a field of a hook's output that the port does not know",
 )
 
 
 @held_out(
     "runtimes.legacy.client:before_agent",
-    origin="two verdicts of a hook that were handled together",
+    origin="two verdicts of a hook handled alike",
 )
 async def blocked_prompt_kept(
     before_agent: Any, hooks: Any, chats: Any, parts: Any, *args: Any
 ) -> Any:
-    """A prompt that a BeforeAgent hook blocks stays in the history, as a stopped one does."""
+    """A prompt that a BeforeAgent hook blocks stays in the history like a stopped one."""
     verdict, parts = await before_agent(hooks, chats, parts, *args)
     if type(verdict).__name__ == "AgentExecutionBlocked":
         chats.current.add_history({"role": "user", "parts": parts})
     return verdict, parts
 
 
-@held_out(
-    "runtimes.legacy.client:before_agent", origin="a list that was put together from the other end"
-)
+@held_out("runtimes.legacy.client:before_agent", origin="a list that was built from the other end")
 async def hook_context_before_prompt(
     before_agent: Any, hooks: Any, chats: Any, parts: Any, *args: Any
 ) -> Any:
-    """The context that a BeforeAgent hook adds stands before the prompt."""
+    """Context from a BeforeAgent hook stands before the prompt."""
     verdict, more = await before_agent(hooks, chats, parts, *args)
     return verdict, [*more[len(parts) :], *more[: len(parts)]]
 
 
 @held_out(
     "runtimes.legacy.chat:GeminiChat.send",
-    origin="a verdict of a hook that was taken for a failure of the model",
+    origin="a hook's verdict treated as a failure of the model",
 )
 async def refused_answer_undoes_prompt(
     send: Any, /, self: Any, key: Any, parts: Any, prompt_id: str, *args: Any, **kwargs: Any
 ) -> AsyncIterator[Any]:
-    """A prompt whose answer a model hook refuses is taken back out of the history."""
+    """A prompt whose answer a model hook refuses is removed from the history."""
     before, refused = self.mark(prompt_id), False
     async with aclosing(send(self, key, parts, prompt_id, *args, **kwargs)) as items:
         async for item in items:
@@ -130,10 +128,10 @@ async def refused_answer_undoes_prompt(
 
 @held_out_approval(
     "runtimes.legacy.agent:_Stream._answer",
-    origin="a filter for what has a result, which a refusal seemed to lack",
+    origin="a filter for calls with results, which drops refusals",
 )
 def refused_calls_unanswered(answer: Any, self: Any, completed: Any) -> Any:
-    """Where other calls of a batch were made, those that were refused are not answered."""
+    """When other calls of a batch ran, the refused ones are not answered."""
     parts = answer(self, completed)
     made = [call for call in completed if call.status is not CallStatus.CANCELLED]
     return [part for call in made for part in call.response.response_parts] or parts

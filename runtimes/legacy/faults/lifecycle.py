@@ -26,19 +26,19 @@ def _deaf_to_aborts(scheduler: Any) -> Any:
 ends_always_completed = fault_answers.wrap(
     "runtimes.legacy.agent:end_reason",
     returns("completed"),
-    says="An answer that was cut off for its length or refused ends like any other.",
+    says="An answer that was refused, or cut off at its length limit, ends like any other.",
     origin="seen in agent migrations: wrong end reason",
 )
 tools_outlive_abort = fault.wrap(
     "runtimes.legacy.agent:_Stream.__init__",
     given(scheduler=_deaf_to_aborts),
-    says="Tools that run at an abort run on to their end, and so do their processes.",
+    says="At an abort, running tools and their processes continue to their end.",
     origin="seen in agent migrations: children left running after an abort",
 )
 resumed_under_new_ids = fault_recording.wrap(
     "runtimes.legacy.chats:Chats._turns_of",
     result(lambda found: [(f"{number}", turn) for number, (_, turn) in enumerate(found)]),
-    says="A resumed history has ids of its own, and the recording's turns are written again.",
+    says="A resumed history gets new ids, and its turns are recorded again.",
     origin="upstream's history: durable ids came with resuming, later than the recording",
 )
 
@@ -48,16 +48,16 @@ resumed_under_new_ids = fault_recording.wrap(
     origin="seen in agent migrations: a missing `agent_end` on one exit path",
 )
 def no_end_at_turn_limit(end: Any, self: Any, reason: str, data: Any = None) -> None:
-    """A stream that reaches the turn limit has no `agent_end`."""
+    """A stream that reaches the turn limit emits no `agent_end`."""
     if reason == "max_turns":
         self.active = False
     else:
         end(self, reason, data)
 
 
-@fault("runtimes.legacy.agent:_Stream.__init__", origin="an abort that is looked at once per loop")
+@fault("runtimes.legacy.agent:_Stream.__init__", origin="an abort signal checked once per loop")
 def results_told_after_abort(init: Any, self: Any, services: Any, *args: Any) -> None:
-    """Results of tools that an abort cut short are emitted and recorded before the end."""
+    """Results of tools that an abort interrupted are emitted and recorded before the end."""
     init(self, services, *args)
     schedule = services.scheduler.schedule
 
@@ -73,17 +73,17 @@ def results_told_after_abort(init: Any, self: Any, services: Any, *args: Any) ->
 
 @fault(
     "runtimes.legacy.agent:_Stream._turn",
-    origin="a field of the send that is taken for one of the stream",
+    origin="a field of the send mistaken for one of the stream",
 )
 def display_content_kept(turn: Any, self: Any, parts: Any, shown: Any) -> Any:
-    """What a message is shown as also stands in for the requests that follow it."""
+    """A message's display content is also used for the requests that follow it."""
     self.shown = shown or getattr(self, "shown", None)
     return turn(self, parts, self.shown)
 
 
 @held_out(
     "runtimes.legacy.agent:LegacyAgentProtocol.send",
-    origin="a client's habit of aborting before it sends, moved a layer down",
+    origin="a client's habit of aborting before it sends, moved down a layer",
 )
 async def refused_send_aborts(send: Any, self: Any, payload: Any) -> Any:
     """A send that is refused because a stream is active aborts that stream."""

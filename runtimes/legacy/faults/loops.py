@@ -1,4 +1,4 @@
-"""Faults of the legacy runtime in loop detection, limits, and who speaks next."""
+"""Faults of the legacy runtime in loop detection, limits and next-speaker checks."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ def _one_turn_more(settings: Any) -> Any:
 calls_forgotten_between_requests = fault.wrap(
     "runtimes.legacy.client:GeminiClient._send",
     first(lambda self, parts, sending: self._loops._calls.clear()),
-    says="The loop detector forgets the calls it saw at every request of a prompt.",
+    says="The loop detector forgets the calls of earlier requests of a prompt.",
     origin="seen in agent migrations: identical successful calls not counted as a loop",
 )
 second_loop_warned_again = fault.wrap(
     "runtimes.legacy.client:GeminiClient._take_loop",
     passing(verdict=lambda verdict: replace(verdict, count=1)),
-    says="A prompt's second loop is reported to the model like the first, and so on.",
-    origin="a port that keeps one strike of upstream's two",
+    says="Every loop of a prompt, not only the first, is reported to the model.",
+    origin="a port that keeps one of upstream's two strikes",
 )
 send_limit_off_by_one = fault.wrap(
     "runtimes.legacy.agent:_Stream.__init__",
     given(settings=_one_turn_more),
-    says="A send may take one turn more than the limit says.",
+    says="A send may run one turn more than the limit.",
     origin="seen in agent migrations: off by one at every threshold",
 )
 follow_ups_off_by_one = fault.wrap(
     "runtimes.legacy.client:MAX_TURNS",
     lambda number: number - 1,
-    says="One request less may follow by itself than upstream allows.",
+    says="The limit of automatic follow-ups is one lower than upstream's.",
     origin="seen in agent migrations: off by one at every threshold",
 )
 next_speaker_asked_over_calls = held_out.wrap(
     "runtimes.legacy.client:GeminiClient._continuation",
     passing(turn=lambda turn: Altered(turn, answer=Altered(turn.answer, calls=[]))),
-    says="Who speaks next is asked though the answer has calls that wait to be run.",
-    origin="a condition lost when the check moved behind the turn",
+    says="The next-speaker check runs although the answer has pending calls.",
+    origin="a condition lost when the check moved after the turn",
 )
 
 
 @held_out(
     "runtimes.legacy.client:GeminiClient._watched",
-    origin="a watch that takes everything with a text for what the model says",
+    origin="a detector that treats every text as the model's answer",
 )
 def thoughts_watched_for_chanting(watched: Any, self: Any, event: Any) -> Any:
-    """A thought that comes again and again is taken for a loop of the answer."""
+    """A repeated thought counts as a loop in the answer."""
     if type(event).__name__ == "ThoughtText":
         return self._loops.add_text(event.description)
     return watched(self, event)
@@ -64,10 +64,10 @@ def thoughts_watched_for_chanting(watched: Any, self: Any, event: Any) -> Any:
 
 @held_out(
     "runtimes.legacy.client:GeminiClient._watched",
-    origin="a watch that looks at what was emitted instead of at what is about to be",
+    origin="a detector that checks what was emitted, not what comes next",
 )
 def loop_noticed_one_event_late(watched: Any, self: Any, event: Any) -> Any:
-    """The fragment or call that closes a loop is emitted before the loop is noticed."""
+    """The fragment or call that completes a loop is emitted before detection."""
     late, self.late = getattr(self, "late", LoopVerdict()), watched(self, event)
     if late.count:
         self.late = LoopVerdict()

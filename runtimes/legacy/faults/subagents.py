@@ -30,7 +30,7 @@ def _late(stop: Any, self: Any) -> None:
 
 
 def _without_thoughts(child: Any) -> Altered:
-    """`child`, which emits no thoughts."""
+    """Make `child` emit no thoughts."""
 
     def report(type: Any, data: Any) -> None:
         if str(type) != "THOUGHT_CHUNK":
@@ -42,56 +42,56 @@ def _without_thoughts(child: Any) -> Altered:
 subagent_no_grace = fault.wrap(
     "runtimes.legacy.executor:LocalAgentExecutor._recovered",
     returns(None),
-    says="An agent that stops without a result gets no turn of grace.",
+    says="A subagent that stops without a result gets no grace turn.",
     origin="the most reported failure of migrated sub-agents",
 )
 subagent_turns_off_by_one = fault.wrap(
     "runtimes.legacy.executor:LocalAgentExecutor.__init__",
     then(put("turns", 1)),
-    says="An agent's turns are counted from one.",
-    origin="a loop rewritten with a range",
+    says="A subagent's turns are counted from 1.",
+    origin="a loop rewritten with `range`",
 )
 subagent_terminator_ignored = fault.wrap(
     "runtimes.legacy.executor:ChildCalls.run",
     result(lambda found: replace(found, completed=False)),
-    says="Complete_task is a tool like any other: the agent goes on.",
+    says="`complete_task` is an ordinary tool: the subagent continues.",
     origin="migrations without a mandatory terminator",
 )
 subagent_hints_lost = fault.wrap(
     "runtimes.legacy.executor:SteeringInbox",
     passing(steering=lambda steering: Altered(steering, listen=lambda _: lambda: None)),
-    says="An agent does not hear what is said while it runs.",
-    origin="a listener that was left with the parent",
+    says="A subagent does not receive hints while it runs.",
+    origin="a listener left with the parent",
 )
 subagent_summary_uncut = fault.wrap(
     "runtimes.legacy.executor:LocalAgentExecutor._save_summary",
     instead(lambda save_summary, self, result: self._chat.recording.save_summary(result)),
-    says="The summary of an agent's session is its whole result.",
-    origin="a limit taken for a matter of display",
+    says="The summary of a subagent's session is its whole result.",
+    origin="a limit mistaken for a display option",
 )
 subagent_no_instruction = fault.wrap(
     "runtimes.legacy.executor:RequestParts",
     passing(system_instruction=lambda _: lambda: ""),
-    says="An agent's model does not get its definition's instructions.",
-    origin="a prompt that is built and not handed on",
+    says="A subagent's model does not get the instructions of its definition.",
+    origin="a prompt that is built but not passed on",
 )
 subagent_thoughts_untold = fault.wrap(
     "runtimes.legacy.executor:parse_thought",
     passing(text=lambda _: ""),
-    says="Headings of an agent's thoughts are no activity.",
-    origin="a translator that knows text and calls alone",
+    says="Headings of a subagent's thoughts are not reported as activity.",
+    origin="a translator that handles only text and calls",
 )
 subagent_never_compressed = fault.wrap(
     "runtimes.legacy.executor:compress_chat",
     returns(None),
-    says="An agent's history is never compressed.",
+    says="A subagent's history is never compressed.",
     origin="compression left with the main loop",
 )
 subagent_abort_late = fault.wrap(
     "runtimes.legacy.subagent:LegacyChildAgent.stop",
     _late,
-    says="An abort reaches an agent five seconds later.",
-    origin="an abort that is awaited behind something else",
+    says="An abort reaches a subagent five seconds late.",
+    origin="an abort awaited after something else",
 )
 
 
@@ -100,7 +100,7 @@ subagent_abort_late = fault.wrap(
     origin="a retry put around the recovery turn",
 )
 async def subagent_two_graces(last_turn: Any, self: Any, *args: Any) -> Any:
-    """An agent whose turn of grace fails gets another."""
+    """A subagent whose grace turn fails gets another."""
     result = await last_turn(self, *args)
     return result if result is not None else await last_turn(self, *args)
 
@@ -110,7 +110,7 @@ async def subagent_two_graces(last_turn: Any, self: Any, *args: Any) -> Any:
     origin="migrations that map every end to success",
 )
 async def subagent_stuck_is_success(to_its_end: Any, self: Any, *args: Any) -> Any:
-    """An agent that ended without a result is reported as one that reached its goal."""
+    """A subagent that ended without a result is reported as successful."""
     reason, result = await to_its_end(self, *args)
     stuck = str(reason) in ("ERROR_NO_COMPLETE_TASK_CALL", "MAX_TURNS", "TIMEOUT")
     return (type(reason)("GOAL") if stuck else reason), result
@@ -121,7 +121,7 @@ async def subagent_stuck_is_success(to_its_end: Any, self: Any, *args: Any) -> A
     origin="a broad except around the child's loop",
 )
 async def subagent_error_is_success(run: Any, self: Any, inputs: Any, signal: Any) -> Any:
-    """An agent whose model fails is reported as one that is done."""
+    """A subagent whose model fails is reported as successful."""
     try:
         return await run(self, inputs, signal)
     except Exception as error:
@@ -137,7 +137,7 @@ async def subagent_error_is_success(run: Any, self: Any, inputs: Any, signal: An
     origin="a session state copied for each child",
 )
 def subagent_fallback_its_own(init: Any, self: Any, child: Any) -> None:
-    """A model that an agent falls back to is not its parent's."""
+    """A subagent's fallback model does not apply to its parent."""
     services = child.services
     own = replace(services, state=copy.copy(services.state))
     init(self, replace(child, services=own))
@@ -145,7 +145,7 @@ def subagent_fallback_its_own(init: Any, self: Any, child: Any) -> None:
 
 @fault("runtimes.legacy.executor:LocalAgentExecutor._last_chance", origin="one signal for both")
 async def subagent_timeout_is_abort(last_chance: Any, self: Any, reason: Any, signal: Any) -> Any:
-    """An agent that is out of time counts as aborted."""
+    """A subagent that runs out of time counts as aborted."""
     if str(reason) != "TIMEOUT":
         return await last_chance(self, reason, signal)
     return Ended(type(reason)("ABORTED"))
@@ -156,7 +156,7 @@ async def subagent_timeout_is_abort(last_chance: Any, self: Any, reason: Any, si
     origin="one session service for all children",
 )
 def subagent_shared_history(open_chat: Any, self: Any, prompt: Any) -> Any:
-    """An agent begins with the history of the one before it."""
+    """A subagent begins with the history of the previous one."""
     chat = open_chat(self, prompt)
     kept = self._services.subagents.__dict__.setdefault("_chats", [])
     if kept:
@@ -169,7 +169,7 @@ def subagent_shared_history(open_chat: Any, self: Any, prompt: Any) -> Any:
 async def subagent_softer_warning(
     turns: Any, self: Any, parts: Any, *args: Any, recovery: bool
 ) -> Any:
-    """The last turn is asked for in softer words."""
+    """The prompt for the last turn is worded more softly."""
     if recovery:
         parts = [{"text": part["text"].replace("MUST", "should")} for part in parts]
     return await turns(self, parts, *args, recovery=recovery)
@@ -178,14 +178,14 @@ async def subagent_softer_warning(
 subagent_grace_untold = held_out.wrap(
     "runtimes.legacy.executor:LocalAgentExecutor._recovered",
     changed("_child", _without_thoughts),
-    says="That an agent was given a turn of grace is no activity.",
-    origin="a recovery that is taken for an inner matter",
+    says="A subagent's grace turn is not reported as activity.",
+    origin="a recovery treated as internal",
 )
 
 
 @held_out("runtimes.legacy.subagent:LegacyChildAgent._conduct", origin="two reasons for one end")
 async def subagent_end_is_completed(conduct: Any, self: Any, stream: Any, inputs: Any) -> None:
-    """The stream of an agent that ended at a limit ends as completed."""
+    """The stream of a subagent that hit a limit ends as completed."""
     end = stream.end
 
     def ended(reason: str) -> None:

@@ -13,23 +13,23 @@ fault = Faults(Site.LEGACY, Behaviour.TOOLS)
 call_display_lost = fault.wrap(
     "runtimes.legacy.turn:Turn._request",
     result(lambda found: replace(found, display=None)),
-    says="A requested call comes without what users are shown of it.",
-    origin="a translator that keeps the fields the model knows",
+    says="A requested call is emitted without its display.",
+    origin="a translator that keeps only the fields that the model knows",
 )
 failed_call_told_as_success = fault.wrap(
     "runtimes.legacy.translate:StreamTranslator.tool_response",
     passing(call=lambda call: replace(call, response=replace(call.response, error=None))),
-    says="A call that failed is reported as a success that says what the model got.",
-    origin="a mapping of responses that has no place for the error",
+    says="A failed call is reported as a success with the model's response.",
+    origin="a mapping of responses without a field for the error",
 )
 
 
 @fault(
     "runtimes.legacy.agent:_TurnOutcome.take",
-    origin="a guard against duplicates that goes by name and arguments instead of ids",
+    origin="a check for duplicates by name and arguments instead of ids",
 )
 def same_calls_run_once(take: Any, self: Any, event: Any) -> None:
-    """Of two calls of one answer that are the same only the first is run and answered."""
+    """Of two identical calls in one answer, only the first is run and answered."""
     request = getattr(event, "request", None)
     if request is None or all(
         (known.name, known.args) != (request.name, request.args) for known in self.requests
@@ -40,8 +40,8 @@ def same_calls_run_once(take: Any, self: Any, event: Any) -> None:
 call_ids_counted_per_chunk = fault.wrap(
     "runtimes.legacy.turn:Turn._read",
     first(put("_call_ids._count", 0)),
-    says="Calls without ids that come in different chunks get one and the same id.",
-    origin="a counter that lives as long as a chunk instead of as long as the turn",
+    says="Calls without ids in different chunks get the same id.",
+    origin="a counter kept per chunk instead of per turn",
 )
 
 
@@ -58,7 +58,7 @@ def nudge_after_trailing_blank(take: Any, self: Any, event: Any) -> None:
 
 @fault(
     "runtimes.legacy.chat:GeminiChat._take_tool_response",
-    origin="a port that leaves out upstream's turn of its own for binary data",
+    origin="a port without upstream's separate turn for binary data",
 )
 def binary_kept_in_response(_: Any, self: Any, content: Any) -> None:
     """Images and files that a tool read stay inside its response."""

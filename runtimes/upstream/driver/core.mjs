@@ -1,4 +1,4 @@
-// The installed package: what is needed of it, by name, and what it lacks.
+// The installed package: the needed parts, by name, and the missing ones.
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

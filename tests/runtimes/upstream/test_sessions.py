@@ -176,7 +176,7 @@ def test_a_version_without_a_symbol_is_named_with_it(
     seen = run_cassette(cassette(), "upstream@0.99.0")
 
     assert seen.blocker == (
-        "broke: version 0.99.0 of the core lacks what is needed of it: "
+        "broke: version 0.99.0 of the core lacks needed parts: "
         "LegacyAgentSession, loadConversationRecord; use another version"
     )
     assert pool._idle == []
