@@ -18,6 +18,8 @@ from services.wire import JsonObject
 __all__ = [
     "EVERYWHERE",
     "FIRST_SESSION",
+    "ISO_TIME",
+    "TIME_KEYS",
     "UUID",
     "call_ids",
     "error_stacks",
@@ -30,7 +32,9 @@ __all__ = [
 ]
 
 UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+ISO_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+TIME_KEYS: Final = ("timestamp", "startTime", "lastUpdated")
+"""Keys that hold the time of an item."""
 _SUFFIX = re.compile(r"(?<=_)[0-9a-z]{1,13}(?=\.txt\b)")
 FIRST_SESSION: Final = CountingIds().uuid("session")
 _LATER_SESSION = re.compile(rf"(?<=/session-)(?!{FIRST_SESSION}){UUID.pattern}(?=/)")
@@ -62,14 +66,17 @@ def _event(item: Item) -> tuple[JsonObject, str]:
 
 @rule()
 def timestamps(item: Item) -> None:
-    """When something happened is the clock's business; waits that were asked for are in `retries`.
+    """When something happened depends on the number of requests and waits before it.
 
     Only values in the wire's time format are hidden, and only under the keys that hold times.
+    Between runs of one product that are equal otherwise, `times` compares what is hidden here: a
+    retry announced after its wait, a hook that fires late. Across products, and with a baseline,
+    that stays hidden; the order of the items and the waits asked for do not.
     """
     for holder, path in dicts(item.value):
-        for key in ("timestamp", "startTime", "lastUpdated"):
+        for key in TIME_KEYS:
             value = holder.get(key)
-            if isinstance(value, str) and _ISO_TIME.fullmatch(value):
+            if isinstance(value, str) and ISO_TIME.fullmatch(value):
                 item.hide("timestamps", holder, key, join(path, key), "<time>")
 
 
