@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from typing import Any, Final
 
 from harness.parity.items import Hidden, Item, dicts, join, leaves, list_of, rule, strings
@@ -25,6 +26,7 @@ __all__ = [
     "error_stacks",
     "event_ids",
     "own_environment",
+    "own_stacks",
     "own_tasks",
     "progress_ids",
     "stream_ids",
@@ -35,6 +37,7 @@ UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 ISO_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 TIME_KEYS: Final = ("timestamp", "startTime", "lastUpdated")
 """Keys that hold the time of an item."""
+_GENERATED = re.compile(r"_\d{13}_\d+\Z|#\d+-\d+\Z")
 _SUFFIX = re.compile(r"(?<=_)[0-9a-z]{1,13}(?=\.txt\b)")
 FIRST_SESSION: Final = CountingIds().uuid("session")
 _LATER_SESSION = re.compile(rf"(?<=/session-)(?!{FIRST_SESSION}){UUID.pattern}(?=/)")
@@ -44,7 +47,10 @@ _OUTPUT_FILE = re.compile(r"tool-outputs/[^\s\"]+?_[0-9a-z]{1,13}\.txt\b")
 
 @rule()
 def event_ids(item: Item) -> None:
-    """Event ids say nothing but which event it is; a dropped event would change all that follow."""
+    """Event ids say nothing but which event it is; a dropped event would change all that follow.
+
+    An id that two events share is a difference: ids map one to one.
+    """
     event, path = _event(item)
     if isinstance(event.get("id"), str):
         item.rename("event_ids", event, "id", join(path, "id"), "event")
@@ -52,7 +58,10 @@ def event_ids(item: Item) -> None:
 
 @rule()
 def stream_ids(item: Item) -> None:
-    """A stream's id is opaque to clients: which events share one matters, not how it reads."""
+    """A stream's id is opaque to clients: which events share one matters, not how it reads.
+
+    An event that belongs to another stream is a difference: ids map one to one.
+    """
     event, path = _event(item)
     if isinstance(event.get("streamId"), str):
         item.rename("stream_ids", event, "streamId", join(path, "streamId"), "stream")
@@ -80,43 +89,71 @@ def timestamps(item: Item) -> None:
                 item.hide("timestamps", holder, key, join(path, key), "<time>")
 
 
+@rule(marker='"stack"', across=True)
+def own_stacks(item: Item) -> None:
+    """Each product's stack traces are those of its language; message and code stay compared."""
+    _hide_stack(item, "own_stacks", lambda stack: "<stack>")
+
+
 @rule(marker='"stack"')
 def error_stacks(item: Item) -> None:
-    """A stack trace names the runtime's own source lines; message and code stay compared."""
+    """The frames of a stack trace name the runtime's own source lines.
+
+    Another error under the same message would show in the lines without indentation: its class,
+    and the errors before it. They stay compared.
+    """
+    _hide_stack(item, "error_stacks", _without_frames)
+
+
+def _hide_stack(item: Item, rule: str, shown: Callable[[str], str]) -> None:
     event, path = _event(item)
     meta = event.get("_meta")
-    if isinstance(meta, dict) and isinstance(meta.get("stack"), str):
-        item.hide("error_stacks", meta, "stack", join(path, "_meta.stack"), "<stack>")
+    stack = meta.get("stack") if isinstance(meta, dict) else None
+    if isinstance(stack, str) and shown(stack) != stack:
+        item.hide(rule, meta, "stack", join(path, "_meta.stack"), shown(stack))
+
+
+def _without_frames(stack: str) -> str:
+    return "\n".join(line for line in stack.splitlines() if not line.startswith(" "))
 
 
 @rule()
 def call_ids(item: Item) -> None:
-    """A call's id ties the answer to the request: which belong together matters, not the text."""
+    """A generated id of a call ties the answer to the request; which belong together matters.
+
+    An id that the model gave stays compared: the API gets it back with the call's result. Generated
+    ids contain the time in milliseconds, or the child's id and two numbers.
+    """
     event, where = _event(item)
     for key in ("requestId", "call"):
-        if isinstance(event.get(key), str):
+        if _generated(event.get(key)):
             item.rename("call_ids", event, key, join(where, key), "call")
     activity = item.value.get("activity")
     data = activity.get("data") if isinstance(activity, dict) else None
     for key in ("callId", "id"):
-        if isinstance(data, dict) and isinstance(data.get(key), str):
+        if isinstance(data, dict) and _generated(data.get(key)):
             item.rename("call_ids", data, key, f"activity.data.{key}", "call")
     for holder, path in dicts(item.value):
         for key in ("functionCall", "functionResponse"):
             call = holder.get(key)
-            if isinstance(call, dict) and isinstance(call.get("id"), str):
+            if isinstance(call, dict) and _generated(call.get("id")):
                 item.rename("call_ids", call, "id", join(path, f"{key}.id"), "call")
         for number, call in enumerate(list_of(holder.get("toolCalls"))):
-            if isinstance(call, dict) and isinstance(call.get("id"), str):
+            if isinstance(call, dict) and _generated(call.get("id")):
                 where = join(path, f"toolCalls[{number}].id")
                 item.rename("call_ids", call, "id", where, "call")
+
+
+def _generated(id_: Any) -> bool:
+    return isinstance(id_, str) and _GENERATED.search(id_) is not None
 
 
 @rule(marker="isSubagentProgress")
 def progress_ids(item: Item) -> None:
     """What an agent is shown to think has random ids in its progress; its calls have their own.
 
-    Clients find by it which thought a later one replaces; each run gives new ones.
+    Clients find by it which thought a later one replaces; each run gives new ones. A thought that
+    replaces another one is a difference: ids map one to one.
     """
     display = item.value.get("display")
     result = display.get("result") if isinstance(display, dict) else None
@@ -147,12 +184,14 @@ def _progress(item: Item, shown: Any, path: str) -> bool:
 def random_suffixes(item: Item) -> None:
     """Files of long tool outputs end in a random suffix; the rest of the name says which it is.
 
-    After a silent fallback the session has another id, a random one, and so has their folder.
+    After a silent fallback the session has another id, a random one, and so has their folder. A
+    text that names another file than the text before it did is a difference: names map one to one.
     """
     for holder, key, path in strings(item.value):
-        if _OUTPUT_FILE.search(holder[key]):
-            shown = _OUTPUT_FILE.sub(_without_chance, holder[key])
-            item.hide("random_suffixes", holder, key, path, shown)
+        named = [found[0] for found in _OUTPUT_FILE.finditer(holder[key])]
+        if named:
+            item.hidden[path] = Hidden("random_suffixes", " ".join(named), "output file")
+            holder[key] = _OUTPUT_FILE.sub(_without_chance, holder[key])
 
 
 def _without_chance(name: re.Match[str]) -> str:
@@ -161,7 +200,10 @@ def _without_chance(name: re.Match[str]) -> str:
 
 @rule(marker=r"\.0[,}\]]")
 def whole_numbers(item: Item) -> None:
-    """JSON has one kind of number: `1` and `1.0` are the same value to every reader of the wire."""
+    """JSON has one kind of number: `1` and `1.0` are the same value to every reader of the wire.
+
+    A number that became text, or another number, is a difference.
+    """
     for holder, key, path in leaves(item.value):
         value = holder[key]
         if isinstance(value, float) and value.is_integer():
@@ -177,7 +219,8 @@ EVERYWHERE: Final = (random_suffixes, whole_numbers)
 def own_environment(item: Item) -> None:
     """The text about the environment, which opens a conversation, is each product's own words.
 
-    It is known by the tag that it begins with, which recordings and resuming rely on.
+    It is known by the tag that it begins with, which recordings and resuming rely on. A wrong date
+    or folder in it is hidden across products; within one product the text is compared.
     """
     for holder, path in dicts(item.value):
         text = holder.get("text")
@@ -188,7 +231,7 @@ def own_environment(item: Item) -> None:
 @rule(marker="</(?:objective|question)>", across=True)
 def own_tasks(item: Item) -> None:
     """Each product describes a built-in agent's task in its own words; the user's request stands
-    between tags at the end, and stays compared.
+    between tags at the end, and stays compared. Within one product the whole text is.
     """
     if item.value.get("thread", MAIN) == MAIN:
         return
