@@ -71,7 +71,7 @@ def _first_difference(one: Observation, other: Observation) -> Divergence | None
     """The first difference, without secrets."""
 
     def compared(these: Sequence[Observation], those: Sequence[Observation]) -> CaseResult:
-        # Another order of answers is another order of waits, so times say nothing.
+        # Another order of answers is another order of waits, so the times differ.
         every = compare_observations(replace(these[0], times={}), those[0]).divergences
         found = [each for each in every if each.channel not in _TIMING]
         return CaseResult(cassette=one.name, divergences=tuple(found[:1]))
