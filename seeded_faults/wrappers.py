@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 __all__ = [
     "Wrap",
+    "afterwards",
     "around",
     "changed",
     "during",
@@ -193,6 +194,25 @@ def changed(path: str, change: Callable[[Any], Any]) -> Wrap:
         finally:
             owner, name = _owner(self, path)
             setattr(owner, name, kept)
+
+    return around(context)
+
+
+def afterwards(path: str) -> Wrap:
+    """Calls of `self.path` that the original makes are made once it has ended."""
+
+    @contextmanager
+    def context(self: Any, *_args: Any, **_kwargs: Any) -> Iterator[None]:
+        owner, name = _owner(self, path)
+        kept = getattr(owner, name)
+        calls: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+        setattr(owner, name, lambda *args, **kwargs: calls.append((args, kwargs)))
+        try:
+            yield
+        finally:
+            setattr(owner, name, kept)
+            for args, kwargs in calls:
+                kept(*args, **kwargs)
 
     return around(context)
 

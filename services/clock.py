@@ -108,6 +108,9 @@ class VirtualClock:
         self._order = 0
         self._real = 0
         self._real_since_ns = 0
+        self.advanced_while_held: list[tuple[float, float]] = []
+        """When `advance` moved time while something real was going on, and by how much. How long
+        the real work took decides whether what follows it comes after that."""
         self.on_stall = on_stall
         self.before_waking: Callable[[], bool] | None = None
 
@@ -117,6 +120,8 @@ class VirtualClock:
 
     def advance(self, delta_ms: float) -> None:
         """Move time on by `delta_ms`. Waiting tasks wake when the loop is idle."""
+        if self._real:
+            self.advanced_while_held.append((self._now_ms, delta_ms))
         self._now_ms += delta_ms
 
     async def sleep(self, delay_ms: float) -> None:

@@ -57,6 +57,8 @@ def without_secrets(seen: Observation) -> Observation:
         words=seen.words,
         order=seen.order,
         times=seen.times,
+        hooks=seen.hooks,
+        raced=seen.raced,
         broken=seen.broken,
         deadline_passed=seen.deadline_passed,
     )

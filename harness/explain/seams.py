@@ -10,6 +10,7 @@ from harness.parity.channels import channel_of
 from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.evidence import Evidence
 from harness.parity.guess import Guess, Seam, probably, unknown
+from harness.parity.times import HOOK, is_time
 
 __all__ = ["seam_of"]
 
@@ -29,9 +30,20 @@ def _channel_seam(evidence: Evidence) -> Guess:
         return unknown("unsteady")
     if first.kind is Kind.REPLAY:
         return _replay_seam(first)
+    if is_time(first):
+        return _late_seam(first)
     if (child := _of_a_child(evidence)) is not None:
         return child
     return channel_of(first.channel).seam(evidence)
+
+
+def _late_seam(first: Divergence) -> Guess:
+    """The seam of a run that does the same at another time."""
+    if first.sort == HOOK:
+        return probably("late-hook", Seam.HOOKS, "what comes before a hook may be late as well")
+    if first.sort == "retry":
+        return probably("late-retry", Seam.RETRY, "what comes before a retry may be late as well")
+    return unknown("late")
 
 
 def _replay_seam(first: Divergence) -> Guess:

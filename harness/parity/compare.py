@@ -30,6 +30,7 @@ from harness.parity.provider import (
 )
 from harness.parity.side_by_side.build import packed_timelines
 from harness.parity.threads import made_comparable
+from harness.parity.times import late_divergences, times_are_comparable
 from harness.parity.verdict import CaseResult, Noise, leftover_doubts
 from harness.parity.waivers import Waivers, settle
 from harness.replay.observation import Observation
@@ -239,6 +240,10 @@ def compare_observations(
         shown, more = listed(every)
         found.extend(shown)
         cut.extend([channel.name] if more else [])
+    if not found and not fired["thread_interleaving"] and times_are_comparable(control, candidate):
+        found.extend(late_divergences(control, candidate, aligned))
+        if found:
+            del fired["timestamps"]
     here.update(canonical(_replay_facts(control)).encode())
     there.update(canonical(_replay_facts(candidate)).encode())
     return Comparison(

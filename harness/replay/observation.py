@@ -23,7 +23,7 @@ from services.state import RetryAttempt
 from services.threads import MAIN
 from services.wire import Content, JsonObject
 
-__all__ = ["ChildObservation", "Observation", "ObservedRequest", "RunPaths", "Thread"]
+__all__ = ["ChildObservation", "HookRun", "Observation", "ObservedRequest", "RunPaths", "Thread"]
 
 
 class RunPaths:
@@ -148,6 +148,18 @@ class ChildObservation(Coded):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HookRun:
+    """The start of one hook command."""
+
+    event: str
+    hook: str
+    """Its name as users see it."""
+    at_ms: int
+    """Virtual milliseconds since the run began."""
+    thread: str = MAIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
     """One run. Sequences are in the order of the run."""
 
@@ -181,7 +193,12 @@ class Observation:
     empty if unknown."""
     times: Mapping[tuple[str, int], int] = field(default_factory=dict, compare=False)
     """Channel and index of events and of the items in `order` → virtual milliseconds since the run
-    began. Neither compared nor written."""
+    began. Not written; `harness.parity.times` compares them."""
+    hooks: Sequence[HookRun] = field(default=(), compare=False)
+    """Every start of a hook, in order. Not written; `harness.parity.times` compares them."""
+    raced: Sequence[tuple[float, float]] = field(default=(), compare=False)
+    """Virtual time of each request that was made while real work was going on, and by how many
+    milliseconds it moved time. The duration of the real work decides what comes before it."""
     notes: Sequence[str] = ()
     """Notes of the replayed model: requests that found no step, and why."""
     unused_steps: Sequence[int] = ()

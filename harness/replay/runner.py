@@ -37,7 +37,7 @@ from runtimes.contract import (
     UnusableRuntime,
 )
 from runtimes.registry import open_runtime, runtime_factory
-from services.clock import VirtualClock, virtual_loop
+from services.clock import VIRTUAL_EPOCH_MS, VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
 from services.exhaustion import notice
 from services.ids import CountingProcessIds
@@ -272,6 +272,7 @@ class _Run:
     def observation(self) -> Observation:
         """Return the observation so far."""
         witness, workspace = self._witness, self._envelope.workspace
+        clock = self._envelope.clock
         return Observation(
             name=self._cassette.name,
             runtime=self._runtime,
@@ -287,6 +288,8 @@ class _Run:
             side_events=witness.side_events,
             order=witness.order,
             times=witness.times,
+            hooks=witness.hooks,
+            raced=[(at - VIRTUAL_EPOCH_MS, ms) for at, ms in clock.advanced_while_held],
             children=witness.children,
             threads=witness.threads,
             workspace_changes=changes(self._before, folder_state(workspace.root)),
@@ -331,6 +334,7 @@ class _Run:
             process_ids=self._process_ids,
             fallback_handler=self._user.fallback_handler,
             telemetry=self.telemetry,
+            notify_hooks=self._witness.on_hook,
             around_tools=None if self._between is None else self._between.around_tools,
         )
 

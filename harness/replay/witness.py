@@ -10,8 +10,9 @@ from agent_protocol.errors import ProtocolViolation
 from agent_protocol.events import AgentEvent
 from agent_protocol.lifecycle import LifecycleChecker
 from harness.replay.children import SeenChildren
-from harness.replay.observation import ChildObservation
+from harness.replay.observation import ChildObservation, HookRun
 from services.bundle import Services
+from services.hooks.events import HookNotice, HookStart
 from services.message_bus import ToolCallsUpdate
 from services.state import (
     AgentsDiscovered,
@@ -46,6 +47,7 @@ class Witness:
         self._calls: dict[tuple[str, int], list[str]] = {}
         self.retries: list[RetryAttempt] = []
         self.side_events: list[JsonObject] = []
+        self.hooks: list[HookRun] = []
         self.notes: list[str] = []
         self._listeners: list[Callable[[AgentEvent], None]] = []
         self._lifecycle = LifecycleChecker()
@@ -97,6 +99,7 @@ class Witness:
         if thread != MAIN:
             self._side_threads[len(self.side_events)] = thread
         self.side_events.append(event)
+        self._mark_sides()
 
     def on_event(self, event: AgentEvent) -> None:
         """Record an event of the agent."""
@@ -109,6 +112,19 @@ class Witness:
             self.notes.append(f"lifecycle: {violation}")
         for listener in list(self._listeners):
             listener(event)
+
+    def on_hook(self, notice: HookNotice) -> None:
+        """Record the start of a hook. Its end is a matter of real time."""
+        if isinstance(notice, HookStart):
+            thread = self._paths.inside(executing_call())
+            self.hooks.append(
+                HookRun(
+                    event=notice.event_name,
+                    hook=notice.hook_name,
+                    at_ms=self._passed(),
+                    thread=thread,
+                )
+            )
 
     def on_request(self) -> None:
         """Record the next model request."""

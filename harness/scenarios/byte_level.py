@@ -111,7 +111,9 @@ def byte_trial(
         over_bytes = _run_over_bytes(cassette, side, cuts, deadline_s)
         ran = time.process_time()
         declared = replace(cassette, unused=tuple(scripted.unused_steps))
-        result = _marked(compare(scripted, over_bytes, declared, waivers), fired)
+        # Over a socket the delays within an answer take no virtual time.
+        timeless = replace(over_bytes, times={})
+        result = _marked(compare(scripted, timeless, declared, waivers), fired)
         run_s += ran - begun
         compare_s += time.process_time() - ran
         runs += [scripted, over_bytes]

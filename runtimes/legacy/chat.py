@@ -130,18 +130,22 @@ class GeminiChat(Chat):
                 if kind is None or last:
                     raise
                 last_invalid = error if isinstance(error, InvalidStreamError) else last_invalid
-            delay_ms = _MID_STREAM_DELAY_MS * 2**attempt
             attempt += 1
-            self._services.events.emit(
-                RetryAttempt(
-                    attempt=attempt,
-                    max_attempts=min(settings.max_attempts, _MID_STREAM_ATTEMPTS),
-                    delay_ms=delay_ms,
-                    error=kind,
-                    model=self._services.models.resolve(key).model,
-                )
+            await self._wait(attempt, key, kind)
+
+    async def _wait(self, attempt: int, key: ModelConfigKey, kind: str) -> None:
+        """Announce another attempt, the first of which is number 1, and wait for it."""
+        delay_ms = _MID_STREAM_DELAY_MS * 2 ** (attempt - 1)
+        self._services.events.emit(
+            RetryAttempt(
+                attempt=attempt,
+                max_attempts=min(self._services.settings.max_attempts, _MID_STREAM_ATTEMPTS),
+                delay_ms=delay_ms,
+                error=kind,
+                model=self._services.models.resolve(key).model,
             )
-            await self._services.clock.sleep(delay_ms)
+        )
+        await self._services.clock.sleep(delay_ms)
 
     async def _read(
         self, stream: ChunkStream, asked: HookModelRequest, answers_tools: bool

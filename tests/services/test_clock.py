@@ -157,6 +157,18 @@ def test_virtual_sleep_outside_a_virtual_loop_is_refused() -> None:
     asyncio.run(main())
 
 
+def test_a_virtual_clock_notes_what_moved_it_during_real_work() -> None:
+    clock = VirtualClock()
+
+    clock.advance(1)
+    with clock.real_work():
+        clock.advance(2)
+    clock.advance(4)
+
+    assert clock.advanced_while_held == [(VIRTUAL_EPOCH_MS + 1, 2)]
+    assert clock.now_ms() == VIRTUAL_EPOCH_MS + 7
+
+
 async def test_until_aborted_awaits_the_cancelled_work() -> None:
     controller = AbortController()
     cleaned: list[bool] = []

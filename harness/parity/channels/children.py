@@ -17,6 +17,7 @@ from harness.parity.rules import (
     call_ids,
     error_stacks,
     event_ids,
+    own_stacks,
     stream_ids,
     timestamps,
 )
@@ -35,7 +36,7 @@ class _Children(Channel):
     item = "subagent report"
     cannot = "The work of the subagent is equal on both sides, so only one report can be right."
 
-    rules = (event_ids, stream_ids, timestamps, error_stacks, call_ids, *EVERYWHERE)
+    rules = (event_ids, stream_ids, timestamps, own_stacks, error_stacks, call_ids, *EVERYWHERE)
     kind = MomentKind.CHILD
 
     def items(self, seen: Observation) -> list[JsonObject]:

@@ -14,6 +14,7 @@ from harness.parity.rules import (
     call_ids,
     error_stacks,
     event_ids,
+    own_stacks,
     progress_ids,
     stream_ids,
     timestamps,
@@ -36,7 +37,16 @@ class _Events(Channel):
     item = "event"
     cannot = "Both runs did the same up to this event, so only one of the two can be right."
 
-    rules = (event_ids, stream_ids, timestamps, error_stacks, call_ids, progress_ids, *EVERYWHERE)
+    rules = (
+        event_ids,
+        stream_ids,
+        timestamps,
+        own_stacks,
+        error_stacks,
+        call_ids,
+        progress_ids,
+        *EVERYWHERE,
+    )
     when = When.AS_EMITTED
     timing = True
     kind = MomentKind.EVENT

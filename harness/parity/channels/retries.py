@@ -68,6 +68,9 @@ class _Retries(Channel):
     def item_of(self, found: Divergence) -> str:
         return "retry" if found.sort == "retry" else f"side event ({found.label})"
 
+    def meaning(self, path: str) -> str:
+        return " (virtual milliseconds since the run began)" if path == "atMs" else ""
+
     def seam(self, evidence: Evidence) -> Guess:
         return _retry_seam(evidence)
 

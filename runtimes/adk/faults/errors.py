@@ -10,7 +10,7 @@ from typing import Any
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import Altered, given, remade
 from seeded_faults.patching import all_of, replaced
-from seeded_faults.wrappers import instead, only_when, passing, returns
+from seeded_faults.wrappers import afterwards, instead, only_when, passing, returns
 from services.history.transforms import apply_retry_nudge
 
 fault = Faults(Site.ADK, Behaviour.ERRORS)
@@ -97,6 +97,12 @@ failed_prompt_kept = fault.wrap(
     only_when(lambda self, request, *, aborted, error: aborted),
     says="A prompt whose request failed stays in the history.",
     origin="google-adk's sessions append the user's event before the request",
+)
+retry_announced_when_it_begins = fault.wrap(
+    "runtimes.adk.model_call:ModelCall._wait",
+    afterwards("_services.events.emit"),
+    says="Another attempt at a stream is announced after the wait for it, not before.",
+    origin="a wait put in front of the announcement; clients show a countdown that is over",
 )
 retries_announced_from_zero = fault.wrap_all(
     ("runtimes.adk.model_call:RetryAttempt", _counting_from_zero),

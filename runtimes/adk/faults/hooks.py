@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import Altered
-from seeded_faults.wrappers import first, passing, result, returns
+from seeded_faults.wrappers import first, instead, passing, result, returns
 from services.scheduler.calls import CallStatus
 from services.tools.contract import ToolErrorType
 
@@ -31,6 +31,13 @@ def _ending_on_refusal(verdict: Any) -> Any:
     return broken
 
 
+@instead
+async def _a_moment_later(after_agent: Any, /, self: Any, stream: Any, run: Any) -> Any:
+    if run.calls._hooks.configured:
+        await self._services.clock.sleep(10)
+    return await after_agent(self, stream, run)
+
+
 before_agent_per_tool_round = fault.wrap(
     "services.hooks.prompt_calls:PromptCalls.enter",
     first(lambda self, *args: self._hooks.forget(self._prompt_id)),
@@ -42,6 +49,12 @@ after_agent_told_last_answer = fault.wrap(
     returns(None),
     says="AfterAgent gets the answer of the last request, not that of the whole prompt.",
     origin="google-adk passes the last event to a callback",
+)
+after_agent_delayed = fault.wrap(
+    "runtimes.adk.continuation:Continuation._after_agent",
+    _a_moment_later,
+    says="AfterAgent fires a moment after the end of a prompt, and everything after it is late.",
+    origin="a poll for the end of google-adk's runner",
 )
 hook_message_not_shown = fault.wrap(
     "runtimes.adk.processors.conversation:LimitsProcessor._refused",

@@ -7,7 +7,7 @@ from typing import Any
 
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import remade
-from seeded_faults.wrappers import instead, passing, result
+from seeded_faults.wrappers import afterwards, instead, passing, result
 from services.history.transforms import NO_RESPONSE_TEXT_NUDGE
 
 fault = Faults(Site.LEGACY, Behaviour.ERRORS)
@@ -21,6 +21,12 @@ def _as_first_attempt(init: Any, /, self: Any, *args: Any, key: Any, **kwargs: A
     init(self, *args, key=replace(key, is_retry=False), **kwargs)
 
 
+retry_announced_after_wait = fault.wrap(
+    "runtimes.legacy.chat:GeminiChat._wait",
+    afterwards("_services.events.emit"),
+    says="Another attempt at a stream is announced after the wait for it, not before.",
+    origin="a wait put in front of the announcement; clients show a countdown that is over",
+)
 error_status_lost = fault.wrap(
     "runtimes.legacy.turn:model_failure",
     result(lambda found: replace(found, status=None)),

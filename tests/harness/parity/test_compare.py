@@ -52,7 +52,7 @@ def test_runs_in_other_folders_are_equal() -> None:
 
 
 def test_call_ids_may_read_differently_when_they_do_so_everywhere() -> None:
-    comparison = compare_observations(observation(), observation(call="adk-1"))
+    comparison = compare_observations(observation(), observation(call="read_file_1767225600009_3"))
 
     assert comparison.divergences == ()
     assert comparison.rules["call_ids"] > 0
@@ -61,11 +61,15 @@ def test_call_ids_may_read_differently_when_they_do_so_everywhere() -> None:
 
 def test_an_answer_with_another_id_than_its_request_is_a_difference() -> None:
     seen = observation("adk")
-    other = replace(seen, events=events_with(seen, 2, requestId="somebody else"))
+    other = replace(seen, events=events_with(seen, 2, requestId="read_file_1767225600009_3"))
 
     found = only(observation(), other, ChannelName.EVENTS)
 
-    assert (found.path, found.control, found.candidate) == ("requestId", CALL, "somebody else")
+    assert (found.path, found.control, found.candidate) == (
+        "requestId",
+        CALL,
+        "read_file_1767225600009_3",
+    )
 
 
 def test_an_event_field_is_named() -> None:

@@ -105,22 +105,64 @@ def test_timestamps_hides_those_of_recorded_sessions_and_updates() -> None:
     assert outcome(seen, updated) == ([], {"timestamps": 1})
 
 
-def test_error_stacks_hides_the_stack_and_not_the_code() -> None:
-    seen = observation()
-    stack = with_event(seen, 5, _meta={"code": "E1", "stack": "elsewhere"})
-    code = with_event(seen, 5, _meta={"code": "E2", "stack": "elsewhere"})
+TRACE = 'Traceback (most recent call last):\n  File "{}", line 1\n    go()\n{}: no'
+
+
+def with_stack(frame: str, error: str, code: str = "E1") -> Observation:
+    return with_event(observation(), 5, _meta={"code": code, "stack": TRACE.format(frame, error)})
+
+
+def test_error_stacks_hides_the_frames_and_not_the_code() -> None:
+    seen = with_stack("a.py", "ValueError")
     none = with_event(seen, 5, _meta={"code": "E1"})
 
-    assert outcome(seen, stack) == ([], {"error_stacks": 1})
-    assert outcome(seen, code)[0] == ["_meta.code"]
+    assert outcome(seen, with_stack("b.py", "ValueError")) == ([], {"error_stacks": 1})
+    assert outcome(seen, with_stack("b.py", "ValueError", "E2"))[0] == ["_meta.code"]
     assert outcome(seen, none)[0] == ["_meta.stack"]
 
 
+def test_error_stacks_shows_another_error_under_the_same_message() -> None:
+    places, _ = outcome(with_stack("a.py", "ValueError"), with_stack("a.py", "TypeError"))
+
+    assert places == ["_meta.stack"]
+
+
+def test_own_stacks_hides_the_whole_stack_across_products_alone() -> None:
+    core = replace(with_stack("a.js", "ApiError"), words="upstream")
+
+    assert outcome(core, with_stack("a.py", "ValueError")) == ([], {"own_stacks": 1})
+    assert outcome(core, with_stack("a.py", "ValueError", "E2"))[0] == ["_meta.code"]
+
+
+def test_own_environment_hides_the_text_across_products_alone() -> None:
+    def resumed(date: str) -> Observation:
+        text = {"text": f"<session_context>It is {date}.</session_context>"}
+        first, *others = observation().transcript
+        return replace(observation(), transcript=[{**first, "parts": [text]}, *others])
+
+    core = replace(resumed("Monday"), words="upstream")
+
+    assert outcome(core, resumed("Tuesday")) == ([], {"own_environment": 1})
+    assert outcome(resumed("Monday"), resumed("Tuesday"))[0] == ["parts[0].text"]
+
+
 def test_call_ids_hides_the_id_in_every_channel_and_nothing_beside_it() -> None:
-    paths, rules = outcome(observation(), observation(call="c"))
+    paths, rules = outcome(observation(), observation(call="read_file_1767225600009_0"))
 
     assert paths == []
     assert set(rules) == {"call_ids"}
+
+
+def test_call_ids_shows_a_change_of_the_id_that_the_model_gave() -> None:
+    paths, _ = outcome(observation(call="read_file__c1"), observation(call="read_file__c2"))
+
+    assert "requestId" in paths
+
+
+def test_call_ids_shows_that_one_side_replaced_the_id_that_the_model_gave() -> None:
+    paths, _ = outcome(observation(call="read_file__c1"), observation())
+
+    assert "requestId" in paths
 
 
 def test_call_ids_leaves_ids_inside_arguments_and_outputs() -> None:
@@ -175,6 +217,16 @@ def test_random_suffixes_hides_a_later_session_and_not_the_first() -> None:
     first = CountingIds().uuid("session")
     assert outcome(wrote(UUIDS[0]), wrote(UUIDS[1])) == ([], {"random_suffixes": 1})
     assert outcome(wrote(first), wrote(UUIDS[1]))[0] == ["content[0].text"]
+
+
+def test_random_suffixes_shows_a_text_that_names_another_file_than_the_one_before() -> None:
+    def wrote(*suffixes: str) -> Observation:
+        texts = [f"see <HOME>/tool-outputs/session-1/shell_c1_{each}.txt" for each in suffixes]
+        content = [{"type": "text", "text": text} for text in texts]
+        return with_event(observation(), 3, content=content)
+
+    assert outcome(wrote("a8", "a8"), wrote("zz", "zz"))[0] == []
+    assert outcome(wrote("a8", "a8"), wrote("zz", "z1"))[0] == ["content[1].text"]
 
 
 def with_recordings(*sessions: tuple[str, str]) -> Observation:
