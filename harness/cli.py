@@ -56,6 +56,7 @@ _COMMANDS: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
         "shrink": ("shrink:shrink", "Make a failing cassette as small as it can be."),
         "orders": ("orders:orders", "Complete parallel work in every order, and compare."),
         "faults": ("faults:faults", "Break the runtimes on purpose, and count what is noticed."),
+        "mutants": ("mutants:mutants", "Draw small edits of the source, and count those found."),
     },
     "evidence": {
         "measure": ("measure:measure", "Run what the gate lacks for a phase, and ask the gate."),
