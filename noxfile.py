@@ -111,13 +111,13 @@ def core_agrees(session: nox.Session, observing: list[str]) -> None:
         *JOBS,
     ]
     session.run(*observe, *observing)
-    # Just now observed to be what the core does: running the core once more would tell no more.
+    # Just now observed to be what the core does: another run of the core would show nothing new.
     session.run(*against, "--control", f"baseline:{BASELINES}")
 
 
 @nox.session
 def gate(session: nox.Session) -> None:
-    """Whether phases A and B may be flipped as far as a pull request can tell; A's yes is signed.
+    """Ask the gates of phases A and B, profile pull_request; sign the answer of A.
 
     Takes the journals that `parity` and `upstream` left in parity-report/, and measures what lacks.
     `-- --policy-from origin/main` judges by the gates and waivers of that revision. The key is made

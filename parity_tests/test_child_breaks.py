@@ -40,13 +40,13 @@ def broken(monkeypatch: pytest.MonkeyPatch, name: str, *patch: Any) -> Divergenc
 
 @pytest.mark.contract("P-202")
 def test_a_lost_activity_is_found_in_the_children(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = ChildServices.tell
+    whole = ChildServices.report
 
     def lossy(self: ChildServices, type: ActivityType, data: Any) -> None:
         if type is not ActivityType.THOUGHT_CHUNK:
             whole(self, type, data)
 
-    cause = broken(monkeypatch, "subagent/thoughts", ChildServices, "tell", lossy)
+    cause = broken(monkeypatch, "subagent/thoughts", ChildServices, "report", lossy)
 
     assert (cause.channel, cause.kind) == (ChannelName.CHILDREN, Kind.MISSING)
     assert cause.label.startswith("THOUGHT_CHUNK")

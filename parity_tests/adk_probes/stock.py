@@ -127,22 +127,25 @@ class ScriptedLlm(BaseLlm):
 
 
 def _responses(chunks: Sequence[JsonObject]) -> Iterator[LlmResponse]:
+    """One partial response per part; the last one has what ends the answer, as google-adk's has."""
     whole: list[types.Part] = []
-    last: JsonObject = {}
+    ending: dict[str, Any] = {}
     for chunk in chunks:
-        (last,) = chunk["candidates"]
-        for part in last["content"]["parts"]:
+        (candidate,) = chunk["candidates"]
+        parts = candidate["content"]["parts"]
+        for index, part in enumerate(parts, start=1):
             delta = types.Part.model_validate(part)
-            yield LlmResponse(content=types.Content(role="model", parts=[delta]), partial=True)
+            if index == len(parts) and "finishReason" in candidate:
+                finish = types.FinishReason(candidate["finishReason"])
+                usage = chunk.get("usageMetadata")
+                ending = {"finish_reason": finish, "usage_metadata": usage}
+            content = types.Content(role="model", parts=[delta])
+            yield LlmResponse(content=content, partial=True, **ending)
             joins = delta.text and whole and whole[-1].text and whole[-1].thought == delta.thought
             if joins:
                 whole[-1] = types.Part(text=f"{whole[-1].text}{delta.text}", thought=delta.thought)
             else:
                 whole.append(types.Part.model_validate(part))
-    usage = chunks[-1].get("usageMetadata")
-    finish = types.FinishReason(last["finishReason"])
-    ending: dict[str, Any] = {"finish_reason": finish, "usage_metadata": usage}
-    yield LlmResponse(content=types.Content(role="model", parts=[]), partial=True, **ending)
     yield LlmResponse(content=types.Content(role="model", parts=whole), partial=False, **ending)
 
 

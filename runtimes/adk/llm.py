@@ -56,7 +56,8 @@ class GcliAgentModel(BaseLlm):
             Exception: the model could not be asked, broke off, or answered nothing usable; it is
                 `Step.failure` then.
         """
-        parts, run = self._parts, self._parts.link.run
+        parts = self._parts
+        run, expect = parts.link.run, parts.conversation.expect
         sent: SentRequest | None = None
         caught: BaseException | None = None
         answered = False
@@ -67,7 +68,8 @@ class GcliAgentModel(BaseLlm):
                 async with aclosing(call.responses(sent)) as responses:
                     async for response in responses:
                         answered = not response.partial
-                        yield self._expected(response)
+                        expect(_answer_in(response))
+                        yield response
             except asyncio.CancelledError as error:
                 caught = cancellation_or_abort(error)
                 if not isinstance(caught, AbortError):
@@ -160,9 +162,13 @@ class GcliAgentModel(BaseLlm):
 
     def _expected(self, response: LlmResponse) -> LlmResponse:
         """Have history take this answer with the next event, also where a plugin replaces that."""
-        note = note_of(response)
-        self._parts.conversation.expect(note if isinstance(note, Answer) else None)
+        self._parts.conversation.expect(_answer_in(response))
         return response
+
+
+def _answer_in(response: LlmResponse) -> Answer | None:
+    note = note_of(response)
+    return note if isinstance(note, Answer) else None
 
 
 def _noting(response: LlmResponse, shown: list[types.Part], note: Answer) -> LlmResponse:

@@ -94,8 +94,11 @@ class ModelCall:
         self._hooks = parts.hooks
         self._edits = run.step.base.edits(request)
 
-    async def responses(self, sent: SentRequest) -> AsyncGenerator[LlmResponse, None]:
+    def responses(self, sent: SentRequest) -> AsyncGenerator[LlmResponse, None]:
         """The answer, or what hooks make of it; their verdicts are no failures."""
+        return self._attempts(sent) if self._hooks is None else self._allowed(sent)
+
+    async def _allowed(self, sent: SentRequest) -> AsyncGenerator[LlmResponse, None]:
         try:
             async with aclosing(self._attempts(sent)) as responses:
                 async for response in responses:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from operator import is_
 from typing import Any, Final
 
@@ -23,7 +24,7 @@ from services.model.sdk_contents import LentList, edited_wire, request_contents,
 from services.model.sdk_json import changed_json, dumped, fields_json, typed
 from services.wire import Content, Json, JsonObject
 
-__all__ = ["UNROUTED", "RequestBase"]
+__all__ = ["UNROUTED", "RequestBase", "TypedConfig"]
 
 UNROUTED: Final = "gcli"
 """The model that ADK's `basic` writes into a request, before one is chosen."""
@@ -42,6 +43,7 @@ _KNOWN: Final = frozenset(
     field.alias or name for name, field in types.GenerateContentConfig.model_fields.items()
 )
 
+_MUTABLE: Final = (BaseModel, list, dict)
 _Tools = list[JsonObject]
 
 
@@ -52,7 +54,9 @@ class RequestBase:
         self.model: str | None = None
         """The model that was routed to; `None` before."""
         self._config = _NOTHING
-        self._contents: list[types.Content] = []
+        self._contents: tuple[Sequence[types.Content], Sequence[types.Content]] = (), ()
+        """The history and the turn that is to be sent."""
+        self._written: list[types.Content] | None = None
         self._declared: DeclaredTools | None = None
         self._instruction = ""
 
@@ -64,27 +68,26 @@ class RequestBase:
         Contents that are there already go before that turn, as ADK's own `contents` has it.
         """
         earlier = list(request.contents)
-        self._contents = [*history] if pending is None else [*history, pending]
-        request.contents = request_contents(self._contents)
-        request.contents[len(history) : len(history)] = earlier
+        self._contents = history, () if pending is None else (pending,)
+        request.contents = self._written = request_contents(history, *self._contents[1])
+        if earlier:
+            request.contents[len(history) : len(history)] = earlier
 
     def write_instruction(self, instruction: str) -> str:
         """Take the system instruction that ADK writes into the request; returns it."""
         self._instruction = instruction
         return instruction
 
-    def write_routed(self, request: LlmRequest, model: str, config: JsonObject) -> None:
-        """Write the model and its configuration, the API's JSON; what was edited before stays.
-
-        ADK's view of the configuration is without the fields that google-genai does not know.
-        """
-        known = {key: value for key, value in config.items() if key in _KNOWN}
-        base, before = typed(types.GenerateContentConfig, known), request.config
+    def write_routed(
+        self, request: LlmRequest, model: str, base: types.GenerateContentConfig
+    ) -> None:
+        """Write the model and its configuration; what was edited before stays."""
+        before = request.config
         # Changes in place stay within this request.
         written = {
-            name: copy.deepcopy(value)
+            name: _copied(value)
             for name, value in base.__dict__.items()
-            if isinstance(value, (BaseModel, list, dict))
+            if isinstance(value, _MUTABLE)
         }
         written |= _changed(before, self._config)
         written |= {name: getattr(before, name) for name in _APART}
@@ -127,15 +130,45 @@ class RequestBase:
         )
 
     def _edited_contents(self, contents: list[types.Content]) -> list[Content] | None:
-        if contents == self._contents:
+        if contents is self._written and isinstance(contents, LentList) and not contents.touched:
             return None
-        own = set(map(id, self._contents))
-        made = [wire_of(content) for content in self._contents]
+        written = [*chain(*self._contents)]
+        if contents == written:
+            return None
+        own = set(map(id, written))
+        made = [wire_of(content) for content in written]
         now = [
             wire_of(content) if id(content) in own else edited_wire(content)
             for content in list.__iter__(contents)
         ]
         return None if len(now) == len(made) and all(map(is_, now, made)) else now
+
+
+class TypedConfig:
+    """ADK's view of a session's model configurations, typed anew when the configuration changes.
+
+    The view is without the fields that google-genai does not know.
+    """
+
+    def __init__(self) -> None:
+        self._config: JsonObject | None = None
+        self._typed = _NOTHING
+
+    def of(self, config: JsonObject) -> types.GenerateContentConfig:
+        """The typed form of a configuration in the API's JSON; the caller must not change it."""
+        if config != self._config:
+            known = {key: value for key, value in config.items() if key in _KNOWN}
+            self._config = copy.deepcopy(config)
+            self._typed = typed(types.GenerateContentConfig, known)
+        return self._typed
+
+
+def _copied(value: Any) -> Any:
+    """A deep copy; a model of plain values costs less to copy by itself."""
+    plain = isinstance(value, BaseModel) and not any(
+        isinstance(each, _MUTABLE) for each in value.__dict__.values()
+    )
+    return value.model_copy() if plain else copy.deepcopy(value)
 
 
 def _changed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
@@ -10,26 +11,35 @@ from google.genai import types
 from runtimes.adk.notes import Answer, Note
 from services.chat import Delta
 from services.model.sdk_contents import WireContent, WirePart
-from services.model.sdk_json import dumped, typed
+from services.model.sdk_json import dumped, typed, unchecked
 from services.model.stream import AskedCall, AssembledTurn
 from services.wire import Content, JsonObject
 
 __all__ = ["announcing", "called_off", "chunk_of", "consolidated", "partial", "response_of"]
 
 _Usage = types.GenerateContentResponseUsageMetadata
+_COUNTS: Final = {
+    field.alias or name: name
+    for name, field in _Usage.model_fields.items()
+    if field.annotation == (int | None)
+}
+"""The names of the counts of tokens, by their names in the API's JSON."""
 
 
 def partial(delta: Delta, chunk: JsonObject) -> LlmResponse:
     """The response of one delta of `chunk`. Without a content ADK would drop it."""
-    if delta.part is not None:
+    if delta.part is None:
+        content = WireContent.bare(delta)
+    else:
         content = WireContent.of({"role": "model", "parts": [delta.part]}, delta)
+    if delta.finish_reason is None:
         return LlmResponse(content=content, partial=True)
     sources = (chunk.get("candidates") or [{}])[0].get("citationMetadata")
     return LlmResponse(
-        content=WireContent.bare(delta),
+        content=content,
         partial=True,
         finish_reason=_finish_reason(delta.finish_reason),
-        usage_metadata=None if delta.usage is None else typed(_Usage, delta.usage),
+        usage_metadata=_usage(delta.usage),
         citation_metadata=typed(types.CitationMetadata, sources) if sources else None,
     )
 
@@ -54,7 +64,7 @@ def consolidated(
     return LlmResponse(
         content=content,
         finish_reason=_finish_reason(turn.finish_reason),
-        usage_metadata=None if turn.usage is None else typed(_Usage, turn.usage),
+        usage_metadata=_usage(turn.usage),
         model_version=model,
     )
 
@@ -90,6 +100,14 @@ def chunk_of(response: LlmResponse, content: Content) -> JsonObject:
         "candidates": [candidate],
         **({"usageMetadata": dumped(usage)} if usage is not None else {}),
     }
+
+
+def _usage(usage: JsonObject | None) -> _Usage | None:
+    if usage is None:
+        return None
+    if all(type(count) is int and name in _COUNTS for name, count in usage.items()):
+        return unchecked(_Usage, {_COUNTS[name]: count for name, count in usage.items()})
+    return typed(_Usage, usage)
 
 
 def _finish_reason(reason: str | None) -> types.FinishReason | None:

@@ -147,7 +147,7 @@ class EventTranslator(ConversationEvents):
             text, thought = part.get("text") or "", bool(part.get("thought"))
             response.texts[thought].append(text)
             yield partial(self._thought if thought else self.text, text)
-        else:
+        if part is None or delta.finish_reason is not None:
             response.counted = delta.usage is not None
             yield from self._closing(delta.citations, delta.usage)
 

@@ -114,6 +114,6 @@ class LocalAgentExecutor(ChildRun):
                 thoughts = (part for part in first_parts(item) if part.get("thought"))
                 subject = parse_thought(next(thoughts, {}).get("text") or "").subject
                 if subject:
-                    child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
+                    child.report(ActivityType.THOUGHT_CHUNK, {"text": subject})
                 calls += function_calls(item)
         return key.model, calls

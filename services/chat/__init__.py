@@ -1,13 +1,15 @@
-"""A conversation's chats, as every runtime has them: history, recording, rollback, events.
+"""The chats of a conversation, for every runtime: history, recording, rollback, events.
 
-`ChatHistory` has the turns, and the places that they may go back to. `Chat` keeps the recording in
-step with them; it knows what a request and its answer leave in both. `ChatSuccession` opens one
-chat after another: start, compress, resume, rewind; a `SuccessiveChat` is one object for all of
-them. `successors` says which turns of a history are still there in the one that took its place.
-`NumberedEvents` and `ConversationEvents` make a stream's agent events. `AgentStream` emits them; a
-`StreamingAgent` has one stream at a time. `TurnLimit` and `ContextRoom` say when a request is one
-too many, or too long. `Attempt` asks the model until it begins to answer, `AnswerReader` takes in
-what it answers. How many attempts there are, and when the model is asked, is the runtime's own.
+- `ChatHistory`: the turns of a chat, and the marks to which they can go back.
+- `Chat`: a history and its recording, with the effects of a request and its answer on both.
+- `ChatSuccession`: starts, compresses, resumes and rewinds chats; a `SuccessiveChat` is one object
+  for all chats of a conversation.
+- `Attempt`, `AnswerReader`: one request to the model until it begins to answer, and the answer.
+- `NumberedEvents`, `ConversationEvents`: make a stream's agent events.
+- `AgentStream`, `StreamingAgent`: emit them, one stream at a time.
+- `TurnLimit`, `ContextRoom`: limit the number of turns and the size of a request.
+
+The runtime decides when it asks the model, and how often.
 """
 
 from services.chat.answer import AnswerReader, Delta, Requested

@@ -1,12 +1,13 @@
-"""`AnswerReader`: what the model's answer to one request has shown so far, delta by delta.
+"""`AnswerReader`: reads the model's answer to one request, delta by delta.
 
-Source: core `core/turn.ts`, which keeps the same facts of one request.
+Source: core `core/turn.ts`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from services.model.parts import citations, first_parts, response_text, response_texts
 from services.model.stream import AskedCall
@@ -17,24 +18,25 @@ __all__ = ["AnswerReader", "Delta", "Requested"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
-    """What one step of the model's stream adds to its answer.
+    """One step of the model's answer.
 
-    A chunk of the API gives its thoughts, its texts as one, each of its function calls, then one
-    closing delta without a part, if it has a finish reason or nothing else to report.
+    A chunk of the API becomes one delta for each thought, one for its texts together, and one for
+    each function call. The last delta also has the fields that close the chunk. A chunk without
+    parts becomes one delta without a part.
     """
 
     part: Part | None = None
-    """The API's JSON of a thought, a text or a function call; `None` in a closing delta."""
+    """The API's JSON of a thought, a text or a function call."""
     request: AskedCall | None = None
-    """Of a function call: a `ToolCallRequest`, or, in a child, its own kind of call."""
+    """Of a function call: a `ToolCallRequest`, or the type of call of a subagent."""
     index: int = 0
-    """The delta's place among those of its chunk, from 0."""
+    """The delta's number in its chunk, from 0."""
     citations: tuple[str, ...] = ()
-    """Of a closing delta with a finish reason: the citations not reported yet, sorted."""
+    """Of a delta with a finish reason: the citations not reported yet, sorted."""
     finish_reason: str | None = None
-    """Of a closing delta: the chunk's finish reason."""
+    """Of a chunk's last delta: the chunk's finish reason."""
     usage: JsonObject | None = None
-    """Of a closing delta with a finish reason: the chunk's `usageMetadata`."""
+    """Of a delta with a finish reason: the chunk's `usageMetadata`."""
 
 
 Requested = Callable[[JsonObject, str | None], AskedCall]
@@ -42,7 +44,7 @@ Requested = Callable[[JsonObject, str | None], AskedCall]
 
 
 class AnswerReader:
-    """One request's answer, failed attempts included. The model layer alone writes it."""
+    """One request's answer, failed attempts included. Only the model layer changes it."""
 
     def __init__(self) -> None:
         self.chunks: list[JsonObject] = []
@@ -58,7 +60,8 @@ class AnswerReader:
         self.complete = False
         """Whether the answer is in history, or a hook has replaced it."""
         self._citations: set[str] = set()
-        self._last, self._visible_before = Delta(), False
+        self._last = Delta()
+        self._before: tuple[bool, str | None] = False, None
 
     @property
     def texts(self) -> list[str]:
@@ -71,44 +74,51 @@ class AnswerReader:
         return " ".join(self.texts)
 
     def deltas(self, chunk: JsonObject, requested: Requested) -> Iterator[Delta]:
-        """Take a chunk in, delta by delta; what the caller does not ask for was never seen.
+        """Read a chunk, delta by delta; deltas that the caller does not consume do not count.
 
-        Every chunk gives at least one delta, so that an abort is noticed.
+        Every chunk has at least one delta, so that the caller can check for an abort.
         """
         self.chunks.append(chunk)
-        count = 0
-        for part, request in self._parts_of(chunk, requested):
-            yield self.see(Delta(part=part, request=request, index=count))
-            count += 1
+        parts = self._parts_of(chunk)
+        for index, part in enumerate(parts or [None]):
+            closing: dict[str, Any] = {}
+            if index >= len(parts) - 1:
+                closing = self._closing(chunk)
+            call = (part or {}).get("functionCall")
+            request = None if call is None else requested(call, chunk.get("responseId"))
+            yield self.see(Delta(part=part, request=request, index=index, **closing))
+
+    def _closing(self, chunk: JsonObject) -> dict[str, Any]:
+        """The fields of the chunk's last delta that report how the answer ended."""
         self._citations.update(citations(chunk))
         reason = (chunk.get("candidates") or [{}])[0].get("finishReason")
-        if reason:
-            sources = tuple(sorted(self._citations))
-            self._citations.clear()
-            usage = chunk.get("usageMetadata")
-            yield self.see(Delta(index=count, citations=sources, finish_reason=reason, usage=usage))
-        elif not count:
-            yield self.see(Delta())
+        if not reason:
+            return {}
+        sources = tuple(sorted(self._citations))
+        self._citations.clear()
+        return {
+            "citations": sources,
+            "finish_reason": reason,
+            "usage": chunk.get("usageMetadata"),
+        }
 
     @staticmethod
-    def _parts_of(
-        chunk: JsonObject, requested: Requested
-    ) -> Iterator[tuple[Part, AskedCall | None]]:
-        """In the order in which upstream emits a chunk: thoughts, text, function calls."""
+    def _parts_of(chunk: JsonObject) -> list[Part]:
+        """The parts of a chunk in upstream's order: thoughts, text, function calls."""
         parts = first_parts(chunk)
-        for part in parts:
-            if part.get("thought"):
-                yield {key: part[key] for key in part if key != "functionCall"}, None
+        shown = [
+            {key: part[key] for key in part if key != "functionCall"}
+            for part in parts
+            if part.get("thought")
+        ]
         text = response_text(chunk)
         if text:
-            yield {"text": text}, None
-        for part in parts:
-            if part.get("functionCall") is not None:
-                yield part, requested(part["functionCall"], chunk.get("responseId"))
+            shown.append({"text": text})
+        return [*shown, *(part for part in parts if part.get("functionCall") is not None)]
 
     def see(self, delta: Delta) -> Delta:
-        """Take in a delta that is about to be yielded; returns it."""
-        self._last, self._visible_before = delta, self.visible_text
+        """Count a delta and return it."""
+        self._last, self._before = delta, (self.visible_text, self.finish_reason)
         part = delta.part or {}
         if delta.request is not None:
             self.asked = True
@@ -119,16 +129,16 @@ class AnswerReader:
         return delta
 
     def withdraw(self) -> None:
-        """Take the last delta back: the answer loops with it, and clients do not see it."""
-        self.visible_text = self._visible_before
+        """Drop the last delta: the model is in a loop, and clients do not get the delta."""
+        self.visible_text, self.finish_reason = self._before
         if self._last.request is not None:
             self.calls.pop()
 
     def replace_calls(self, calls: Iterable[AskedCall]) -> None:
-        """The answer asks for these calls alone: a callback has replaced it."""
+        """Replace the requested calls: a callback has replaced the answer."""
         self.calls = list(calls)
         self.asked = bool(self.calls)
 
     def finish(self) -> None:
-        """The answer is complete."""
+        """Mark the answer as complete."""
         self.complete = True

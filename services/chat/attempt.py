@@ -1,7 +1,7 @@
-"""`Attempt`: one attempt at an answer, from a config key to a stream that has begun.
+"""`Attempt`: one attempt at an answer, from a config key to the beginning of a stream.
 
-Asking is retried in here, with another model where one cannot answer. A stream that breaks off, or
-is no valid answer, is the runtime's to handle: it makes another `Attempt`.
+It retries the request, if necessary with another model. After a stream that breaks off or is
+invalid, the runtime makes another `Attempt`.
 
 Source: core `core/geminiChat.ts` `makeApiCallAndProcessStream`.
 """
@@ -40,31 +40,31 @@ _Tools = list[JsonObject]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestParts:
-    """What a chat's requests carry besides its history: the main agent's, or a subagent's."""
+    """The parts of a chat's requests besides the history, of the main agent or a subagent."""
 
     role: LlmRole
     system_instruction: Callable[[], str]
     tools: Callable[[str], _Tools]
-    """What a request to a model declares as its `tools`."""
+    """Returns the `tools` of a request to a model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestEdits:
-    """What others than the product have changed in one request, in the API's JSON."""
+    """Changes of one request by code that is not the product's, in the API's JSON."""
 
     model: str | None = None
-    """Asked as it is; configuration and tools stay those of the model that was routed to."""
+    """The model for the request; configuration and tools stay those of the router's model."""
     config: Mapping[str, Json] = field(default_factory=dict)
     """Fields of the generation config; `None` removes a field."""
     instruction: Callable[[str], Json] | None = None
-    """From the product's system instruction to the edited one; `None` removes it."""
+    """Maps the product's system instruction to the edited one; `None` removes it."""
     tools: Callable[[_Tools], _Tools | None] | None = None
-    """From the product's tools to the edited ones; `None` removes them."""
+    """Maps the product's tools to the edited ones; `None` removes them."""
     contents: list[Content] | None = None
-    """What is sent instead of the history and the pending turn."""
+    """Replaces the history and the pending turn."""
 
     def applied(self, config: JsonObject, instruction: str, tools: _Tools) -> JsonObject:
-        """A request's config: the product's fields, resolved for this attempt, and the edits."""
+        """The config of a request: the product's fields, with the edits applied."""
         edited = dict(self.config)
         if self.instruction is not None:
             edited["systemInstruction"] = self.instruction(instruction)
@@ -78,9 +78,9 @@ NO_EDITS: Final = RequestEdits()
 
 
 class Attempt:
-    """One model call, asked again until the model begins to answer.
+    """One model call, retried until the model begins to answer.
 
-    Making it chooses the model that the key means now, and takes up one of its attempts.
+    The constructor chooses the current model of the key and uses one of its attempts.
     """
 
     def __init__(
@@ -99,15 +99,15 @@ class Attempt:
         """Choose the model.
 
         Args:
-            services: The session's.
-            history: The conversation to be sent, the request's own turn included.
-            request_parts: What the request carries besides the conversation.
-            key: The key of the generation config that is wanted.
-            prompt_id: The prompt's.
+            services: The session's services.
+            history: The conversation, with the turn of the request.
+            request_parts: The other parts of the request.
+            key: The key of the generation config.
+            prompt_id: The prompt's id.
             signal: Ends the call and its waits.
-            nudge: The text for the model that an invalid answer makes necessary, if any.
-            hooks: Get each request before the model does, and may change it.
-            edits: Applied to each request, before the hooks get it.
+            nudge: A text for the model after an invalid answer.
+            hooks: May change each request.
+            edits: Applied to each request before the hooks.
         """
         selection = services.availability.select(key)
         self._services = services
@@ -125,10 +125,10 @@ class Attempt:
         self._max_attempts = selection.max_attempts or services.settings.max_attempts
 
     async def connect(self) -> tuple[HookModelRequest, ChunkStream]:
-        """What the model was asked when it began to answer, and its answer.
+        """The request that the model began to answer, and its answer.
 
         Raises:
-            ApiError, NetworkError: the model could not be asked.
+            ApiError, NetworkError: the request failed.
             HookVerdict: a hook does not allow the request.
             AbortError: the signal was aborted.
         """
@@ -176,7 +176,7 @@ class Attempt:
         return request, stream
 
     async def _follow_fallback(self) -> None:
-        """Go on with the session's model where that has changed since the call began."""
+        """Use the session's active model, if it has changed since the call began."""
         services, wanted = self._services, self._routed
         if services.state.active_model != self._active_at_start:
             wanted = services.state.active_model
@@ -190,7 +190,7 @@ class Attempt:
         return self._services.models.concrete(name, custom_tools=False)
 
     def _contents(self, model: str) -> list[Content]:
-        """The contents as this model gets them; an edit of the request comes first."""
+        """The contents for this model; an edit replaces the history."""
         if self._edits.contents is None:
             contents = self._history.request_contents(model)
         else:
@@ -219,12 +219,12 @@ class Attempt:
 
 
 def retry_kind(error: Exception, settings: Settings, *, aborted: bool) -> str | None:
-    """The kind under which another attempt is announced; `None` where there is none.
+    """The kind of error in the announcement of another attempt; `None` without one.
 
     Args:
-        error: What broke off the stream, or made its answer invalid.
-        settings: The session's; they say whether failed connections are retried.
-        aborted: Whether the prompt is; an invalid answer is asked for again all the same.
+        error: The error of the stream.
+        settings: Decide whether failed connections are retried.
+        aborted: Whether the prompt is aborted. After an invalid answer this does not matter.
     """
     if isinstance(error, InvalidStreamError):
         return error.type

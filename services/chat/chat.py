@@ -1,4 +1,4 @@
-"""`Chat`: a history with its recording, and what a request and its answer leave in both.
+"""`Chat`: a history with its recording, and the effects of a request and its answer on both.
 
 Source: core `core/geminiChat.ts`.
 """
@@ -13,10 +13,7 @@ from services.bundle import Services
 from services.chat.history import ChatHistory, HistoryMark
 from services.chat_recording import ChatRecording
 from services.history.binary import binary_received, split_binary_injections
-from services.history.transforms import (
-    INTERRUPTED_RESPONSE_PLACEHOLDER,
-    has_function_response,
-)
+from services.history.transforms import INTERRUPTED_RESPONSE_PLACEHOLDER, has_function_response
 from services.model.errors import EmptyMessageError, is_cancellation
 from services.model.parts import part_list_to_string
 from services.model.stream import AssembledTurn
@@ -30,42 +27,42 @@ __all__ = ["Chat", "SentRequest"]
 
 @dataclass(frozen=True, slots=True)
 class SentRequest(HistoryMark):
-    """A user-role turn on its way to the model, and where history stood before it."""
+    """A user-role turn that is sent to the model, and the mark of the history before it."""
 
     answers_tools: bool
 
 
 class Chat(ChatHistory):
-    """One chat. `begin` comes first; a second `begin` makes it another chat."""
+    """One chat. Call `begin` first; a second `begin` starts another chat."""
 
     def __init__(self, services: Services) -> None:
         super().__init__(services.state)
         self._services = services
         self.recording: ChatRecording = services.new_recording()
         self.sending = asyncio.Lock()
-        """To be held while a request and its answer are under way: there is one at a time."""
+        """Hold it during a request and its answer, so that there is one at a time."""
 
     def begin(self, recording: ChatRecording, turns: Sequence[HistoryTurn]) -> None:
-        """Begin with `turns`, which are written to `recording`, already initialised."""
+        """Begin with `turns`, and write them to the initialised `recording`."""
         self.recording = recording
         self._prompt_start = None
         self.become(turns)
 
     def become(self, turns: Sequence[HistoryTurn]) -> None:
-        """Take another history; the recording follows it."""
+        """Replace the history, and update the recording."""
         self.replace(turns)
         self._sync_recording()
 
     def replace_history(self, contents: Sequence[Content]) -> None:
-        """Take another history, each content of which is recorded as a turn of its own."""
+        """Replace the history, and record each content as a new turn."""
         self.become(self.recording.record_history(contents))
 
     def add_history(self, content: Content) -> None:
-        """Put a turn at the end of the history without sending it; it is recorded."""
+        """Add a turn to the history and the recording without sending it."""
         self.push(*self.recording.record_content(content))
 
     def mask(self) -> MaskingResult | None:
-        """Mask the tool outputs that are long and old enough; `None` where there are none."""
+        """Mask the long and old tool outputs; `None` if there are none."""
         self.match_configured_model()
         masking, view = self._services.masking, self.view
         if not masking.due(view.raw, coalesced=view.strips_thoughts):
@@ -79,9 +76,9 @@ class Chat(ChatHistory):
     def take_request(
         self, content: Content, *, prompt_id: str, display_content: list[Part] | None = None
     ) -> SentRequest:
-        """Take a user-role turn into history and recording, as the request about to be made.
+        """Add the user-role turn of the next request to history and recording.
 
-        `display_content` is recorded beside the turn where its text differs from the turn's.
+        `display_content` is recorded too, if its text differs from the turn's.
 
         Raises:
             EmptyMessageError: the turn has no parts.
@@ -98,7 +95,7 @@ class Chat(ChatHistory):
         return SentRequest(mark.length, mark.token_count, answers_tools)
 
     def answer(self, turn: AssembledTurn, model: str) -> None:
-        """Take the model's turn into recording and history."""
+        """Add the model's turn to recording and history."""
         recording = self.recording
         for thought in turn.thoughts:
             recording.record_thought(thought.subject, thought.description)
@@ -116,13 +113,13 @@ class Chat(ChatHistory):
         self.push(turn_id, {"role": "model", "parts": turn.parts})
 
     def record_tool_calls(self, model: str, calls: Iterable[CompletedToolCall]) -> None:
-        """Write completed calls into the recording of the current chat."""
+        """Record completed calls."""
         self.recording.record_tool_calls(model, calls)
 
     def fail(self, request: SentRequest, *, aborted: bool, error: BaseException | None) -> None:
-        """Go back: after an abort to the prompt's start, after a failure to before this request.
+        """Roll back: after an abort to the prompt's start, after an error to before this request.
 
-        A failed tool response stays: the model has yet to see it.
+        After an error a tool response stays, as the model has not seen it.
         """
         start = self._prompt_start
         called_off = aborted or (error is not None and is_cancellation(error))
@@ -148,9 +145,9 @@ class Chat(ChatHistory):
         self.push(turn_id, content)
 
     def _take_tool_response(self, content: Content) -> None:
-        """Binary data inside a response becomes a user turn of its own, behind a thought.
+        """Move binary data inside a response to a separate user turn after a thought.
 
-        The recording keeps the response as the tool gave it: upstream clears its key afterwards.
+        The recording keeps the original response, as upstream clears its key afterwards.
         """
         recording, parts = self.recording, content["parts"]
         cleaned, injected = split_binary_injections(parts)

@@ -1,4 +1,4 @@
-"""The agent events of one stream, numbered. What they stand for is the runtime's to decide.
+"""Makes the numbered agent events of one stream for the runtimes.
 
 Source: core `agent/event-translator.ts`, `agent/legacy-agent-session.ts`.
 """
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 MAX_TURNS_EXCEEDED: Final = "MAX_TURNS_EXCEEDED"
-"""The `code` of an `agent_end` at a limit of turns."""
+"""The `code` of an `agent_end` at the limit of turns."""
 
 
 class NumberedEvents:
@@ -54,7 +54,7 @@ class NumberedEvents:
         self._count = 0
 
     def fields(self) -> dict[str, Any]:
-        """Id, stream and time of the stream's next event; ids are dense and count from 0."""
+        """Id, stream and time of the stream's next event; the ids count from 0 without gaps."""
         number = self._count
         self._count += 1
         return {
@@ -83,21 +83,21 @@ class NumberedEvents:
 
 
 class ConversationEvents(NumberedEvents):
-    """Makes the events of a conversation's stream; keeps the model that was last announced."""
+    """Makes the events of a conversation's stream, and keeps the model announced last."""
 
     def __init__(self, stream_id: str, *, clock: Clock) -> None:
         super().__init__(stream_id, clock=clock)
         self._model: str | None = None
 
     def user_message(self, payload: MessageSend) -> Message:
-        """The user's message, with the content that is meant to be shown."""
+        """The user's message, with the content for display if there is one."""
         content: tuple[ContentPart, ...] = payload.content
         if payload.display_content:
             content = (TextPart(text=payload.display_content),)
         return Message(**self.fields(), role="user", content=content, meta=payload.meta)
 
     def model_chosen(self, model: str) -> SessionUpdate:
-        """The `session_update` that announces the model; `usage` names it from then on."""
+        """The `session_update` that announces the model, which later `usage` events name."""
         self._model = model
         return SessionUpdate(**self.fields(), model=model)
 
@@ -106,7 +106,7 @@ class ConversationEvents(NumberedEvents):
         return Message(**self.fields(), role="agent", content=(TextPart(text=text),))
 
     def thought(self, subject: str, description: str) -> Message:
-        """A thought of the model's; the subject may be empty."""
+        """A thought of the model; the subject may be empty."""
         meta = {"source": "agent", **({"subject": subject} if subject else {})}
         thought = ThoughtPart(thought=description)
         return Message(**self.fields(), role="agent", content=(thought,), meta=meta)
@@ -117,7 +117,7 @@ class ConversationEvents(NumberedEvents):
         return Message(**self.fields(), role="agent", content=(TextPart(text=text),), meta=meta)
 
     def usage(self, usage: JsonObject, model: str | None = None) -> Usage:
-        """The token counts of an API's `usageMetadata`; `model` where it is not the one chosen."""
+        """The token counts of `usageMetadata`; `model` unless it is the announced one."""
         return Usage(
             **self.fields(),
             model=model or self._model or "unknown",
@@ -127,7 +127,7 @@ class ConversationEvents(NumberedEvents):
         )
 
     def tool_request(self, request: ToolCallRequest) -> ToolRequest:
-        """A call that the model asks for."""
+        """A call that the model requests."""
         return ToolRequest(
             **self.fields(),
             request_id=request.call_id,
@@ -182,7 +182,7 @@ class ConversationEvents(NumberedEvents):
         )
 
     def blocked(self, reason: str) -> ErrorEvent:
-        """The `error` of something that a hook refused."""
+        """The `error` after a hook's refusal."""
         return self.error(
             ErrorFields(
                 status="PERMISSION_DENIED",
@@ -194,9 +194,9 @@ class ConversationEvents(NumberedEvents):
 
 
 def request_display(tools: ToolRegistry, name: str, args: JsonObject) -> ToolDisplay | None:
-    """How a call is shown when the model asks for it; `None` where there is no such tool.
+    """The display of a requested call; `None` if there is no such tool.
 
-    Arguments from which the tool cannot build a call are shown by the tool's description.
+    For arguments that the tool refuses it has the tool's description.
     """
     tool = tools.get(name)
     if tool is None:
@@ -214,7 +214,7 @@ def request_display(tools: ToolRegistry, name: str, args: JsonObject) -> ToolDis
 def tool_call_request(
     tools: ToolRegistry, prompt_id: str, call: JsonObject, response_id: str | None
 ) -> ToolCallRequest:
-    """What the scheduler gets of a function call; `response_id` is that of its chunk."""
+    """The scheduler's request for a function call; `response_id` is that of its chunk."""
     name, args = call_name(call), call.get("args") or {}
     return ToolCallRequest(
         call_id=call.get("id") or "",

@@ -1,4 +1,4 @@
-"""The limits of a conversation: how many turns it may take, and what its model has room for.
+"""The limits of a conversation: the number of turns, and the room in the context window.
 
 Source: core `core/client.ts`, `agent/legacy-agent-session.ts`.
 """
@@ -19,7 +19,7 @@ __all__ = ["ContextRoom", "SessionTurns", "TurnLimit"]
 
 @dataclass(slots=True)
 class SessionTurns:
-    """How many requests the agents of one session have made; a reset does not clear it."""
+    """The number of requests of one session's agents; a reset does not clear it."""
 
     count: int = 0
 
@@ -39,15 +39,15 @@ class TurnLimit:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the send has had all its turns."""
+        """Whether the send has used all its turns."""
         return 0 <= self._limit <= self.turns
 
     def send_started(self) -> None:
-        """Start to count the turns of another send."""
+        """Begin to count the turns of another send."""
         self.turns = 0
 
     def turn_started(self) -> JsonObject | None:
-        """Count a turn of the send; if there is none left, return the data of its `agent_end`."""
+        """Count a turn of the send; beyond the limit, return the data of its `agent_end`."""
         if self.exhausted:
             counts = {"maxTurns": self._limit, "turnCount": self.turns}
             return {"code": MAX_TURNS_EXCEEDED, **counts}
@@ -55,7 +55,7 @@ class TurnLimit:
         return None
 
     def request_started(self) -> JsonObject | None:
-        """Count a request of the session; if it is one too many, return the `agent_end`'s data."""
+        """Count a request of the session; beyond the limit, return the data of the `agent_end`."""
         self._session.count += 1
         return {"code": MAX_TURNS_EXCEEDED} if 0 < self._limit < self._session.count else None
 
@@ -64,20 +64,20 @@ class ContextRoom:
     """Whether a request fits into the model's context window."""
 
     def __init__(self, generator: ContentGenerator) -> None:
-        """`generator` counts the tokens of media; those of other parts are estimated."""
+        """`generator` counts the tokens of media; the tokens of other parts are estimated."""
         self._generator = generator
         self._model = ""
         self._room = 0
 
     def room_measured(self, model: str, used: int) -> None:
-        """Take the room that `model`'s window has beside the `used` tokens of the last prompt."""
+        """Compute the room in `model`'s window after the `used` tokens of the last prompt."""
         self._model = model
         self._room = token_limit(model) - used
 
     async def request_measured(
         self, parts: list[Part], signal: AbortSignal, prompt_id: str
     ) -> str | None:
-        """Return the error of a request with `parts`, if the room does not suffice."""
+        """Return the error of a request with `parts` that does not fit."""
         estimated = await request_token_count(
             parts, self._generator, self._model, signal=signal, prompt_id=prompt_id
         )

@@ -1,8 +1,8 @@
-"""What became of a chat's turns when another history took their place.
+"""Matches the turns of a chat with those of the history that replaced them.
 
-A resume and a rewind leave the turns their ids. Masking and compression give every turn a new one,
-and may make one turn of several; the parts of what they keep are the same objects, but for
-responses that they cut short and calls that they sign.
+After a resume or a rewind the turns keep their ids. Masking and compression give every turn a new
+id and may merge turns. The parts that they keep are the same objects, except responses that they
+cut and calls that they sign.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ __all__ = ["successors", "with_parts"]
 def successors(
     old: Sequence[HistoryTurn], new: Sequence[HistoryTurn]
 ) -> tuple[dict[int, int], dict[int, Part]]:
-    """Find the new turn that each old turn became: that with its id, else that with parts of it.
+    """Find the new turn for each old turn: the one with its id, else the one with its parts.
 
     Returns:
-        The new turns' indices by those of the old turns, which lack the turns that are gone; and
-        the parts that took the place of others, by the identity (`id`) of those.
+        The index of the new turn for the index of each old turn that is still there; and the new
+        part for the identity (`id`) of each replaced part.
     """
     named = {turn_id: index for index, (turn_id, _) in enumerate(new)}
     found = {
@@ -48,7 +48,7 @@ def successors(
 
 
 def with_parts(content: Content, changed: Mapping[int, Part]) -> Content:
-    """The content with those parts replaced whose identity (`id`) is in `changed`.
+    """Replace the parts whose identity (`id`) is in `changed`.
 
     A content without such parts is returned itself.
     """
@@ -59,7 +59,7 @@ def with_parts(content: Content, changed: Mapping[int, Part]) -> Content:
 
 
 def _keys(part: Part) -> Iterator[object]:
-    """What a part is found by: itself, then the id of its call."""
+    """The keys for finding a part: its identity, then the id of its call."""
     yield id(part)
     for kind in ("functionResponse", "functionCall"):
         call = part.get(kind)

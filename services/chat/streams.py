@@ -1,4 +1,4 @@
-"""`AgentStream` and `StreamingAgent`: what a send's stream and its agent are in every runtime.
+"""`AgentStream` and `StreamingAgent`: a send's stream and its agent, for every runtime.
 
 Source: core `agent/legacy-agent-session.ts`, `agents/local-subagent-protocol.ts`.
 """
@@ -36,8 +36,7 @@ class AgentStream:
     async def run(self, work: Callable[[], Awaitable[None]]) -> None:
         """Emit `agent_start` and do `work`, which ends the stream.
 
-        An exception that escapes `work` becomes an `error` and the end, but after an abort only
-        the end.
+        An exception of `work` becomes an `error` and the end, after an abort only the end.
         """
         self.emit(self._events.start())
         try:
@@ -45,7 +44,7 @@ class AgentStream:
         except asyncio.CancelledError:
             self.end("aborted")
             raise
-        except Exception as error:  # noqa: BLE001 - whatever escaped is the stream's failure
+        except Exception as error:  # noqa: BLE001 - any exception of the work ends the stream
             if self.controller.signal.aborted or isinstance(error, AbortError):
                 self.end("aborted")
             else:
@@ -55,7 +54,7 @@ class AgentStream:
             self.active = False
 
     def drop(self) -> None:
-        """Emit the start and the end of a stream whose work never began."""
+        """Emit the start and the end of a stream whose work did not begin."""
         self.emit(self._events.start())
         self.end("aborted")
 
@@ -65,14 +64,14 @@ class AgentStream:
         self._log.emit(events)
 
     def end(self, reason: str, data: Mapping[str, Any] | None = None) -> None:
-        """Emit `agent_end`, unless the stream has had its one."""
+        """Emit `agent_end`, unless the stream has ended."""
         if not self.ended:
             self.emit(self._events.end(reason, data))
         self.active = False
 
 
 class StreamingAgent(AgentProtocol):
-    """An agent whose sends are streams, one at a time. Each stream is a task of the engine."""
+    """An agent with one stream at a time, each of which is a task of the engine."""
 
     def __init__(self, tasks: BackgroundTasks) -> None:
         self._tasks = tasks

@@ -1,8 +1,7 @@
-"""`ChatSuccession`: the chats of one conversation, each of which takes the place of the one before.
+"""`ChatSuccession`: the chats of one conversation, each of which replaces the one before.
 
-A chat begins with the environment's context, or with a history that goes on from somewhere: from a
-compression, or from a recording. The recording is the truth about a conversation: what is resumed
-or rewound is derived from it, ids included, so that the same recording gives the same history.
+A chat begins with the environment's context, or with the history of a compression or a recording. A
+resumed or rewound history, with its ids, depends on the recording alone.
 
 Source: core `core/client.ts` (`startChat`, `resetChat`, `resumeChat`, `tryCompressChat`) and
 `utils/sessionUtils.ts`.
@@ -34,36 +33,36 @@ __all__ = ["ChatSuccession", "SuccessiveChat"]
 
 
 class ChatSuccession(ABC):
-    """One conversation's chats, of which one is the current. `start` begins the first, too."""
+    """The chats of one conversation, one of which is current. `start` also begins the first."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
         self.declarations = ToolDeclarations(services.tools, services.state)
-        """What the conversation's requests declare as their tools."""
+        """The tool declarations of the conversation's requests."""
         self.loops = services.new_loop_detector(lambda: self.current.shown_history())
-        """Outlives chats: a reset keeps what it has seen."""
+        """Shared by all chats: a reset does not clear it."""
         self.hooks = PromptHooks(services.hooks)
-        """Which prompts hooks have got; outlives chats too."""
+        """The prompts that hooks have got; shared by all chats."""
 
     @property
     @abstractmethod
     def current(self) -> Chat:
-        """The current chat. Ask anew after every wait: `start` may have replaced it."""
+        """The current chat; `start` may replace it during every wait."""
 
     @abstractmethod
     def _open(self, recording: ChatRecording, turns: Sequence[HistoryTurn]) -> None:
-        """Make a chat with these turns the current one; see `Chat.begin`."""
+        """Make a chat with `turns` the current one; see `Chat.begin`."""
 
     @property
     def model_for_limits(self) -> str:
-        """The model whose context window counts: the prompt's, else what the session is set to."""
+        """The model for the size of the context window: the prompt's, else the session's."""
         state = self._services.state
         return state.sequence_model or self._services.models.concrete(
             state.active_model, custom_tools=False
         )
 
     def begin_sequence(self, prompt_id: str, parts: list[Part]) -> None:
-        """Begin a request; under another prompt id than before it begins a sequence of them."""
+        """Begin a request; a new prompt id begins a new sequence of requests."""
         state = self._services.state
         self._services.availability.reset_turn()
         previous = state.last_prompt_id
@@ -74,7 +73,7 @@ class ChatSuccession(ABC):
             state.sequence_model = None
 
     async def wanted_model(self, parts: list[Part], signal: AbortSignal, prompt_id: str) -> str:
-        """The model that a request is for: its sequence's, or else the router's choice."""
+        """The model for a request: its sequence's, else the router's choice."""
         state = self._services.state
         if state.sequence_model:
             return state.sequence_model
@@ -90,11 +89,11 @@ class ChatSuccession(ABC):
         return decision.model
 
     def publish_tokens(self) -> None:
-        """Let the session know how many tokens the current chat's last request had."""
+        """Set the session's number of tokens to that of the current chat's last request."""
         self._services.state.last_prompt_tokens = self.current.last_prompt_token_count
 
     def environment(self) -> HistoryTurn:
-        """The turn that every chat begins with."""
+        """The first turn of every chat."""
         return ENVIRONMENT_CONTEXT_ID, self._services.prompts.session_context()
 
     def start(
@@ -103,11 +102,11 @@ class ChatSuccession(ABC):
         """Begin another chat.
 
         Args:
-            turns: The history it begins with; the environment's context alone when absent.
-            resumed: The recording it goes on with; a new one when absent.
+            turns: The history; by default the environment's context alone.
+            resumed: The recording to continue; by default a new one.
 
         Raises:
-            OSError: The recording's file cannot be made.
+            OSError: The recording's file cannot be created.
         """
         services = self._services
         recording = services.new_recording()
@@ -121,18 +120,18 @@ class ChatSuccession(ABC):
         self.publish_tokens()
 
     def reset(self) -> None:
-        """Begin anew with the environment's context alone, in a new recording."""
+        """Start again with the environment's context alone, in a new recording."""
         self.start()
 
     async def compress(
         self, prompt_id: str, signal: AbortSignal, *, force: bool = False
     ) -> CompressionInfo:
-        """Summarise the history if it is long enough, or because `force` says so.
+        """Summarise the history if it is long enough, or with `force`.
 
-        A summarised history is a new chat on the same recording.
+        A summarised history is a new chat with the same recording.
 
         Raises:
-            ModelError: no summary could be got.
+            ModelError: the model gave no summary.
             AbortError: the signal was aborted.
         """
         services, chat = self._services, self.current
@@ -151,10 +150,10 @@ class ChatSuccession(ABC):
         return result.info
 
     def resume(self, file: Path | None) -> None:
-        """Go on from a chat recording; from this conversation's own where none is given.
+        """Continue from a chat recording, by default from the current one.
 
         Raises:
-            ValueError: it is not a chat recording.
+            ValueError: `file` is no chat recording.
         """
         path = file or self.current.recording.path
         record = load_conversation_record(path, self._services.clock) if path else None
@@ -166,7 +165,7 @@ class ChatSuccession(ABC):
         self.start(turns, ResumedSession(record, path))
 
     def rewind(self, to: str | int) -> None:
-        """Go back to before a message: its id, or its number among the user's own, from 0."""
+        """Go back to before a message: its id, or its number among the user's messages, from 0."""
         recording = self.current.recording
         if isinstance(to, int):
             own = [message for message in recording.messages if message.get("type") == "user"]
@@ -177,7 +176,7 @@ class ChatSuccession(ABC):
             self.publish_tokens()
 
     def _turns_of(self, messages: Iterable[JsonObject]) -> list[HistoryTurn]:
-        """The history that a recording's messages stand for."""
+        """The history of a recording's messages."""
         return convert_session_to_client_history(messages)
 
     def _own_recording(self) -> ResumedSession | None:
@@ -187,7 +186,7 @@ class ChatSuccession(ABC):
 
 
 class SuccessiveChat(Chat, ChatSuccession):
-    """One conversation whose chats take each other's place in this one object."""
+    """One conversation with one object for all its chats."""
 
     def __init__(self, services: Services) -> None:
         Chat.__init__(self, services)

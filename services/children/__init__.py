@@ -1,5 +1,4 @@
-"""What a running child is given by its parent, and how its calls are run.
+"""The services of a running subagent, and how its calls run.
 
-Apart from `services.subagents` because it builds on the whole bundle of services, of which that is
-a part.
+Separate from `services.subagents`, which is a part of the bundle of services that this builds on.
 """

@@ -1,4 +1,4 @@
-"""`ChildCalls`: one turn's function calls of a child, from the model's words to its answer.
+"""`ChildCalls`: runs the function calls of one turn of a subagent and makes the responses.
 
 Source: core `agents/local-executor.ts` (`processFunctionCalls`), `agents/agent-scheduler.ts`.
 """
@@ -29,7 +29,7 @@ __all__ = ["Around", "CallsOutcome", "ChildCalls", "LostToolResult", "Schedule",
 Schedule = Callable[[Sequence[ToolCallRequest]], Awaitable[Sequence[CompletedToolCall]]]
 """Runs a batch of calls to its end."""
 Around = Callable[[Sequence[ToolCallRequest], Schedule], Awaitable[Sequence[CompletedToolCall]]]
-"""Takes a batch and what runs it; may change the calls, answer some itself, replace results."""
+"""Takes a batch and its `Schedule`; may change calls, answer some itself and replace results."""
 
 logger = logging.getLogger(__name__)
 
@@ -41,26 +41,26 @@ _REJECTED: Final = (
 
 
 class LostToolResult(RuntimeError):
-    """A call has no answer although nothing was aborted. `name` is the wire's."""
+    """A call has no result although nothing was aborted. `name` is the wire's."""
 
     name = "Error"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallsOutcome:
-    """What came of a turn's calls."""
+    """The results of a turn's calls."""
 
     parts: tuple[Part, ...]
-    """The next message: one function response per call, in order of the calls."""
+    """The next message: one function response for each call, in order of the calls."""
     submitted_output: str | None
     completed: bool
     """`complete_task` has succeeded."""
     aborted: bool
-    """A call was cancelled, not by a person's no. It counts for more than `completed`."""
+    """A call was cancelled, not refused by the user. This takes precedence over `completed`."""
 
 
 class ChildCalls:
-    """Runs the calls of one child, turn by turn, and tells its activities."""
+    """Runs the calls of one subagent, turn by turn, and reports its activities."""
 
     def __init__(
         self,
@@ -72,9 +72,10 @@ class ChildCalls:
         """Make it.
 
         Args:
-            child: the child.
-            waiting: told True when a person begins to be waited for, False when they answered.
-            record: records completed calls under a model, before anything is told of them.
+            child: the subagent.
+            waiting: receives True when a confirmation begins to wait for the user, False when the
+                user has answered.
+            record: records completed calls under a model, before they are reported.
         """
         self._child = child
         self._waiting = waiting
@@ -97,8 +98,8 @@ class ChildCalls:
             prompt_id: the turn's; also the scheduler's id.
             signal: ends the calls.
             model: recorded with the results.
-            around: takes part before and after the batch runs.
-            added: names of tools that `around` brings, besides those of the child's toolset.
+            around: runs the batch, with actions before and after it.
+            added: names of the tools that `around` adds to the subagent's toolset.
 
         Raises:
             LostToolResult: a call has no result.
@@ -140,21 +141,21 @@ class ChildCalls:
 
 @dataclass(slots=True)
 class _Batch:
-    """One turn's calls under their ids, and what is known of each so far."""
+    """One turn's calls under their ids, and the results so far."""
 
     child: ChildServices
     prompt_id: str
     calls: list[tuple[str, JsonObject]]
     names: dict[str, str] = field(default_factory=dict)
-    """What the model called under each id. A hook may have another tool called after it under the
-    same id; what came of that is told under the first one's name."""
+    """The tool that the model called under each id. Reports keep this name when a hook replaces the
+    call by a call of another tool."""
     results: dict[str, Part | None] = field(default_factory=dict)
     submitted: str | None = None
     task_completed: bool = False
     aborted: bool = False
 
     def requests(self, added: frozenset[str]) -> list[ToolCallRequest]:
-        """Those that go to a scheduler; the others are answered at once."""
+        """The calls for the scheduler; refused calls get their answer here."""
         allowed = self.child.toolset.allowed_names() | added
         requests: list[ToolCallRequest] = []
         for call_id, call in self.calls:
@@ -163,7 +164,7 @@ class _Batch:
             except ValueError as error:
                 self._refuse(call_id, call, "tool_call", str(error))
                 continue
-            self._tell_start(call_id, call, args)
+            self._report_start(call_id, call, args)
             name = _shown(call)
             if name not in allowed:
                 self._refuse(call_id, call, "tool_call_unauthorized", unauthorized(name))
@@ -181,26 +182,26 @@ class _Batch:
         return requests
 
     def take(self, call: CompletedToolCall) -> None:
-        """Tell what came of a call, and keep its answer."""
+        """Report the end of a call and keep its answer."""
         call_id, response = call.request.call_id, call.response
         answer = response.response_parts[0] if response.response_parts else None
         if call.status is CallStatus.SUCCESS:
             self._take_success(call)
         elif call.status is CallStatus.ERROR:
-            self._tell_error(call, response.error or "Unknown error", ActivityErrorType.GENERIC)
+            self._report_end(call, response.error or "Unknown error", ActivityErrorType.GENERIC)
         elif call.outcome is ConfirmationOutcome.CANCEL:
-            self._tell_error(call, _REJECTED, ActivityErrorType.REJECTED)
+            self._report_end(call, _REJECTED, ActivityErrorType.REJECTED)
             answer = _error_response(call_id, {"name": self._called(call)}, _REJECTED)
         else:
-            self._tell_error(call, CANCELLED_MESSAGE, ActivityErrorType.CANCELLED)
+            self._report_end(call, CANCELLED_MESSAGE, ActivityErrorType.CANCELLED)
             self.aborted = True
         self.results[call_id] = answer
 
     def answers(self, signal: AbortSignal) -> Iterator[Part]:
-        """One answer per call.
+        """One answer for each call.
 
         Raises:
-            LostToolResult: a call has none although the run goes on.
+            LostToolResult: a call has no answer although the run goes on.
         """
         for call_id, call in self.calls:
             part = self.results.get(call_id)
@@ -221,12 +222,12 @@ class _Batch:
 
     def _take_success(self, call: CompletedToolCall) -> None:
         response = call.response
-        told: JsonObject = {"name": self._called(call), "id": call.request.call_id}
+        end: JsonObject = {"name": self._called(call), "id": call.request.call_id}
         if response.result_display is not None:
-            told["output"] = response.result_display
+            end["output"] = response.result_display
         if response.data is not None:
-            told["data"] = dict(response.data)
-        self.child.tell(ActivityType.TOOL_CALL_END, told)
+            end["data"] = dict(response.data)
+        self.child.report(ActivityType.TOOL_CALL_END, end)
         data = response.data or {}
         if call.request.name != COMPLETE_TASK or self.task_completed:
             return
@@ -235,48 +236,37 @@ class _Batch:
             output = data.get("submittedOutput")
             self.submitted = output if isinstance(output, str) else None
 
-    def _tell_start(self, call_id: str, call: JsonObject, args: JsonObject) -> None:
-        name, told = _shown(call), _named(call)
-        if told:
-            told["displayName"] = name
+    def _report_start(self, call_id: str, call: JsonObject, args: JsonObject) -> None:
+        name, start = _shown(call), _named(call)
+        if start:
+            start["displayName"] = name
         tool = self.child.services.tools.get(name)
         if tool is not None:
-            told["displayName"] = tool.display_name
+            start["displayName"] = tool.display_name
             try:
-                told["description"] = tool.build(args).description()
-            except Exception:  # whatever is wrong with the call is told when it is run
+                start["description"] = tool.build(args).description()
+            except Exception:  # the scheduler builds the call again and reports any error
                 logger.debug("no description of a call of %s", name, exc_info=True)
-        self.child.tell(ActivityType.TOOL_CALL_START, {**told, "args": args, "callId": call_id})
+        self.child.report(ActivityType.TOOL_CALL_START, {**start, "args": args, "callId": call_id})
 
     def _refuse(self, call_id: str, call: JsonObject, context: str, error: str) -> None:
         named = _named(call)
         self.results[call_id] = _error_response(call_id, named, error)
-        self.child.tell(
-            ActivityType.ERROR,
-            {
-                "context": context,
-                **named,
-                "callId": call_id,
-                "error": error,
-                "errorType": ActivityErrorType.GENERIC.value,
-            },
-        )
+        self._report_error(context, named, call_id, error, ActivityErrorType.GENERIC)
 
-    def _tell_error(self, call: CompletedToolCall, error: str, type: ActivityErrorType) -> None:
-        self.child.tell(
-            ActivityType.ERROR,
-            {
-                "context": "tool_call",
-                "name": self._called(call),
-                "callId": call.request.call_id,
-                "error": error,
-                "errorType": type.value,
-            },
-        )
+    def _report_end(self, call: CompletedToolCall, error: str, type: ActivityErrorType) -> None:
+        name = {"name": self._called(call)}
+        self._report_error("tool_call", name, call.request.call_id, error, type)
+
+    def _report_error(
+        self, context: str, named: JsonObject, call_id: str, error: str, type: ActivityErrorType
+    ) -> None:
+        facts = {"callId": call_id, "error": error, "errorType": type.value}
+        self.child.report(ActivityType.ERROR, {"context": context, **named, **facts})
 
 
 def unauthorized(name: str) -> str:
-    """What the model is told of a call of a tool that is not the child's."""
+    """The error for the model after a call of a tool that the subagent does not have."""
     return f"Unauthorized tool call: '{name}' is not available to this agent."
 
 
@@ -284,7 +274,7 @@ def _parsed_arguments(call: JsonObject) -> JsonObject:
     """A call's arguments; a model may give them as JSON text.
 
     Raises:
-        ValueError: the text is no JSON; the message is what the model is told.
+        ValueError: the text is no JSON; the model receives the message.
     """
     args = call.get("args")
     if not isinstance(args, str):
@@ -306,7 +296,7 @@ def _numbered(calls: Sequence[JsonObject], prompt_id: str) -> Iterator[tuple[str
 
 
 def _named(call: JsonObject) -> JsonObject:
-    """The `name` that is told of a call; a model may have given none."""
+    """The `name` in reports of a call; empty if the model gave none."""
     name = call.get("name")
     return {"name": name} if isinstance(name, str) else {}
 

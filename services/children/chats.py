@@ -1,4 +1,4 @@
-"""A child's chat: opened in a recording of its own, and made short. It begins with nothing.
+"""Opens and compresses the chat of a subagent, which has its own recording.
 
 Source: core `agents/local-executor.ts` (`createChatObject`, `tryCompressChat`).
 """
@@ -19,10 +19,10 @@ __all__ = ["compress_chat", "open_chat"]
 
 
 def open_chat(child: ChildServices, chat: Chat, contents: Sequence[Content]) -> None:
-    """Begin the chat and its recording, with `contents` in it already.
+    """Begin the chat and its recording with `contents`.
 
     Raises:
-        ChatNotCreated: the recording's file cannot be made, or its id names no file.
+        ChatNotCreated: the recording's file cannot be created.
     """
     with chat_being_created():
         chat.begin(child.open_recording(), _turns(child, contents))
@@ -34,7 +34,7 @@ async def compress_chat(
     """Summarise the history if it is long enough; the chat goes on in the same recording.
 
     Raises:
-        ModelError: no summary could be got.
+        ModelError: the model gave no summary.
         AbortError: the signal was aborted.
     """
     result = await child.services.compression.compress(

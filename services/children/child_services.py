@@ -1,7 +1,7 @@
-"""`ChildServices`: what a child is given: its parent's services, and a few of its own.
+"""`ChildServices`: the services of a subagent, most of them its parent's.
 
 Shared with the parent: state, models, availability, clock, settings, policy, hooks, steering.
-The child's own: tools, bus, ids, recording, compression.
+The subagent's own: tools, bus, ids, recording, compression.
 
 Source: core `agents/local-executor.ts` (`create`, `executionContext`, `callModel`).
 """
@@ -34,45 +34,45 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class _Choice:
-    """The router's answer, which holds for the whole run."""
+    """The router's choice, which holds for the whole run."""
 
     model: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildServices:
-    """One child, before anything has happened."""
+    """One subagent."""
 
     services: Services
-    """`tools`, `bus`, `ids`, `compression` and `new_recording` are the child's. Calls go through
-    `ChildCalls`, never straight to `services.scheduler`, which is the parent's."""
+    """`tools`, `bus`, `ids`, `compression` and `new_recording` are the subagent's. Its calls go
+    through `ChildCalls`: `services.scheduler` is the parent's."""
     request: ChildRequest
-    """`on_activity` is told what `tell` is."""
+    """Its `on_activity` receives what `report` reports."""
     agent_id: str
-    """The child's, and of its session and recording."""
+    """The id of the subagent, its session and its recording."""
     thread: str
-    """Its path, `T/C`."""
+    """The subagent's path, `T/C`."""
     toolset: Toolset
     """`open` it before the first turn."""
     _choice: _Choice = field(default_factory=_Choice)
 
     @property
     def definition(self) -> LocalAgentDefinition:
-        """The agent's."""
+        """The agent's definition."""
         return self.request.definition
 
     def prompt_id(self, turn: int) -> str:
         """The prompt id of model turn `turn`, from 0."""
         return f"{self.agent_id}#{turn}"
 
-    def tell(self, type: ActivityType, data: JsonObject) -> None:
-        """Tell an activity."""
+    def report(self, type: ActivityType, data: JsonObject) -> None:
+        """Report an activity."""
         self.request.on_activity(
             SubagentActivity(agent_name=self.definition.name, type=type, data=data)
         )
 
     def prompt(self, inputs: JsonObject) -> ChildPrompt:
-        """The texts of a run with `inputs`; the tools are to be open."""
+        """The texts of a run with `inputs`; open the toolset before."""
         services = self.services
         return ChildPrompt(
             definition=self.definition,
@@ -88,10 +88,10 @@ class ChildServices:
         )
 
     def open_recording(self) -> ChatRecording:
-        """Begin the child's recording, a file of its own in its parent's folder.
+        """Begin the subagent's recording, a separate file in its parent's folder.
 
         Raises:
-            OSError: the folder or file cannot be made, for another reason than a full disk.
+            OSError: the folder or file cannot be created; a full disk is no error here.
             ValueError: a session id names no file.
         """
         services = self.services
@@ -110,14 +110,14 @@ class ChildServices:
         prompt_id: str,
         signal: AbortSignal,
     ) -> ModelConfigKey:
-        """Whose config the next turn is asked with: `override_scope` is the agent's name.
+        """The key of the config for the next turn; `override_scope` is the agent's name.
 
-        Where the agent leaves the choice open, the router is asked once per child.
+        If the definition leaves the choice of the model open, the router chooses once.
 
         Args:
-            history: gives the curated one; asked only where the router is.
+            history: returns the curated history; called only for the router.
             parts: the message about to be sent.
-            prompt_id: of the turn.
+            prompt_id: the turn's.
             signal: ends the routing.
         """
         name, models = self.definition.name, self.services.models
@@ -139,23 +139,18 @@ class ChildServices:
     async def _routed(self, context: RoutingContext) -> str:
         try:
             return (await self.services.router.route(context)).model
-        except Exception:  # some model has to be asked
+        except Exception:  # without a router's choice the run goes on with the default model
             logger.warning("routing for agent %r failed", self.definition.name, exc_info=True)
             return DEFAULT_PRO
 
     @property
     def compression_model(self) -> str:
-        """The model that `services.compression.compress(model=...)` is told: `inherit`, too."""
+        """The `model` for `services.compression.compress`, which accepts `inherit`."""
         return self.definition.model.model
 
 
 def child_services(parent: Services, request: ChildRequest) -> ChildServices:
-    """Make a child's services; cheap, and nothing is on disk yet.
-
-    Args:
-        parent: the session's.
-        request: its `on_activity` is told of everything the child does.
-    """
+    """Make the services of a subagent of `parent`; this writes nothing to the disk."""
     definition = request.definition
     thread = parent.subagents.thread_of(request)
     ids = _ScopedIds(parent.ids, thread)
@@ -188,12 +183,12 @@ def child_services(parent: Services, request: ChildRequest) -> ChildServices:
 
 
 class _ScopedIds:
-    """A child's ids: what else the session does, other children included, plays no part."""
+    """The ids of a subagent, independent of the rest of the session."""
 
     def __init__(self, inner: IdSource, thread: str) -> None:
         self._inner = inner
         self._thread = thread
 
     def uuid(self, scope: str) -> str:
-        """The next id of a scope of the child's."""
+        """The next id of the subagent's `scope`."""
         return self._inner.uuid(f"{self._thread}:{scope}")

@@ -1,4 +1,4 @@
-"""What a child's requests declare: its toolset, made once."""
+"""The tool declarations of a subagent's requests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["ChildDeclarations"]
 
 
 class ChildDeclarations:
-    """The same for every model and moment, as upstream hands its list to the chat once."""
+    """Made once for all requests, as upstream gives its list to the chat once."""
 
     def __init__(self, toolset: Toolset) -> None:
         self._toolset = toolset

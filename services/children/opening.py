@@ -1,4 +1,4 @@
-"""What it comes to when a child's chat cannot be opened: its recording cannot be begun.
+"""The error of a subagent whose chat, that is its recording, cannot be opened.
 
 Source: core `agents/local-executor.ts` (`createChatObject`).
 """
@@ -15,14 +15,14 @@ __all__ = ["ChatNotCreated", "chat_being_created"]
 
 
 class ChatNotCreated(RuntimeError):
-    """The child's recording cannot be begun. `name` is the wire's."""
+    """The subagent's recording cannot be opened. `name` is the wire's."""
 
     name = "Error"
 
 
 @contextmanager
 def chat_being_created() -> Iterator[None]:
-    """Around the making of a child's chat: the model reads what goes wrong there.
+    """Raise errors of opening a recording in the words that the model receives.
 
     Raises:
         ChatNotCreated: in place of an `OSError` or a `ValueError` of the recording.
@@ -40,6 +40,6 @@ def _not_created(why: str) -> ChatNotCreated:
 
 
 def _in_words(error: OSError) -> str:
-    # Folders are named by ids, in which nothing is left that could look like the file's ending.
+    # Folders are named by ids, which cannot contain the file's ending.
     file = isinstance(error.filename, str) and Path(error.filename).suffix == ".jsonl"
     return node_error_message(error, "open" if file else "mkdir", error.filename)

@@ -1,7 +1,7 @@
-"""`ChildRun`: a child's run from its inputs to its output, and why it ends.
+"""`ChildRun`: the run of a subagent from its inputs to its output.
 
-A runtime does the turns; here is what is around them: the time, the steering, the last chance to
-submit a result.
+A runtime does the turns. This module limits their time, collects steering messages, and gives the
+model a last chance to submit a result.
 
 Source: core `agents/local-executor.ts` (`runInternal`, `executeFinalWarningTurn`).
 """
@@ -44,14 +44,14 @@ _NOT_RECOVERED: Final = "Graceful recovery attempt failed"
 
 
 class Ended(NamedTuple):
-    """Why the turns are over, and the result where there is one."""
+    """Why the turns ended, and the result if there is one."""
 
     reason: TerminateMode
     result: str | None = None
 
 
 class ChildRun(ABC):
-    """Runs one child once."""
+    """Runs one subagent once."""
 
     def __init__(self, child: ChildServices, time: RunTime) -> None:
         self._child = child
@@ -69,23 +69,23 @@ class ChildRun(ABC):
 
     @abstractmethod
     def _steered(self) -> AbstractContextManager[object]:
-        """Collect what the child is sent while its task runs."""
+        """Collect the messages to the subagent while its task runs."""
 
     @abstractmethod
     async def _turns(
         self, parts: list[Part], signal: AbortSignal, *, recovery: bool
     ) -> Ended | None:
-        """Do the turns of the task, or the one recovery turn; `None` where that asks for more."""
+        """Do the turns of the task, or the one recovery turn; `None` if that one asks for more."""
 
     async def run(self, inputs: JsonObject, signal: AbortSignal) -> AgentOutput:
-        """Run the child to its end.
+        """Run the subagent to its end.
 
         An error that ends the run is reported as an ERROR before it is raised. A time limit that
         ends a model call is no error.
 
         Raises:
-            AbortError: `signal` was aborted while the model was asked.
-            Exception: whatever ended the run: a model's fault, a missing input, a full disk.
+            AbortError: `signal` was aborted during a model call.
+            Exception: the error that ended the run, such as a model's error or a missing input.
         """
         child = self._child
         clock = child.services.clock
@@ -121,7 +121,7 @@ class ChildRun(ABC):
             ended = await self._last_chance(ended.reason, signal)
         if ended.reason is not TerminateMode.GOAL:
             return ended.reason, ended.result or TERMINATED
-        # Upstream puts words in place of an empty result, except where time broke off a call.
+        # Upstream replaces an empty result by a text, except after a timeout during a call.
         if ended.result or (broken_off and ended.result is not None):
             self._save_summary(ended.result)
             return ended.reason, ended.result
@@ -134,13 +134,13 @@ class ChildRun(ABC):
         with self._steered():
             ended = await self._limited(prompt.first_parts(query), signal)
         if ended is None:
-            raise RuntimeError("a child's turns came to an end without a reason")
+            raise RuntimeError("the turns of a subagent ended without a reason")
         return ended
 
     async def _limited(
         self, parts: list[Part], signal: AbortSignal, *, recovery: bool = False
     ) -> Ended | None:
-        """Do the turns until the user aborts or the time is up."""
+        """Do the turns until they end, the user aborts or the time is up."""
         with either_aborted(signal, self._time.signal) as either:
             ended = await self._turns(parts, either, recovery=recovery)
         if ended is not None and ended.reason is TerminateMode.ERROR_NO_COMPLETE_TASK_CALL:
@@ -148,7 +148,7 @@ class ChildRun(ABC):
         return ended
 
     async def _last_chance(self, reason: TerminateMode, signal: AbortSignal) -> Ended:
-        """Do the recovery turn; return what the run comes to with it."""
+        """Do the recovery turn and return the end of the run."""
         self.report_thought(recovery_announced(reason))
         result = await self._recovered(reason, signal)
         if result is not None:
@@ -156,7 +156,7 @@ class ChildRun(ABC):
         return Ended(reason, self._given_up(reason))
 
     async def _recovered(self, reason: TerminateMode, signal: AbortSignal) -> str | None:
-        """The result of the recovery turn, if it has one."""
+        """The result of the recovery turn, or `None`."""
         try:
             async with self._time.grace(GRACE_PERIOD_MS):
                 ended = await self._limited(final_warning(reason), signal, recovery=True)
@@ -189,7 +189,7 @@ class ChildRun(ABC):
 
     def report_thought(self, text: str) -> None:
         """Report a thought."""
-        self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": text})
+        self._child.report(ActivityType.THOUGHT_CHUNK, {"text": text})
 
     def _report_error(self, error: str, context: str | None = None) -> None:
-        self._child.tell(ActivityType.ERROR, error_data(error, context))
+        self._child.report(ActivityType.ERROR, error_data(error, context))

@@ -1,4 +1,4 @@
-"""`ChildSession`: a child behind `ChildAgent`, whatever runtime does its turns.
+"""`ChildSession`: the `ChildAgent` of a subagent, for every runtime.
 
 Source: core `agents/local-subagent-protocol.ts`.
 """
@@ -28,7 +28,7 @@ __all__ = ["ChildSession", "ChildStream"]
 
 
 class ChildStream(AgentStream):
-    """One run of a child: a stream of its activities, and a result."""
+    """One run of a subagent: a stream of its activities, and a result."""
 
     def __init__(self, services: Services, log: EventLog) -> None:
         stream_id = services.ids.uuid("stream")
@@ -42,11 +42,11 @@ class ChildStream(AgentStream):
         self.emit(activity_event(activity, self._events.fields(), lambda: self._ids.uuid("call")))
 
     def finish(self) -> None:
-        """Nothing of the run runs any more: there is a result."""
+        """Mark the run as over: there is a result."""
         self._over.set()
 
     async def take_output(self, work: Awaitable[AgentOutput]) -> None:
-        """Keep what `work` returns or raises as the result, and end the stream accordingly."""
+        """Keep the output or error of `work` as the result, and end the stream."""
         signal = self.controller.signal
         try:
             self._outcome = output = await work
@@ -59,7 +59,7 @@ class ChildStream(AgentStream):
             self.end("aborted" if signal.aborted else output.terminate_reason.end_reason)
 
     async def result(self) -> AgentOutput:
-        """Wait for the run's end and return its output; raises what the run raised."""
+        """Wait for the end of the run; return its output or raise its error."""
         await self._over.wait()
         if isinstance(self._outcome, Exception):
             raise self._outcome
@@ -67,7 +67,7 @@ class ChildStream(AgentStream):
 
 
 class ChildSession(StreamingAgent, ChildAgent):
-    """One child. It is in `running` while it has a run."""
+    """One subagent. It is in `running` during a run."""
 
     _stream: ChildStream | None
 
@@ -86,17 +86,17 @@ class ChildSession(StreamingAgent, ChildAgent):
 
     @abstractmethod
     async def _run(self, inputs: JsonObject, signal: AbortSignal) -> AgentOutput:
-        """Run the child's task to its end; nothing of the run may be left then."""
+        """Run the subagent's task to its end, with every part of it."""
 
     @property
     def agent_id(self) -> str:
-        """Its id, which is its session's and its recording's too."""
+        """The id of the subagent, its session and its recording."""
         return self._child.agent_id
 
     async def send(self, payload: AgentSend) -> str | None:
-        """Gather inputs (`UpdateSend`), or start the stream with them (`MessageSend`).
+        """Collect inputs (`UpdateSend`), or start the stream with them (`MessageSend`).
 
-        The message's text, if there is any, is the input `query`. Anything else does nothing.
+        A message's text is the input `query`. Other payloads have no effect.
 
         Raises:
             StreamActive: a stream is running.
@@ -113,7 +113,7 @@ class ChildSession(StreamingAgent, ChildAgent):
         return stream_id
 
     async def start(self, inputs: JsonObject) -> None:
-        """Start the stream with `inputs` as they are.
+        """Start the stream with `inputs`.
 
         Raises:
             StreamActive: a stream is running.
@@ -125,22 +125,22 @@ class ChildSession(StreamingAgent, ChildAgent):
         self.stop()
 
     def stop(self) -> None:
-        """Do the same, before this returns."""
+        """Abort the active stream; unlike `abort` this needs no `await`."""
         if self._stream is not None:
             self._stream.controller.abort()
 
     async def result(self) -> AgentOutput:
-        """Wait for the stream's end and return its output; raises what the run raised.
+        """Wait for the end of the stream; return its output or raise its error.
 
         Raises:
-            RuntimeError: nothing was started.
+            RuntimeError: no stream was started.
         """
         if self._stream is None:
             raise RuntimeError("No active or completed stream")
         return await self._stream.result()
 
     def report(self, activity: SubagentActivity) -> None:
-        """Report an activity to the caller that started the child, then emit it."""
+        """Report an activity to the caller that started the subagent, then emit it."""
         self._on_activity(activity)
         if self._stream is not None:
             self._stream.emit_activity(activity)

@@ -91,7 +91,7 @@ unreachable_hosts_fatal = held_out.wrap(
 )
 server_errors_labelled_by_status = held_out.wrap_all(
     ("services.model.base_llm_client:retry_error_type", _by_status),
-    ("services.tools.web_client:retry_error_type", _by_status),
+    ("services.tools.web_access:retry_error_type", _by_status),
     ("services.chat.attempt:retry_error_type", _by_status),
     says="Notices of retries call a server's error by its status instead of by its kind.",
     origin="a label made of the status before the kinds are looked at",

@@ -222,14 +222,14 @@ def end_line_taken_as_count(window: Any, self: Any) -> Any:
 
 
 @held_out(
-    "services.tools.project_memory:ProjectMemory._tell",
+    "services.tools.project_memory:ProjectMemory._unreported",
     origin="a memory made anew for every call of a tool",
 )
-def memory_told_every_time(tell: Any, self: Any, paths: Any) -> str:
+def memory_told_every_time(unreported: Any, self: Any, paths: Any) -> str:
     """A folder's memory file is reported with every answer from there, not with the first."""
-    told = set(self._told)
-    text: str = tell(self, paths)
-    self._told = told
+    reported = set(self._reported)
+    text: str = unreported(self, paths)
+    self._reported = reported
     return text
 
 

@@ -25,7 +25,7 @@ held_out = Faults(Site.SERVICE, Behaviour.SUBAGENTS, held_out=True)
 class _Silent:
     """A child that emits nothing."""
 
-    def tell(self, *args: Any) -> None:
+    def report(self, *args: Any) -> None:
         """Nothing."""
 
 

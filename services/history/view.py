@@ -147,11 +147,19 @@ class RequestView:
 
     def curated(self) -> list[Content]:
         """The turns that a request would carry, coalesced, before signatures and id stripping."""
+        turns, settled, tail = self.curated_parts()
+        return [*turns[:settled], *tail]
+
+    def curated_parts(self) -> tuple[Sequence[Content], int, list[Content]]:
+        """The curated turns without a copy of the history.
+
+        Returns:
+            A list that this view goes on changing, how many of its first turns belong to the
+            request, and the turns that follow those.
+        """
         settled, tail = self._settled_and_tail()
         self._curated += [entry.content for entry in self._entries[len(self._curated) :]]
-        shown = self._curated[:settled]
-        shown += [entry.content for entry in tail]
-        return shown
+        return self._curated, settled, [entry.content for entry in tail]
 
     def contents(self, *, signed: bool) -> list[Content]:
         """The next request's contents, oldest first; equal turns are the same objects every time.

@@ -8,13 +8,13 @@ the same object. `wire_of` and `edited_wire` read it back. A caller may attach a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, SupportsIndex, TypeVar, cast
+from itertools import chain
+from typing import Any, SupportsIndex, TypeVar
 
 from google.genai import types
 from pydantic import BaseModel
 
-from services.history.prefix import shared_prefix, shared_stack
-from services.model.sdk_json import bytes_of, changed_json, dumped, typed
+from services.model.sdk_json import bytes_of, changed_json, dumped, typed, unchecked
 from services.model.stream import AskedCall
 from services.wire import Content, Json, JsonObject, Part
 
@@ -49,7 +49,7 @@ class WireContent(types.Content):
         parts = [WirePart.of(part, role) for part in wire.get("parts") or ()]
         if isinstance(role, str):
             # The parts are of the right type by now: a validation would cost more than they do.
-            content = cls.model_construct(role=role, parts=cast("list[types.Part]", parts))
+            content = unchecked(cls, {"role": role, "parts": parts})
         else:
             content = typed(cls, {"role": role, "parts": parts})
         object.__setattr__(content, "_cargo", (wire, note))
@@ -61,7 +61,7 @@ class WireContent(types.Content):
     ) -> WireContent:
         """`content` with `parts`, as a callback made it: its fields are the truth."""
         role = content.role if content is not None else None
-        noted = cls.model_construct(role=role or "model", parts=parts)
+        noted = unchecked(cls, {"role": role or "model", "parts": parts})
         object.__setattr__(noted, "_cargo", (None, note))
         return noted
 
@@ -105,7 +105,7 @@ class WirePart(types.Part):
 
     @classmethod
     def _carrying(cls, shown: Mapping[str, Any], wire: Part | None, role: Json) -> WirePart:
-        part = _unchecked(cls, shown)
+        part = unchecked(cls, shown)
         object.__setattr__(part, "_cargo", (wire, role, bool(shown)))
         return part
 
@@ -148,25 +148,8 @@ def _call_like(kind: type[M], wire: JsonObject, data: str) -> M:
     """A call or a response, whose JSON object is under `data`."""
     call_id, name, value = wire.get("id"), wire.get("name"), wire.get(data)
     if isinstance(call_id, str) and isinstance(name, str) and isinstance(value, dict):
-        return _unchecked(kind, {"id": call_id, "name": name, data: dict(value)})
+        return unchecked(kind, {"id": call_id, "name": name, data: dict(value)})
     return typed(kind, {"id": call_id, "name": name, data: value})
-
-
-def _unchecked(kind: type[M], fields: Mapping[str, Any]) -> M:
-    """A `kind` with fields that are of the right types; a validation costs eight times as much."""
-    made = kind.__new__(kind)
-    empty = _EMPTY.get(kind)
-    if empty is None:
-        empty = _EMPTY[kind] = kind.model_construct().__dict__
-    object.__setattr__(made, "__dict__", {**empty, **fields})
-    object.__setattr__(made, "__pydantic_fields_set__", set(fields))
-    object.__setattr__(made, "__pydantic_extra__", None)
-    object.__setattr__(made, "__pydantic_private__", None)
-    return made
-
-
-_EMPTY: Final[dict[type[BaseModel], dict[str, Any]]] = {}
-"""The fields of a model without values."""
 
 
 def dumped_part(part: types.Part) -> Part:
@@ -204,17 +187,21 @@ class LentList(list[T]):
     So an edit in place stays within this list, and an item that stays in the list costs nothing.
     """
 
-    def __init__(self, items: Sequence[T], copied: Callable[[T], T]) -> None:
-        """Hold `items`, which must not change any more; `copied` copies one of them."""
+    def __init__(self, items: Sequence[T], copied: Callable[[T], T], *more: T) -> None:
+        """Hold `items` and `more`, which must not change any more; `copied` copies one of them."""
         super().__init__(items)
+        super().extend(more)
+        self.touched = False
+        """Whether an item was taken out or the list was changed since it was made."""
         self._copied = copied
-        self._made = items
+        self._made = (items, more)
         self._shared: set[int] | None = None
 
     def _lent(self, index: int) -> T:
+        self.touched = True
         item = super().__getitem__(index)
         if self._shared is None:
-            self._shared = set(map(id, self._made))
+            self._shared = set(map(id, chain(*self._made)))
         if id(item) in self._shared:
             item = self._copied(item)
             super().__setitem__(index, item)
@@ -247,32 +234,68 @@ class LentList(list[T]):
         return super().pop(index)
 
 
-def request_contents(contents: Sequence[types.Content]) -> LentList[types.Content]:
+def _touching(name: str) -> Callable[..., Any]:
+    change = getattr(list, name)
+
+    def touched(self: LentList[Any], *args: Any, **kwargs: Any) -> Any:
+        self.touched = True
+        return change(self, *args, **kwargs)
+
+    return touched
+
+
+for _change in (
+    *("__setitem__", "__delitem__", "__iadd__", "__imul__", "append", "extend", "insert"),
+    *("remove", "clear", "sort", "reverse"),
+):
+    setattr(LentList, _change, _touching(_change))
+
+
+def request_contents(
+    contents: Sequence[types.Content], *more: types.Content
+) -> LentList[types.Content]:
     """A request's contents; the history that they are made of is shared with later requests."""
 
     def copied(content: types.Content) -> types.Content:
         wire = content.wire if isinstance(content, WireContent) else None
         return content.model_copy(deep=True) if wire is None else WireContent.of(wire)
 
-    return LentList(contents, copied)
+    return LentList(contents, copied, *more)
 
 
 class TypedHistory:
     """A growing list of the API's contents in google-genai's type; each is made once."""
 
     def __init__(self) -> None:
-        self._wires: Sequence[Content] = ()
-        self._typed: list[types.Content] = []
+        self._typed: list[WireContent] = []
 
-    def follow(self, wires: Sequence[Content], *, replaced: bool = False) -> list[types.Content]:
-        """The contents for `wires`, which the history now consists of.
+    def follow(
+        self,
+        wires: Sequence[Content],
+        count: int | None = None,
+        tail: Sequence[Content] = (),
+        *,
+        replaced: bool = False,
+    ) -> Sequence[types.Content]:
+        """Return the contents for the history; the next call changes the same list.
 
-        Without `replaced` it has only grown or shrunk at its end since the last time.
+        The history consists of the first `count` of `wires` (default: all) and `tail`. Without
+        `replaced` it has only grown or shrunk at its end since the last call.
         """
-        shared = (shared_prefix if replaced else shared_stack)(self._wires, wires)
-        # Another list: the one before may still be in use as a request's.
-        self._typed = self._typed[:shared] if replaced else self._typed
+        count = len(wires) if count is None else count
+        shared = min(len(self._typed), count + len(tail))
+
+        def same(index: int) -> bool:
+            wire = wires[index] if index < count else tail[index - count]
+            return self._typed[index].wire is wire
+
+        if replaced:
+            shared = next((index for index in range(shared) if not same(index)), shared)
+        else:
+            # A content never comes back once it was taken away, so the search begins at the end.
+            while shared and not same(shared - 1):
+                shared -= 1
         del self._typed[shared:]
-        self._typed.extend(WireContent.of(wire) for wire in wires[shared:])
-        self._wires = wires
+        self._typed.extend(map(WireContent.of, wires[shared:count]))
+        self._typed.extend(map(WireContent.of, tail[max(shared - count, 0) :]))
         return self._typed

@@ -28,7 +28,7 @@ from services.policy.rules import (
 )
 from services.policy.shell_policy import ShellPolicy, ShellRequest
 from services.policy.updates import UnsafePattern, UpdatePolicy, rules_of_update
-from services.state import CoreEvents, SessionState, UserFeedback
+from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
 from services.wire import JsonObject
 
 __all__ = ["CheckerRunner", "PolicyCheck", "PolicyEngine"]
@@ -91,6 +91,9 @@ class PolicyEngine:
         self._runner = runner
         self._save = save
         self._default = Decision.ASK_USER if interactive else Decision.DENY
+        self._excluded_by: tuple[PolicyRule, ...] | None = None
+        self._excluded: dict[tuple[str, ApprovalMode], bool] = {}
+        """Which tools without annotations the rules in `_excluded_by` refuse."""
         self._shell = ShellPolicy(
             state=state,
             default=self._default,
@@ -169,6 +172,16 @@ class PolicyEngine:
         self, name: str, *, annotations: Mapping[str, Any] | None = None
     ) -> bool:
         """Whether the tool is refused whatever its arguments; it is then not even declared."""
+        if annotations:
+            return self._refuses(name, annotations)
+        if self._excluded_by is not self.book.rules:
+            self._excluded_by, self._excluded = self.book.rules, {}
+        key = name, self._state.approval_mode
+        if key not in self._excluded:
+            self._excluded[key] = self._refuses(name, annotations)
+        return self._excluded[key]
+
+    def _refuses(self, name: str, annotations: Mapping[str, Any] | None) -> bool:
         server = (annotations or {}).get("_serverName")
         call = PolicyCall(
             names=[name],

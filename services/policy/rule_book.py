@@ -21,14 +21,14 @@ class RuleBook:
     def __init__(
         self, rules: Iterable[PolicyRule] = (), checkers: Iterable[CheckerRule] = ()
     ) -> None:
-        self._rules: list[PolicyRule] = []
+        self._rules: tuple[PolicyRule, ...] = ()
         self._checkers: list[CheckerRule] = []
         self.add(rules, checkers)
 
     @property
     def rules(self) -> tuple[PolicyRule, ...]:
-        """All rules, in the order in which they are tried."""
-        return tuple(self._rules)
+        """All rules, in the order in which they are tried; another tuple after each change."""
+        return self._rules
 
     @property
     def checkers(self) -> tuple[CheckerRule, ...]:
@@ -37,8 +37,7 @@ class RuleBook:
 
     def add(self, rules: Iterable[PolicyRule], checkers: Iterable[CheckerRule] = ()) -> None:
         """Add rules and checkers; each comes after those with the same priority."""
-        self._rules.extend(rules)
-        self._rules.sort(key=lambda rule: -rule.priority)
+        self._rules = tuple(sorted((*self._rules, *rules), key=lambda rule: -rule.priority))
         self._checkers.extend(checkers)
         self._checkers.sort(key=lambda checker: -checker.priority)
 
@@ -54,7 +53,7 @@ class RuleBook:
         )
 
     def _keep(self, wanted: Callable[[PolicyRule | CheckerRule], bool]) -> None:
-        self._rules = [rule for rule in self._rules if wanted(rule)]
+        self._rules = tuple(rule for rule in self._rules if wanted(rule))
         self._checkers = [checker for checker in self._checkers if wanted(checker)]
 
 

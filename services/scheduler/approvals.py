@@ -1,4 +1,4 @@
-"""What an answer changes for the calls after it: the mode, and the policy.
+"""The effect of an "always" answer on later calls: the approval mode and the policy.
 
 Source: core `scheduler/policy.ts` (`updatePolicy`).
 """
@@ -15,12 +15,7 @@ from services.message_bus import MessageBus
 from services.policy.rules import MODES_BY_PERMISSIVENESS
 from services.policy.updates import UpdatePolicy
 from services.state import ApprovalMode, SessionState
-from services.tools.contract import (
-    ConfirmationDetails,
-    ConfirmationOutcome,
-    Tool,
-    ToolInvocation,
-)
+from services.tools.contract import ConfirmationDetails, ConfirmationOutcome, Tool, ToolInvocation
 
 __all__ = ["EDIT_TOOLS", "remember_answer"]
 
@@ -48,15 +43,14 @@ def remember_answer(
     """Apply an "always" answer; any other changes nothing.
 
     Args:
-        tool: the tool that was asked about.
-        invocation: the call of it.
+        tool: the tool of the confirmed call.
+        invocation: the call.
         outcome: the answer.
-        details: what was shown.
-        state: whose approval mode an answer may change.
-        bus: whom the change of policy is told.
-        workspace_root: what paths in rules are relative to.
-        workspace_policies: whether the workspace may have policies of its own; answers that are to
-            be kept are kept there then, and otherwise with the user.
+        details: what the user saw.
+        state: its approval mode may change.
+        bus: receives the change of the policy.
+        workspace_root: paths in rules are relative to it.
+        workspace_policies: whether a rule to be saved goes to the workspace instead of the user.
     """
     before = state.approval_mode
     if outcome is _ALWAYS and tool.name in EDIT_TOOLS:
@@ -99,7 +93,7 @@ def _narrowing(
     details: ConfirmationDetails | None,
     workspace_root: Path,
 ) -> Mapping[str, Any]:
-    """What the approval is narrowed to: as the invocation says, else as was shown."""
+    """The limits of the approval: those of the invocation, else those that the user saw."""
     options = dict(invocation.policy_update(outcome) or {})
     if details is None:
         return options

@@ -1,4 +1,4 @@
-"""What the counts and the log of a session report of a tool call that has ended.
+"""Facts about an ended tool call for the counts and the log of a session.
 
 Source: core `telemetry/tool-call-decision.ts`, `telemetry/types.ts` (`ToolCallEvent`).
 """
@@ -28,7 +28,7 @@ def decision_of(outcome: ConfirmationOutcome) -> str:
 
 
 def call_metadata(call: CompletedToolCall) -> JsonObject:
-    """The lines that a call has changed, and what else its tool reports; empty for a failed one."""
+    """The number of changed lines and the tool's own data; empty for a failed call."""
     if call.status is not CallStatus.SUCCESS:
         return {}
     display = call.response.result_display

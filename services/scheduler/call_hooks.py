@@ -1,4 +1,4 @@
-"""The hooks around one call: BeforeTool before policy, AfterTool once its tool came back.
+"""The hooks around one call: BeforeTool before the policy, AfterTool after the tool.
 
 Source: core `scheduler/hook-utils.ts`, `core/coreToolHookTriggers.ts`, `scheduler/confirmation.ts`
 (`notifyHooks`).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, runtime_checkable
+from typing import Any, Final
 
 from services.abort import AbortSignal
 from services.hooks.system import HookSystem
@@ -19,7 +19,7 @@ from services.hooks.tool_hooks import (
     with_modified_notice,
 )
 from services.scheduler.states import ToolCall
-from services.tools.contract import ConfirmationDetails, Tool, ToolResult
+from services.tools.contract import ConfirmationDetails, ServerTool, Tool, ToolResult
 from services.wire import JsonObject
 
 __all__ = ["AfterCall", "CallHooks"]
@@ -27,35 +27,24 @@ __all__ = ["AfterCall", "CallHooks"]
 _SHARED_WITH_HOOKS: Final = ("command", "args", "cwd")
 
 
-@runtime_checkable
-class _ToolOfServer(Protocol):
-    server_name: str
-    server_tool_name: str
-
-
 @dataclass(frozen=True, slots=True)
 class AfterCall:
-    """What is left of a result, and the call `{name, args}` to make before anybody is told."""
+    """The result after the hooks, and the call `{name, args}` that replaces it, if any."""
 
     result: ToolResult
     tail: JsonObject | None = None
 
 
 class CallHooks:
-    """What the scheduler asks of a session's hooks; without hooks every answer is "go on"."""
+    """Runs the session's hooks for the scheduler; without hooks every verdict is "go on"."""
 
     def __init__(self, hooks: HookSystem | None, servers: Mapping[str, Any]) -> None:
-        """Take the seams.
-
-        Args:
-            hooks: None where hooks are switched off.
-            servers: `mcpServers` of the settings, of which hooks are told what is no secret.
-        """
+        """Hooks get the parts of `servers` (the setting `mcpServers`) that are no secrets."""
         self._hooks = hooks
         self._servers = servers
 
     async def before(self, call: ToolCall, signal: AbortSignal) -> CallVerdict:
-        """What BeforeTool makes of a call whose invocation is built."""
+        """The verdict of BeforeTool on a call whose invocation is built."""
         if self._hooks is None or call.tool is None or call.invocation is None:
             return CallVerdict()
         output = await self._hooks.before_tool(
@@ -68,12 +57,12 @@ class CallHooks:
         return verdict_before_call(output, call.tool)
 
     async def asking(self, details: ConfirmationDetails, signal: AbortSignal) -> None:
-        """Tell hooks that a person is about to be asked."""
+        """Run the hooks for a confirmation that the user is about to see."""
         if self._hooks is not None:
             await self._hooks.tool_permission(details, signal)
 
     async def after(self, call: ToolCall, result: ToolResult, signal: AbortSignal) -> AfterCall:
-        """What AfterTool makes of what the tool brought back, with an error or an abort too."""
+        """Apply AfterTool to the tool's result, also after an error or an abort."""
         if self._hooks is None or call.tool is None or call.invocation is None:
             return AfterCall(result)
         output = await self._hooks.after_tool(
@@ -91,8 +80,8 @@ class CallHooks:
         return AfterCall(result, output.tail_tool_call if output and follows else None)
 
     def _server_context(self, tool: Tool) -> JsonObject | None:
-        """The server of an MCP tool, as hooks are told of it; None for any other tool."""
-        if not isinstance(tool, _ToolOfServer):
+        """The server of an MCP tool as hooks receive it; `None` for any other tool."""
+        if not isinstance(tool, ServerTool):
             return None
         context: JsonObject = {
             "server_name": tool.server_name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -33,7 +33,7 @@ class CallStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallRequest:
-    """What the model asked for. `call_id` is `<name>__<raw id>`."""
+    """A call that the model requests. `call_id` is `<name>__<raw id>`."""
 
     call_id: str
     name: str
@@ -46,25 +46,21 @@ class ToolCallRequest:
     original_request_args: JsonObject | None = None
     parent_call_id: str | None = None
     input_modified_by_hook: bool = False
-    """`args` are a hook's; the model is told so together with the result."""
+    """`args` come from a hook; the result for the model says so."""
     tails: int = 0
-    """How many calls went before it that hooks had replaced by the next."""
+    """How many calls before it hooks have replaced, each by the next one."""
     tool: Tool | None = None
-    """Runs the call where it is no tool of the scheduler's registry; the policy still decides."""
+    """Runs the call in place of a tool of the registry; the policy still decides."""
 
     @property
     def shown_name(self) -> str:
         """The name the model knows this call by (tail calls keep the first one's)."""
         return self.original_request_name or self.name
 
-    def with_display(self, display: ToolDisplay) -> ToolCallRequest:
-        """The same request, shown as `display`."""
-        return replace(self, display=display)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallResponse:
-    """What came of a call. `content_length` counts UTF-16 units of what the model was told."""
+    """The response to a call. `content_length` counts the UTF-16 units that the model gets."""
 
     call_id: str
     response_parts: tuple[Part, ...]

@@ -1,4 +1,4 @@
-"""Telling of tool calls that have ended, once each."""
+"""Reports each tool call that ends, once."""
 
 from __future__ import annotations
 
@@ -14,22 +14,21 @@ __all__ = ["on_completed_calls"]
 def on_completed_calls(
     bus: MessageBus, listener: Callable[[CompletedToolCall], None]
 ) -> Callable[[], None]:
-    """Call `listener` with every tool call that reaches its end from now on, run or not.
+    """Call `listener` with every tool call that ends from now on, whether it ran or not.
 
-    Returns the unsubscribe. What `listener` raises is the bus's to report.
+    Returns the function that unsubscribes. The bus reports what `listener` raises.
     """
-    told: dict[str, dict[int, object]] = {}
-    """By scheduler: the ended requests of its last notice, held so that identity stays theirs."""
+    reported: dict[str, dict[int, object]] = {}
+    """The ended requests of each scheduler's last update by their `id`, which they keep in use."""
 
     def take(update: ToolCallsUpdate) -> None:
-        before = told.get(update.scheduler_id, {})
+        before = reported.get(update.scheduler_id, {})
         now: dict[int, object] = {}
-        told[update.scheduler_id] = now
+        reported[update.scheduler_id] = now
         for call in update.calls:
             if not isinstance(call, ToolCall) or not call.status.terminal:
                 continue
-            # The request is the one thing that a call keeps from its end to its last notice;
-            # ids of calls come again.
+            # From its end on, a call keeps its request, while its call id may occur again.
             now[id(call.request)] = call.request
             if id(call.request) not in before:
                 listener(call.completed())

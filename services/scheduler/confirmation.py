@@ -1,4 +1,4 @@
-"""Asking a person about one call, until there is an answer that can be acted on.
+"""Asks the user to confirm one call, until the answer settles it.
 
 The question is a call in `awaiting_approval`; the answer is a `ToolConfirmationResponse` with the
 question's correlation id. Source: core `scheduler/confirmation.ts`, and the confirmation half of
@@ -41,40 +41,37 @@ from services.wire import JsonObject
 __all__ = ["Confirmation", "Confirmer", "ModifiableTool"]
 
 MOST_LOOKS: Final = 100
-"""How often one question is put while the user answers with another look at it."""
+"""How often one question is asked while the user opens it in the editor again."""
 _DECISION_TIMEOUT_MS: Final = 30_000
 _NO_EDITOR: Final = "No external editor is available. Please run /editor to configure one."
 
 
 class ConfirmationError(Exception):
-    """A confirmation that came to nothing; the message is what the model is told."""
+    """A confirmation that failed; the model receives the message."""
 
 
 @runtime_checkable
 class ModifiableTool(Protocol):
-    """A tool whose proposed file content a person may replace while confirming it."""
+    """A tool whose proposed file content the user may replace while confirming it."""
 
     def current_content(self, params: JsonObject) -> str:
-        """What is in the file that `params` name; empty where there is none."""
-        ...
+        """The text of the file that `params` name; empty where there is no file."""
 
     def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
-        """The arguments that write `content` over `current` instead of what `params` propose."""
-        ...
+        """The arguments that replace `current` by `content` instead of what `params` propose."""
 
 
 @runtime_checkable
 class AnsweredInvocation(Protocol):
-    """A call for which the answer itself matters."""
+    """A call that uses the answer itself."""
 
     def answered(self, outcome: ConfirmationOutcome, payload: Mapping[str, Any] | None) -> None:
-        """Take a person's answer, whatever it is."""
-        ...
+        """Take the user's answer, a refusal included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Confirmation:
-    """How it ended, and what was shown last; no details when nothing had to be asked."""
+    """The outcome, and the details that the user saw last; `None` without a question."""
 
     outcome: ConfirmationOutcome
     details: ConfirmationDetails | None
@@ -93,8 +90,8 @@ class Confirmer:
         events: CoreEvents,
         clock: Clock,
         ids: IdSource,
-        hooks: CallHooks | None = None,
-        waiting: Callable[[bool], None] | None = None,
+        hooks: CallHooks,
+        waiting: Callable[[bool], None] | None,
     ) -> None:
         self._store = store
         self._bus = bus
@@ -103,8 +100,8 @@ class Confirmer:
         self._events = events
         self._clock = clock
         self._ids = ids
-        self._hooks = hooks or CallHooks(None, {})
-        self._waiting = waiting or _nobody_waits
+        self._hooks = hooks
+        self._waiting = waiting
 
     async def confirm(
         self,
@@ -115,15 +112,15 @@ class Confirmer:
         forced: bool = False,
         system_message: str | None = None,
     ) -> Confirmation:
-        """Ask about the active call `call_id` until the answer is not another look at it.
+        """Ask about the active call `call_id` until the answer settles it.
 
         Args:
             call_id: The call.
             tool: Its tool.
             signal: Ends the question.
-            forced: A hook wants it asked: neither mode nor policy is heard again, unless the call
-                leaves the question to another one.
-            system_message: A hook's words, shown with the question.
+            forced: A hook asks for the confirmation. Mode and policy are not consulted again,
+                unless the call delegates its question to another one.
+            system_message: A hook's message, shown with the question.
 
         Raises:
             ConfirmationError: the signal was aborted, the call is gone, or the policy refuses it.
@@ -166,7 +163,7 @@ class Confirmer:
     async def _details(
         self, tool: Tool, invocation: ToolInvocation, signal: AbortSignal
     ) -> ConfirmationDetails | None:
-        """What the invocation wants asked, once mode and policy have been heard again."""
+        """The question of the invocation, unless mode and policy now allow the call."""
         if (
             invocation.respects_auto_edit
             and self._state.approval_mode is ApprovalMode.AUTO_EDIT
@@ -211,20 +208,24 @@ class Confirmer:
             if response.correlation_id == correlation_id and not answer.done():
                 answer.set_result(response)
 
-        # Before the question is out: whoever sees it may answer at once.
+        # Before the question is published: a subscriber may answer at once.
         off = self._bus.subscribe(ToolConfirmationResponse, receive)
         try:
             self._store.transition(
                 call_id, CallStatus.AWAITING_APPROVAL, Approval(details, correlation_id)
             )
-            self._waiting(True)
+            self._report_waiting(True)
             response = await until_aborted(_settled(answer), signal)
-            self._waiting(False)
+            self._report_waiting(False)
             return response
         except AbortError:
             raise ConfirmationError("Operation cancelled") from None
         finally:
             off()
+
+    def _report_waiting(self, waits: bool) -> None:
+        if self._waiting is not None:
+            self._waiting(waits)
 
     def _replace_content(
         self,
@@ -238,10 +239,6 @@ class Confirmer:
         proposed = call.request.args
         args = tool.modified_params(proposed, tool.current_content(proposed), payload["newContent"])
         self._store.set_arguments(call.call_id, args, tool.build(args))
-
-
-def _nobody_waits(_: bool) -> None:
-    """For calls whose time nobody counts."""
 
 
 def _refusal(shown: str) -> ConfirmationError:

@@ -1,4 +1,4 @@
-"""Running one call, and what its end means. Source: core `scheduler/tool-executor.ts`."""
+"""Runs one call and makes its response. Source: core `scheduler/tool-executor.ts`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _USER_CANCELLED = "User cancelled tool execution."
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a call ended: a status that is terminal, and the response.
+    """The end of a call: a terminal status and the response.
 
-    With `tail`, the `{name, args}` of a hook, neither counts but the result of that call.
+    With `tail`, the `{name, args}` of a hook, that call's result replaces both.
     """
 
     status: CallStatus
@@ -48,27 +48,30 @@ class ToolExecutor:
         self,
         store: CallStore,
         state: SessionState,
-        limiter: OutputLimiter | None = None,
-        *,
-        hooks: CallHooks | None = None,
+        limiter: OutputLimiter | None,
+        hooks: CallHooks,
     ) -> None:
         self._store = store
         self._state = state
         self._limiter = limiter
-        self._hooks = hooks or CallHooks(None, {})
+        self._hooks = hooks
 
     async def run(self, call: ToolCall, signal: AbortSignal) -> Ending:
         """Run `call`, and the hooks after it, to its end.
 
-        Whatever the tool raises becomes a response; only the cancellation of the task goes through.
+        An exception of the tool becomes a response; only the cancellation of the task is raised.
         """
         if call.tool is None or call.invocation is None:
             raise ValueError(f"Cannot execute tool call {call.call_id}: no tool or invocation")
+
+        def show_output(output: Json) -> None:
+            self._patch(call.call_id, ExecutingPatch(live_output=output))
+
         execution = ToolExecution(
             call_id=call.call_id,
             signal=signal,
-            update_output=self._live_output(call.call_id) if call.tool.can_update_output else None,
-            set_process_id=self._process_id(call.call_id),
+            update_output=show_output if call.tool.can_update_output else None,
+            set_process_id=lambda pid: self._patch(call.call_id, ExecutingPatch(process_id=pid)),
         )
         try:
             result = await call.invocation.execute(execution)
@@ -90,18 +93,6 @@ class ToolExecutor:
         if isinstance(shown, str):
             failed = replace(failed, result_display=shown, content_length=js_length(shown))
         return Ending(CallStatus.ERROR, replace(failed, display=result.display))
-
-    def _live_output(self, call_id: str) -> Callable[[Json], None]:
-        def update(output: Json) -> None:
-            self._patch(call_id, ExecutingPatch(live_output=output))
-
-        return update
-
-    def _process_id(self, call_id: str) -> Callable[[int], None]:
-        def show(process_id: int) -> None:
-            self._patch(call_id, ExecutingPatch(process_id=process_id))
-
-        return show
 
     def _patch(self, call_id: str, patch: ExecutingPatch) -> None:
         call = self._store.get(call_id)
@@ -141,17 +132,17 @@ class ToolExecutor:
         )
 
     async def _stopped(self, call: ToolCall, result: ToolResult) -> ToolCallResponse:
-        """The tool came back although it should have stopped: what it brought is kept."""
+        """The response of a tool that returned after an abort, with the tool's output."""
         cancelled = _cancelled(call.request, _USER_CANCELLED)
         if result.llm_content != "":
             short = await self._short(call, result.llm_content)
             first, *others = self._parts(call.request, short.content)
             answer = first["functionResponse"]
-            told = {
+            response = {
                 **(answer["response"] or {}),
                 "error": f"[Operation Cancelled] {_USER_CANCELLED}",
             }
-            parts = ({"functionResponse": {**answer, "response": told}}, *others)
+            parts = ({"functionResponse": {**answer, "response": response}}, *others)
             cancelled = replace(
                 cancelled,
                 response_parts=parts,

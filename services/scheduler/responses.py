@@ -1,4 +1,4 @@
-"""What the model is told about a call: response parts, and the responses made of them.
+"""The responses to calls, and the parts of them that the model receives.
 
 Source: core `utils/generateContentResponseUtilities.ts`, `scheduler/scheduler.ts`
 (`createErrorResponse`), `scheduler/state-manager.ts` (`toCancelled`).
@@ -34,8 +34,8 @@ def convert_to_function_response(
 ) -> list[Part]:
     """Turn a tool's content into the parts of a user turn; the first one is the response.
 
-    `name` is the one that the model called; `model` decides whether images may stand inside the
-    response or only beside it.
+    `name` is the name that the model called; `model` decides whether images go into the response
+    or beside it.
     """
     if isinstance(content, str):
         return [function_response(name, call_id, {"output": content})]
@@ -89,7 +89,7 @@ def _about_unsupported(name: str, parts: list[Part]) -> str:
 def error_response(
     request: ToolCallRequest, message: str, error_type: ToolErrorType
 ) -> ToolCallResponse:
-    """The response of a call that failed before its tool could say anything."""
+    """The response to a call that failed before its tool returned."""
     return ToolCallResponse(
         call_id=request.call_id,
         response_parts=(
@@ -105,7 +105,7 @@ def error_response(
 def reason_response(
     request: ToolCallRequest, reason: str, result_display: Json | None
 ) -> ToolCallResponse:
-    """The response of a call that was cancelled, and why; it is not an error."""
+    """The response to a cancelled call, with the reason; it is not an error."""
     message = f"[Operation Cancelled] Reason: {reason}"
     return ToolCallResponse(
         call_id=request.call_id,

@@ -1,7 +1,9 @@
-"""The tool scheduler: batches of calls in waves, one batch at a time.
+"""The tool scheduler: runs batches of calls in waves, one batch at a time.
 
-A wave is a run of calls that may go side by side; it is confirmed whole, then executed whole, then
-finished whole, before the next one begins. Source: core `scheduler/scheduler.ts`.
+A wave is a sequence of calls that may run at the same time. All its calls are confirmed, then all
+are executed, then all are finished, before the next wave begins.
+
+Source: core `scheduler/scheduler.ts`.
 """
 
 from __future__ import annotations
@@ -18,11 +20,7 @@ from services.hooks.system import HookSystem
 from services.hooks.values import js_text
 from services.ids import IdSource
 from services.mcp.progress import McpProgress
-from services.message_bus import (
-    MessageBus,
-    ToolConfirmationRequest,
-    ToolConfirmationResponse,
-)
+from services.message_bus import MessageBus, ToolConfirmationRequest, ToolConfirmationResponse
 from services.policy.engine import PolicyEngine
 from services.scheduler.approvals import EDIT_TOOLS
 from services.scheduler.call_hooks import CallHooks
@@ -48,18 +46,17 @@ __all__ = [
 
 ROOT_SCHEDULER_ID: Final = "root"
 MAX_TAIL_CALLS: Final = 100
-"""Calls that hooks may have made in place of one, each in place of the one before it."""
+"""The most calls with which hooks may replace one call, each replacing the one before it."""
 MOST_AT_ONCE: Final = 64
 """The most calls of one batch that the store holds at a time. Every change of a call publishes all
-that the store holds: for a batch of thousands the work would grow with the square of their number.
-"""
+calls in the store, so the work would grow with the square of the size of a batch."""
 
 _TOPIC_TOOL: Final = "update_topic"
 _ALONE: Final = EDIT_TOOLS | {_TOPIC_TOOL}
 
 
 def is_parallelizable(request: ToolCallRequest) -> bool:
-    """Whether a call may share a wave. A tool's kind plays no part in it."""
+    """Whether a call may share a wave; the kind of its tool does not matter."""
     if request.name in _ALONE:
         return False
     args: Json = request.args
@@ -68,7 +65,7 @@ def is_parallelizable(request: ToolCallRequest) -> bool:
 
 
 def _topics_first(requests: list[ToolCallRequest]) -> list[ToolCallRequest]:
-    """Topics before what is done under them; several of them last one first, as upstream's sort.
+    """Put the topics first, the last one at the front.
 
     Source: core `scheduler/scheduler.ts`, `_startBatch`: its comparison puts a topic before
     everything, other topics included.
@@ -78,7 +75,7 @@ def _topics_first(requests: list[ToolCallRequest]) -> list[ToolCallRequest]:
 
 
 class ToolScheduler:
-    """Runs batches of tool calls, one after the other, and publishes every change of theirs."""
+    """Runs batches of tool calls, one after the other, and publishes every change of a call."""
 
     def __init__(
         self,
@@ -94,19 +91,20 @@ class ToolScheduler:
         subagent: str | None = None,
         waiting: Callable[[bool], None] | None = None,
     ) -> None:
-        """Make one; `derived` makes those of agents.
+        """Make a scheduler; `derived` makes those of subagents.
 
         Args:
-            session: the session; an agent's has ids of its own.
+            session: the session; a subagent's has its own ids.
             registry: the tools.
-            policy: decides what may run.
+            policy: decides which calls may run.
             bus: receives every change, and answers confirmation requests.
-            scheduler_id: goes into every update.
+            scheduler_id: the id in every update.
             limiter: shortens outputs.
-            hooks: around calls.
-            around: wraps the running of a call.
-            subagent: the agent whose calls these are; rules may be about it.
-            waiting: told True when a person begins to be waited for, False when they answered.
+            hooks: the session's hooks.
+            around: wraps the function that runs a call.
+            subagent: the agent that makes the calls; rules may name it.
+            waiting: receives True when a confirmation begins to wait for the user, False when the
+                user has answered.
         """
         self.scheduler_id = scheduler_id
         clock, state, settings = session.clock, session.state, session.settings
@@ -118,7 +116,7 @@ class ToolScheduler:
         self._store = CallStore(bus, clock, scheduler_id)
         self._resolver = Resolver(registry, clock, scheduler_id)
         call_hooks = CallHooks(hooks, settings.mcp_servers)
-        run = ToolExecutor(self._store, state, limiter, hooks=call_hooks).run
+        run = ToolExecutor(self._store, state, limiter, call_hooks).run
         self._run_call = run if around is None else around(run)
         self._validator = Validator(
             store=self._store,
@@ -143,7 +141,7 @@ class ToolScheduler:
         self._turns = BatchTurns()
         self._cancelling = False
         self._prompts = AbortController()
-        self._off = bus.subscribe(ToolConfirmationRequest, self._leave_to_a_person)
+        self._off = bus.subscribe(ToolConfirmationRequest, self._leave_to_the_user)
         self._bus = bus
 
     @contextmanager
@@ -157,9 +155,9 @@ class ToolScheduler:
         subagent: str,
         waiting: Callable[[bool], None],
     ) -> Iterator[ToolScheduler]:
-        """A scheduler for an agent's calls, which has nothing to do with this one's batches.
+        """A scheduler for a subagent's calls, with batches of its own.
 
-        It hears of the progress that this one is told of.
+        It receives the notices of progress that this one receives.
         """
         scheduler = self._derive(
             replace(self._session, ids=ids),
@@ -179,10 +177,9 @@ class ToolScheduler:
     async def schedule(
         self, requests: Sequence[ToolCallRequest], signal: AbortSignal
     ) -> list[CompletedToolCall]:
-        """Run a batch, after those that came before it; returns its calls as they were finished.
+        """Run a batch after the batches before it; return its calls in the order of their ends.
 
-        The order is that of finishing, not of `requests`. A cancelled call leaves nothing behind:
-        its tools are cancelled and awaited, and the next batch starts.
+        When the task is cancelled, its tools are cancelled and awaited, and the next batch starts.
 
         Raises:
             ScheduleRejected: the batch was in the queue when `signal` was aborted or `cancel_all`
@@ -194,28 +191,29 @@ class ToolScheduler:
         finally:
             self._turns.end()
 
-    def note_progress(self, told: McpProgress) -> None:
-        """Show how far an executing call is; of any other nothing is kept."""
+    def note_progress(self, notice: McpProgress) -> None:
+        """Publish the progress of an executing call; ignore a notice about any other call."""
         for scheduler in self._derived:
-            scheduler.note_progress(told)
-        call = self._store.get(told.call_id)
+            scheduler.note_progress(notice)
+        call = self._store.get(notice.call_id)
         if call is None or call.status is not CallStatus.EXECUTING:
             return
-        total = told.total if told.total is not None and told.total > 0 else None
+        total = notice.total if notice.total is not None and notice.total > 0 else None
         progress = CallProgress(
-            done=told.progress,
+            done=notice.progress,
             total=total,
-            percent=None if total is None else min(100, told.progress / total * 100),
-            message=told.message,
+            percent=None if total is None else min(100, notice.progress / total * 100),
+            message=notice.message,
         )
         self._store.transition(
-            told.call_id, CallStatus.EXECUTING, ExecutingPatch(progress=progress)
+            notice.call_id, CallStatus.EXECUTING, ExecutingPatch(progress=progress)
         )
 
     def cancel_all(self) -> None:
-        """Reject what is queued and cancel every call; a second time only after a new batch began.
+        """Reject the queued batches and cancel every call.
 
-        Tools that run are not told: their results are ignored when they come.
+        Running tools go on, and their results are ignored. Calling this again has no effect until
+        a new batch begins.
         """
         if self._cancelling:
             return
@@ -226,7 +224,7 @@ class ToolScheduler:
         self._prompts.abort()
 
     def dispose(self) -> None:
-        """Leave the bus."""
+        """Unsubscribe from the bus."""
         self._off()
 
     async def _run_batch(
@@ -252,7 +250,7 @@ class ToolScheduler:
             self._sweep()
 
     def _interrupted(self, signal: AbortSignal) -> bool:
-        """Whether the batch ends early; what is queued is then cancelled."""
+        """Whether the batch ends early; if so, cancel its queued calls."""
         if not signal.aborted and not self._cancelling:
             return False
         self._finalise()
@@ -270,7 +268,7 @@ class ToolScheduler:
         self._finalise()
 
     def _next_wave(self) -> bool:
-        """Dequeue what goes side by side. False for a call alone that has failed already."""
+        """Dequeue the calls of a wave; `False` for one call that has already failed."""
         first = self._store.dequeue()
         if first.status is CallStatus.ERROR:
             return False
@@ -297,9 +295,10 @@ class ToolScheduler:
             self._store.replace_by_tail(call.call_id, self._tail_call(call, ending.tail))
 
     def _tail_call(self, call: ToolCall, tail: JsonObject) -> ToolCall:
-        """The call that a hook wants made in place of `call`, under its id.
+        """The call `tail` of a hook, which replaces `call` under the same id.
 
-        Nobody has looked at what the hook wrote: building the call refuses what is no object.
+        The hook's values are not checked before: building the call refuses arguments that are no
+        object.
         """
         request = call.request
         asked = request.original_request_args
@@ -322,14 +321,14 @@ class ToolScheduler:
             self._store.finalise(call.call_id)
 
     def _sweep(self) -> None:
-        """Leave an empty store, also when the batch was cancelled half-way."""
+        """Empty the store, also after a batch that was cancelled."""
         self._finalise()
         self._store.cancel_active("Operation cancelled")
         self._store.cancel_queued("Operation cancelled")
         self._store.clear_completed()
 
-    def _leave_to_a_person(self, request: ToolConfirmationRequest) -> None:
-        """The policy wants it asked: say so to whoever wanted to know."""
+    def _leave_to_the_user(self, request: ToolConfirmationRequest) -> None:
+        """Answer a request for a confirmation: only the user can decide it."""
         self._bus.publish(
             ToolConfirmationResponse(
                 correlation_id=request.correlation_id,

@@ -1,4 +1,4 @@
-"""The state machine of tool calls, and the store that tells everybody of every change.
+"""The state machine of tool calls, and the store that publishes every change of a call.
 
 Source: core `scheduler/state-manager.ts`.
 """
@@ -20,12 +20,7 @@ from services.scheduler.calls import (
 )
 from services.scheduler.responses import reason_response
 from services.state import ApprovalMode
-from services.tools.contract import (
-    ConfirmationDetails,
-    ConfirmationOutcome,
-    Tool,
-    ToolInvocation,
-)
+from services.tools.contract import ConfirmationDetails, ConfirmationOutcome, Tool, ToolInvocation
 from services.wire import Json, JsonObject, js_length
 
 __all__ = [
@@ -51,16 +46,16 @@ TRANSITIONS: Final[Mapping[CallStatus, frozenset[CallStatus]]] = {
     _ERROR: frozenset(),
     _CANCELLED: frozenset(),
 }
-"""Where a call may go from where it is. A call starts in `validating`, or in `error`."""
+"""The allowed transitions. A call starts in `validating` or in `error`."""
 
 
 class TransitionError(ValueError):
-    """A change of state that cannot be, or without the data that it needs."""
+    """A transition that is not allowed, or that lacks its data."""
 
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """What goes with `awaiting_approval`."""
+    """The data of `awaiting_approval`."""
 
     details: ConfirmationDetails
     correlation_id: str
@@ -68,7 +63,7 @@ class Approval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutingPatch:
-    """What goes with `executing`; `None` keeps what was there, so nothing can be cleared."""
+    """The data of `executing`; `None` keeps the value before."""
 
     live_output: Json | None = None
     process_id: int | None = None
@@ -77,7 +72,7 @@ class ExecutingPatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallProgress:
-    """How far a call is, as its server says; what a later notice leaves out stays as it was."""
+    """The progress that a server reports; a later notice keeps the values that it leaves out."""
 
     done: float
     total: float | None = None
@@ -87,7 +82,7 @@ class CallProgress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCall:
-    """One call in whatever state. Values of a state that has been left are not carried along."""
+    """One call in any state, without the values of the states before."""
 
     request: ToolCallRequest
     status: CallStatus
@@ -112,19 +107,19 @@ class ToolCall:
 
     @property
     def name(self) -> str:
-        """The tool's name, as asked for."""
+        """The tool's name in the request."""
         return self.request.name
 
     @property
     def parent_call_id(self) -> str | None:
-        """The call in whose execution this one is made, for a child's calls."""
+        """For a subagent's call: the call that runs the subagent."""
         return self.request.parent_call_id
 
     def completed(self) -> CompletedToolCall:
-        """The call as its requester gets it.
+        """The ended call for the caller of the scheduler.
 
         Raises:
-            TransitionError: it is not at its end.
+            TransitionError: the call has not ended.
         """
         if self.response is None:
             raise TransitionError(f"Call {self.call_id} is {self.status}, not at its end")
@@ -140,10 +135,10 @@ class ToolCall:
 
 
 class CallStore:
-    """The calls of one batch: those waiting, those active, those finished.
+    """The waiting, active and finished calls of one batch.
 
     Every change publishes a `ToolCallsUpdate` with all of them. Changes to a call that is not
-    active, or has ended, are ignored: late output of a cancelled tool is dropped.
+    active or has ended are ignored, such as late output of a cancelled tool.
     """
 
     def __init__(self, bus: MessageBus, clock: Clock, scheduler_id: str) -> None:
@@ -179,7 +174,7 @@ class CallStore:
         self._publish()
 
     def peek(self) -> ToolCall | None:
-        """The call that would be dequeued next."""
+        """The first waiting call."""
         return self._queue[0] if self._queue else None
 
     def dequeue(self) -> ToolCall:
@@ -206,7 +201,7 @@ class CallStore:
         self._publish()
 
     def finalise(self, call_id: str) -> None:
-        """Move a call that has ended from the active to the completed ones."""
+        """Move an ended call from the active to the finished ones."""
         call = self._active.get(call_id)
         if call is None or not call.status.terminal:
             return
@@ -217,40 +212,40 @@ class CallStore:
         self._publish()
 
     def set_arguments(self, call_id: str, args: JsonObject, invocation: ToolInvocation) -> None:
-        """Replace what an active call will run."""
+        """Replace the arguments and the invocation of an active call."""
         call = self._active.get(call_id)
         if call is None or call.status is _ERROR:
             return
         request = replace(call.request, args=args)
         if request.display is not None:
             display = replace(request.display, description=invocation.description())
-            request = request.with_display(display)
+            request = replace(request, display=display)
         self._active[call_id] = replace(call, request=request, invocation=invocation)
         self._publish()
 
     def take_hook_arguments(
-        self, call_id: str, args: JsonObject, invocation: ToolInvocation
-    ) -> None:
-        """Replace what an active call will run by what a hook wants.
+        self, call: ToolCall, args: JsonObject, invocation: ToolInvocation
+    ) -> ToolCall:
+        """Replace the arguments and the invocation by a hook's; return the changed call.
 
-        Unlike with `set_arguments`, what people are shown stays, and nobody is told: upstream
-        changes the call in place.
+        Unlike `set_arguments` this keeps the display and publishes nothing: upstream changes the
+        call in place.
         """
-        call = self._active.get(call_id)
-        if call is None or call.status.terminal:
-            return
         request = replace(call.request, args=args, input_modified_by_hook=True)
-        self._active[call_id] = replace(call, request=request, invocation=invocation)
+        known = self._active.get(call.call_id)
+        if known is not None and not known.status.terminal:
+            self._active[call.call_id] = replace(known, request=request, invocation=invocation)
+        return replace(call, request=request, invocation=invocation)
 
     def replace_by_tail(self, call_id: str, following: ToolCall) -> None:
-        """Put `following` at the front of the queue, and forget the active call before it."""
+        """Replace an active call by `following`, at the front of the queue."""
         if self._active.pop(call_id, None) is None:
             return
         self._queue.appendleft(following)
         self._publish()
 
     def set_outcome(self, call_id: str, outcome: ConfirmationOutcome) -> None:
-        """Record how an active call was confirmed."""
+        """Record the outcome of an active call's confirmation."""
         call = self._active.get(call_id)
         if call is None:
             return
@@ -258,7 +253,7 @@ class CallStore:
         self._publish()
 
     def cancel_queued(self, reason: str) -> None:
-        """Finish every waiting call as cancelled; those in `error` stay that."""
+        """Finish every waiting call as cancelled; calls in `error` keep that status."""
         if not self._queue:
             return
         while self._queue:
@@ -288,7 +283,7 @@ class CallStore:
         )
 
     def _bare(self, call: ToolCall, status: CallStatus) -> ToolCall:
-        """The call in a state that needs nothing of the one before."""
+        """The call in `status`, without the values of the state before."""
         return replace(
             call,
             status=status,
@@ -391,7 +386,7 @@ def _further(before: CallProgress | None, now: CallProgress | None) -> CallProgr
 
 
 def _pending_edit(details: ConfirmationDetails | None) -> Json | None:
-    """The edit that a person was looking at, as a result to show."""
+    """The edit that the user was asked about, as a result to display."""
     keys = ("fileDiff", "fileName", "filePath", "originalContent", "newContent")
     if details is None or details.type != "edit" or any(key not in details.fields for key in keys):
         return None
@@ -400,7 +395,7 @@ def _pending_edit(details: ConfirmationDetails | None) -> Json | None:
 
 
 def _diff_stat(patch: str) -> JsonObject:
-    """Lines and characters that a unified diff adds and removes, as counted by upstream."""
+    """The lines and characters that a unified diff adds and removes, as upstream counts them."""
     lines = patch.split("\n")
     added = [line for line in lines if line.startswith("+") and not line.startswith("+++")]
     removed = [line for line in lines if line.startswith("-") and not line.startswith("---")]

@@ -1,4 +1,4 @@
-"""How much of a tool's output the model receives: the rest goes to a file.
+"""Limits a tool's output for the model; the whole output goes to a file.
 
 Source: core `scheduler/tool-executor.ts` (`truncateOutputIfNeeded`), `config/config.ts`
 (`getTruncateToolOutputThreshold`).
@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, runtime_checkable
+from typing import Final, Protocol
 
 from services.model.limits import token_limit
 from services.output_files import save_tool_output, tool_outputs_folder, truncated_output
 from services.scheduler.states import ToolCall
 from services.session import Session
-from services.tools.contract import LlmContent
+from services.tools.contract import LlmContent, ServerTool
 from services.wire import js_length
 
-__all__ = ["Distiller", "OutputLimiter", "ServerTool", "ShortOutput"]
+__all__ = ["Distiller", "OutputLimiter", "ShortOutput"]
 
 _SHELL: Final = "run_shell_command"
 _CHARS_PER_TOKEN: Final = 4
@@ -25,60 +25,40 @@ _CHARS_PER_TOKEN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ShortOutput:
-    """What the model receives, and the file with all of it where that is more."""
+    """The output for the model, and the file with the whole output if it was cut."""
 
     content: LlmContent
     file: Path | None = None
 
 
-@runtime_checkable
-class ServerTool(Protocol):
-    """What marks a tool of an MCP server."""
-
-    @property
-    def server_name(self) -> str:
-        """The server that the tool belongs to."""
-        ...
-
-
 class Distiller(Protocol):
-    """Shortens outputs of whatever tool; takes the place of truncation."""
+    """Shortens the outputs of every tool, in place of truncation."""
 
     async def distill(self, tool_name: str, call_id: str, content: LlmContent) -> ShortOutput:
         """Shorten `content` if it is too long."""
-        ...
 
 
 class OutputLimiter:
-    """Decides for each call, when its tool came back, what of the output the model receives.
+    """Limits the output of each call before the model receives it.
 
-    Without context management the texts of the shell tool and of tools of MCP servers are cut.
-    With it every output goes to the distiller.
+    Without context management it cuts the texts of the shell tool and of MCP servers' tools. With
+    context management the distiller gets every output.
     """
 
-    def __init__(
-        self,
-        session: Session,
-        distiller: Distiller,
-    ) -> None:
-        """Take the seams.
-
-        Args:
-            session: its settings have the threshold, its state the size of the context.
-            distiller: shortens outputs where context management is on.
-        """
+    def __init__(self, session: Session, distiller: Distiller) -> None:
+        """Use `distiller` if the session's settings turn context management on."""
         self._workspace = session.workspace
         self._settings = session.settings
         self._state = session.state
         self._distiller = distiller if session.settings.context_management else None
 
     def threshold(self) -> int:
-        """UTF-16 units that the model may receive; 0 or less: all of them."""
+        """The most UTF-16 units for the model; 0 or less means no limit."""
         remaining = token_limit(self._state.model) - self._state.last_prompt_tokens
         return min(_CHARS_PER_TOKEN * remaining, self._settings.truncate_tool_output_threshold)
 
     async def shorten(self, call: ToolCall, content: LlmContent) -> ShortOutput:
-        """Shorten what `call`'s tool said, if its kind of tool is limited and it is too long.
+        """Shorten the output of `call` if its tool is limited and the output is too long.
 
         Raises:
             OutputFileError: the file could not be written.
@@ -87,8 +67,12 @@ class OutputLimiter:
             return await self._distiller.distill(call.name, call.call_id, content)
         if isinstance(content, str):
             return self._cut(call, content) if call.name == _SHELL else ShortOutput(content)
-        # Text that a hook added makes two parts of it, and two parts are not cut.
-        if not isinstance(content, list) or len(content) != 1 or not _from_server(call):
+        # A hook's additional text is a second part, and two parts are not cut.
+        if (
+            not isinstance(content, list)
+            or len(content) != 1
+            or not isinstance(call.tool, ServerTool)
+        ):
             return ShortOutput(content)
         part = content[0]
         text = part.get("text") if isinstance(part, dict) else None
@@ -119,7 +103,3 @@ class OutputLimiter:
             },
         )
         return ShortOutput(short, file)
-
-
-def _from_server(call: ToolCall) -> bool:
-    return isinstance(call.tool, ServerTool)

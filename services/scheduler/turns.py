@@ -1,4 +1,4 @@
-"""`BatchTurns`: one batch of calls at a time, the others in the order in which they came."""
+"""`BatchTurns`: lets one batch of calls run at a time, in order of arrival."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["BatchTurns", "ScheduleRejected"]
 
 
 class ScheduleRejected(Exception):
-    """A batch that never started: cancelled while, or before, it was in the queue."""
+    """A batch that was cancelled before it started."""
 
 
 class BatchTurns:
@@ -22,10 +22,10 @@ class BatchTurns:
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def take(self, signal: AbortSignal) -> None:
-        """Wait until no other batch is running; afterwards this one is.
+        """Wait until no other batch is running, and count as the running one.
 
         Raises:
-            ScheduleRejected: `signal` was aborted, or all that wait were rejected, first.
+            ScheduleRejected: `signal` was aborted, or all waiting batches were rejected, before.
         """
         if not self._busy:
             self._busy = True
@@ -53,7 +53,7 @@ class BatchTurns:
             off()
 
     def end(self) -> None:
-        """Let the next batch start; `_busy` stays set for it, so that nobody can slip in."""
+        """Let the next batch start; `_busy` stays set, so that no newer batch starts before it."""
         while self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():
@@ -62,7 +62,7 @@ class BatchTurns:
         self._busy = False
 
     def reject_waiting(self, why: str) -> None:
-        """Raise `ScheduleRejected` for every batch that waits."""
+        """Raise `ScheduleRejected` in every waiting batch."""
         while self._waiting:
             turn = self._waiting.popleft()
             if not turn.done():

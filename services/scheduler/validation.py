@@ -1,4 +1,4 @@
-"""From a request to a call that may run: resolving, building, policy, confirmation.
+"""Turns a request into a call that may run: resolves, builds, checks and confirms it.
 
 Source: core `scheduler/scheduler.ts` (`_startBatch`, `_processToolCall`), `scheduler/policy.ts`,
 `utils/tool-utils.ts` (`getToolSuggestion`).
@@ -32,19 +32,17 @@ __all__ = ["Registry", "Resolver", "Validator"]
 
 
 class Registry(Protocol):
-    """The tools that may be called now."""
+    """The tools that can be called."""
 
     def get(self, name: str) -> Tool | None:
         """The active tool of this name (or legacy name)."""
-        ...
 
     def all_names(self) -> list[str]:
         """The names of all active tools, in order of registration."""
-        ...
 
 
 class Resolver:
-    """Turns requests into calls that are `validating`, or in `error` already."""
+    """Turns requests into calls in `validating` or `error`."""
 
     def __init__(self, registry: Registry, clock: Clock, scheduler_id: str) -> None:
         self._registry = registry
@@ -54,10 +52,23 @@ class Resolver:
     def resolve(self, request: ToolCallRequest, mode: ApprovalMode) -> ToolCall:
         """Find the tool and build the invocation."""
         tool = request.tool or self._registry.get(request.name)
+
+        def failed(message: str, error_type: ToolErrorType) -> ToolCall:
+            return ToolCall(
+                request=request,
+                status=CallStatus.ERROR,
+                scheduler_id=self._scheduler_id,
+                approval_mode=mode,
+                tool=tool,
+                response=error_response(request, message, error_type),
+                duration_ms=0,
+            )
+
         if tool is None:
             suggestion = nearest_names(request.name, self._registry.all_names())
             message = f'Tool "{request.name}" not found.{suggestion}'
-            return self._failed(request, None, mode, message, ToolErrorType.TOOL_NOT_REGISTERED)
+            return failed(message, ToolErrorType.TOOL_NOT_REGISTERED)
+        shown = request
         try:
             invocation = tool.build(request.args)
             if request.display is None:
@@ -65,12 +76,12 @@ class Resolver:
                     name=tool.display_name or tool.name,
                     description=invocation.description() or tool.description,
                 )
-                request = request.with_display(display)
-        except Exception as error:  # noqa: BLE001 - the border between tools and their scheduler
+                shown = replace(request, display=display)
+        except Exception as error:  # noqa: BLE001 - a tool may raise anything about its arguments
             notice(error)
-            return self._failed(request, tool, mode, str(error), ToolErrorType.INVALID_TOOL_PARAMS)
+            return failed(str(error), ToolErrorType.INVALID_TOOL_PARAMS)
         return ToolCall(
-            request=request,
+            request=shown,
             status=CallStatus.VALIDATING,
             scheduler_id=self._scheduler_id,
             approval_mode=mode,
@@ -79,31 +90,13 @@ class Resolver:
             started_ms=self._clock.now_ms(),
         )
 
-    def _failed(
-        self,
-        request: ToolCallRequest,
-        tool: Tool | None,
-        mode: ApprovalMode,
-        message: str,
-        error_type: ToolErrorType,
-    ) -> ToolCall:
-        return ToolCall(
-            request=request,
-            status=CallStatus.ERROR,
-            scheduler_id=self._scheduler_id,
-            approval_mode=mode,
-            tool=tool,
-            response=error_response(request, message, error_type),
-            duration_ms=0,
-        )
-
 
 class NeedsConfirmation(Exception):
-    """A call that must be confirmed in a run without a user."""
+    """A call needs a confirmation in a run without a user."""
 
 
 class Validator:
-    """Takes one active call from `validating` to `scheduled`, or to its end."""
+    """Moves an active call from `validating` to `scheduled`, or to its end."""
 
     def __init__(
         self,
@@ -114,8 +107,8 @@ class Validator:
         state: SessionState,
         bus: MessageBus,
         settings: Settings,
-        hooks: CallHooks | None = None,
-        subagent: str | None = None,
+        hooks: CallHooks,
+        subagent: str | None,
     ) -> None:
         self._store = store
         self._policy = policy
@@ -125,13 +118,13 @@ class Validator:
         self._workspace_policies = (
             settings.folder_trusted and settings.workspace_policies_dir is not None
         )
-        self._hooks = hooks or CallHooks(None, {})
+        self._hooks = hooks
         self._subagent = subagent
 
     async def validate(self, call: ToolCall, signal: AbortSignal, prompts: AbortSignal) -> None:
-        """Check policy, ask if need be. What goes wrong becomes the call's end.
+        """Check the policy, and ask the user if necessary. An exception ends the call.
 
-        `prompts` ends questions that are open: it is aborted with `signal`, and by `cancel_all`.
+        `prompts` ends open questions: it is aborted with `signal` and by `cancel_all`.
         """
         try:
             await self._validate(call, prompts)
@@ -143,19 +136,17 @@ class Validator:
             self._fail(call, str(error), ToolErrorType.UNHANDLED_EXCEPTION)
 
     async def _validate(self, call: ToolCall, prompts: AbortSignal) -> None:
-        # An abort meanwhile needs no check here: nothing is asked or run once it came.
+        # After an abort no question is asked and no tool runs, so that is not checked here.
         verdict = await self._hooks.before(call, prompts)
         if verdict.error is not None:
             self._fail(call, verdict.error.message, verdict.error.type)
             return
         if verdict.args is not None and verdict.invocation is not None:
-            self._store.take_hook_arguments(call.call_id, verdict.args, verdict.invocation)
-            request = replace(call.request, args=verdict.args, input_modified_by_hook=True)
-            call = replace(call, request=request, invocation=verdict.invocation)
+            call = self._store.take_hook_arguments(call, verdict.args, verdict.invocation)
         await self._decide(call, verdict, prompts)
 
     async def _decide(self, call: ToolCall, verdict: CallVerdict, prompts: AbortSignal) -> None:
-        """Put the call to policy, and to a person where policy or a hook wants that."""
+        """Ask the policy, and the user where the policy or a hook demands it."""
         if call.tool is None or call.invocation is None:
             raise ValueError(f"Tool call {call.call_id} has no tool")
         check = await self._check(call, call.tool)
@@ -193,7 +184,7 @@ class Validator:
         self._store.transition(call.call_id, CallStatus.SCHEDULED)
 
     async def _check(self, call: ToolCall, tool: Tool) -> PolicyCheck:
-        """The policy's word, with what the client asked for itself taken as confirmed."""
+        """The policy's decision; a call that the client itself requested counts as confirmed."""
         request = call.request
         server = tool if isinstance(tool, ServerTool) else None
         check = await self._policy.decide(

@@ -1,4 +1,4 @@
-"""`activate_skill`: the instructions of a skill, and leave to read what comes with it.
+"""`activate_skill`: the instructions of a skill, and access to its files.
 
 Source: core `tools/activate-skill.ts`.
 """
@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from services.skills.loader import Skill
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed_as_shown
 from services.tools.contract import (
     ConfirmationDetails,
     ToolErrorType,
     ToolExecution,
-    ToolInvocation,
     ToolKind,
     ToolResult,
 )
@@ -25,7 +24,7 @@ __all__ = ["ActivateSkillTool"]
 
 
 class ActivateSkillTool(DeclarativeTool):
-    """Hands over a skill. Which names are allowed is settled when the tool is made."""
+    """Returns a skill. It accepts the names that were known when the tool was made."""
 
     name = "activate_skill"
     display_name = "Activate Skill"
@@ -33,20 +32,17 @@ class ActivateSkillTool(DeclarativeTool):
 
     def __init__(self, host: ToolHost) -> None:
         super().__init__(host)
+        # Unlike those of other tools, the parameters depend on the session.
         self.description, self.parameters = _declared(host)  # type: ignore[misc]
 
     def declaration(self, model: str | None = None) -> JsonObject:
-        """The declaration for the skills there are now."""
+        """The declaration with the names of the current skills."""
         description, parameters = _declared(self.host)
         return {
             "name": self.name,
             "description": description,
             "parametersJsonSchema": parameters,
         }
-
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ActivateSkill(self.host, params)
 
 
 def _declared(host: ToolHost) -> tuple[str, JsonObject]:
@@ -68,11 +64,10 @@ def _declared(host: ToolHost) -> tuple[str, JsonObject]:
     }
 
 
-class _ActivateSkill(Invocation):
-    shown_name = ActivateSkillTool.display_name
-
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
+@ActivateSkillTool.builds
+class _ActivateSkill(BuiltinInvocation):
+    def __init__(self, tool: DeclarativeTool, params: JsonObject) -> None:
+        super().__init__(tool, params)
         self._name: str = params["name"]
         self._tree: str | None = None
 
@@ -101,8 +96,7 @@ class _ActivateSkill(Invocation):
         if skill is None:
             known = ", ".join(each.name for each in skills.skills)
             fault = f'Skill "{self._name}" not found. Available skills are: {known}'
-            shown = f"Error: {fault}"
-            return failed(fault, ToolErrorType.INVALID_TOOL_PARAMS, display=shown, llm=shown)
+            return failed_as_shown(fault, ToolErrorType.INVALID_TOOL_PARAMS)
         self.host.workspace.add_folder(skill.folder)
         resources = self._resources(skill)
         return ToolResult(
@@ -119,7 +113,7 @@ class _ActivateSkill(Invocation):
         )
 
     def _resources(self, skill: Skill) -> str:
-        """The drawing for the confirmation, and then for the model."""
+        """The tree of the skill's folder, for the confirmation and for the model."""
         if self._tree is None:
             self._tree = described_folder(skill.folder)
         return self._tree

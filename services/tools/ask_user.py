@@ -1,6 +1,6 @@
-"""`ask_user`: questions to the person at the other end.
+"""`ask_user`: questions to the user. Without a user the policy refuses the call in every mode.
 
-Where nobody is there the policy refuses it, whatever the mode. Source: core `tools/ask-user.ts`.
+Source: core `tools/ask-user.ts`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from services.tools.base import DeclarativeTool, Invocation
+from services.tools.base import BuiltinInvocation, DeclarativeTool
 from services.tools.contract import (
     ConfirmationDetails,
     ConfirmationOutcome,
@@ -17,7 +17,7 @@ from services.tools.contract import (
     ToolKind,
     ToolResult,
 )
-from services.tools.host import ToolHost
+from services.tools.parameters import arguments, array, boolean, string
 from services.wire import JsonObject, js_json, js_trim
 
 __all__ = ["AskUserTool"]
@@ -27,7 +27,7 @@ _MAX_OPTIONS: Final = 4
 
 
 class AskUserTool(DeclarativeTool):
-    """Asks one to four questions; the answers are those of its confirmation."""
+    """Asks one to four questions; the confirmation of the call carries the answers."""
 
     name = "ask_user"
     display_name = "Ask User"
@@ -36,72 +36,38 @@ class AskUserTool(DeclarativeTool):
         "Ask the user one to four questions, where you need a preference, a missing fact or a "
         "decision before you can go on."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "required": ["questions"],
-        "properties": {
-            "questions": {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": 4,
-                "items": {
-                    "type": "object",
-                    "required": ["question", "header", "type"],
-                    "properties": {
-                        "question": {
-                            "type": "string",
-                            "description": "The whole question, with its question mark.",
-                        },
-                        "header": {
-                            "type": "string",
-                            "description": "One or two words that name the question: `Database`.",
-                        },
-                        "type": {
-                            "type": "string",
-                            "enum": ["choice", "text", "yesno"],
-                            "default": "choice",
-                            "description": (
-                                "choice: one of `options`, or something else. text: free text. "
-                                "yesno: yes, no, or something else."
-                            ),
-                        },
-                        "options": {
-                            "type": "array",
-                            "description": (
-                                "For `choice` alone: two to four answers. A way to answer "
-                                "otherwise is always added."
-                            ),
-                            "items": {
-                                "type": "object",
-                                "required": ["label", "description"],
-                                "properties": {
-                                    "label": {
-                                        "type": "string",
-                                        "description": "The answer in one to five words.",
-                                    },
-                                    "description": {
-                                        "type": "string",
-                                        "description": "What choosing it means, in a few words.",
-                                    },
-                                },
-                            },
-                        },
-                        "multiSelect": {
-                            "type": "boolean",
-                            "description": "For `choice`: true when several may be chosen.",
-                        },
-                        "placeholder": {
-                            "type": "string",
-                            "description": "A hint inside the field for free text.",
-                        },
-                    },
-                },
-            },
-        },
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["questions"],
+        questions=array(
+            arguments(
+                ["question", "header", "type"],
+                question=string("The whole question, with its question mark."),
+                header=string("One or two words that name the question: `Database`."),
+                type=string(
+                    "choice: one of `options`, or something else. text: free text. "
+                    "yesno: yes, no, or something else.",
+                    enum=["choice", "text", "yesno"],
+                    default="choice",
+                ),
+                options=array(
+                    arguments(
+                        ["label", "description"],
+                        label=string("The answer in one to five words."),
+                        description=string("What choosing it means, in a few words."),
+                    ),
+                    "For `choice` alone: two to four answers. A way to answer "
+                    "otherwise is always added.",
+                ),
+                multiSelect=boolean("For `choice`: true when several may be chosen."),
+                placeholder=string("A hint inside the field for free text."),
+            ),
+            minItems=1,
+            maxItems=4,
+        ),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """That a choice has two to four options, and every option a label."""
+        """Check that a choice has two to four options, and that every option has a label."""
         for number, question in enumerate(params["questions"], 1):
             options: list[JsonObject] | None = question.get("options")
             if question["type"] == "choice":
@@ -120,9 +86,9 @@ class AskUserTool(DeclarativeTool):
         return None
 
     def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`, with written-out line breaks made real."""
+        """The call for validated `params`, with escaped line breaks replaced by real ones."""
         questions = [_with_line_breaks(question) for question in params["questions"]]
-        return AskUserInvocation(self.host, {"questions": questions})
+        return AskUserInvocation(self, {"questions": questions})
 
 
 def _with_line_breaks(question: JsonObject) -> JsonObject:
@@ -146,13 +112,11 @@ def _unescaped(text: str) -> str:
     return text.replace("\\r\\n", "\n").replace("\\n", "\n")
 
 
-class AskUserInvocation(Invocation):
-    """One round of questions. Whoever confirms it hands the answers in with `answered`."""
+class AskUserInvocation(BuiltinInvocation):
+    """One round of questions; the scheduler passes the answers to `answered`."""
 
-    shown_name = AskUserTool.display_name
-
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
+    def __init__(self, tool: DeclarativeTool, params: JsonObject) -> None:
+        super().__init__(tool, params)
         self._outcome: ConfirmationOutcome | None = None
         self._answers: dict[str, str] = {}
 
@@ -168,13 +132,13 @@ class AskUserInvocation(Invocation):
         )
 
     def answered(self, outcome: ConfirmationOutcome, payload: Mapping[str, Any] | None) -> None:
-        """Take the answer to the confirmation: its `answers` are by the question's index."""
+        """Take the answer to the confirmation; `answers` has the questions' indices as keys."""
         self._outcome = outcome
         if payload is not None and "answers" in payload:
             self._answers = dict(payload["answers"])
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        """Give the model what was answered."""
+        """Return the answers."""
         kinds = [question["type"] for question in self.params["questions"]]
         if self._outcome is ConfirmationOutcome.CANCEL:
             return ToolResult(

@@ -1,29 +1,28 @@
-"""What a session sent to the background, and where its output goes.
+"""The background commands of a session, and the files with their output.
 
 Source: core `services/shellExecutionService.ts` (`background`, `listBackgroundProcesses`).
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from services.wire import js_length, js_trim
+from services.tools.texts import truncate_text
+from services.wire import js_trim
 
 __all__ = ["BackgroundHistory", "BackgroundProcess", "background_log", "completion_note"]
 
 _REMEMBERED: Final = 100
-_TOLD: Final = 5000
-"""UTF-16 code units of output that are told when a command has ended."""
-_LINE_ENDS: Final = "\n\r\u2028\u2029"
+_SHOWN: Final = 5000
+"""UTF-16 code units of output that a note about the end of a command contains."""
 
 
 @dataclass(slots=True)
 class BackgroundProcess:
-    """A command in the background; `pid` is the id that is shown."""
+    """A background command; `pid` is the process id that the model sees."""
 
     pid: int
     command: str
@@ -33,7 +32,7 @@ class BackgroundProcess:
 
 
 class BackgroundHistory:
-    """The last hundred commands that went to the background, in their order."""
+    """The last hundred background commands, oldest first."""
 
     def __init__(self) -> None:
         self._processes: dict[int, BackgroundProcess] = {}
@@ -45,55 +44,36 @@ class BackgroundHistory:
         return pid in self._processes
 
     def started(self, pid: int, command: str) -> None:
-        """Write down that `command` goes on by itself; the oldest entry makes room."""
+        """Add `command`; drop the oldest entry if there are too many."""
         if len(self._processes) >= _REMEMBERED:
             del self._processes[next(iter(self._processes))]
         self._processes[pid] = BackgroundProcess(pid, command)
 
     def ended(self, pid: int, *, exit_code: int | None, signal: int | None) -> None:
-        """Write down how the process ended, if it is still remembered."""
+        """Record the end of the process, if its entry is still there."""
         process = self._processes.get(pid)
         if process is not None:
             process.running, process.exit_code, process.signal = False, exit_code, signal
 
 
 def background_log(home: Path, pid: int) -> Path:
-    """The file that gets the output of background process `pid`."""
+    """The file for the output of background process `pid`."""
     return home / ".gemini" / "tmp" / "background-processes" / f"background-{pid}.log"
 
 
 def completion_note(behaviour: str, log: Path, output: str) -> str | None:
-    """What agents are told of a command in the background that has ended; `None`: nothing.
+    """The note for running agents about the end of a background command; `None` for no note.
 
     Args:
-        behaviour: `inject`: all of it; `notify`: that it has ended; anything else: nothing.
-        log: the file that has its output.
-        output: its output.
+        behaviour: `inject` for a note with the output, `notify` for one without it; with any other
+            value there is no note.
+        log: the file with the output.
+        output: the output.
     """
     if behaviour not in ("inject", "notify"):
         return None
     note = f"[Background command completed successfully. Output saved to {log}]"
     if behaviour == "inject":
-        note += f"\n\n{_shortened(output)}"
+        note += f"\n\n{truncate_text(output, _SHOWN, '...[TRUNCATED]')}"
     note = js_trim(note).replace("</output>", "&lt;/output&gt;")
     return f"<output>\n{note}\n</output>"
-
-
-def _shortened(text: str) -> str:
-    """`text` up to the limit, cut before a character with its marks; a cut text loses its line
-    ends, as upstream (core `utils/textUtils.ts`, `truncateString`).
-    """
-    if js_length(text) <= _TOLD:
-        return text
-    kept: list[str] = []
-    length, cluster = 0, ""
-    for character in f"{text}\n":
-        if cluster and unicodedata.category(character).startswith("M"):
-            cluster += character
-            continue
-        length += js_length(cluster)
-        if length > _TOLD:
-            break
-        kept.append(cluster)
-        cluster = "" if character in _LINE_ENDS else character
-    return "".join(kept) + "...[TRUNCATED]"

@@ -14,14 +14,9 @@ from typing import ClassVar, Final
 from services.abort import AbortSignal
 from services.node_errors import node_error_message
 from services.tools.background import BackgroundProcess, background_log
-from services.tools.base import DeclarativeTool, Invocation, failed
-from services.tools.contract import (
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
+from services.tools.parameters import arguments, integer
 from services.wire import JsonObject
 
 __all__ = ["ListBackgroundProcessesTool", "ReadBackgroundOutputTool"]
@@ -34,7 +29,7 @@ _SYMLINK: Final = (
 
 
 class ListBackgroundProcessesTool(DeclarativeTool):
-    """Lists what this session sent to the background."""
+    """Lists the background commands of the session."""
 
     name = "list_background_processes"
     display_name = "List Background Processes"
@@ -42,14 +37,11 @@ class ListBackgroundProcessesTool(DeclarativeTool):
     description = (
         "List the shell commands of this session that went to the background, ended or not."
     )
-    parameters: ClassVar[JsonObject] = {"type": "object", "properties": {}}
-
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ListProcesses(self.host, params)
+    parameters: ClassVar[JsonObject] = arguments()
 
 
-class _ListProcesses(Invocation):
+@ListBackgroundProcessesTool.builds
+class _ListProcesses(BuiltinInvocation):
     shown_name = ListBackgroundProcessesTool.name
 
     def description(self) -> str:
@@ -80,29 +72,16 @@ class ReadBackgroundOutputTool(DeclarativeTool):
     display_name = "Read Background Output"
     kind = ToolKind.READ
     description = "Read the last lines that a shell command in the background has written."
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "pid": {"type": "integer", "description": "Process id of the command."},
-            "lines": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "How many lines, counted from the end; 100 unless given.",
-            },
-            "delay_ms": {
-                "type": "integer",
-                "description": "Wait this many milliseconds first, so that it can get going.",
-            },
-        },
-        "required": ["pid"],
-    }
-
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ReadOutput(self.host, params)
+    parameters: ClassVar[JsonObject] = arguments(
+        ["pid"],
+        pid=integer("Process id of the command."),
+        lines=integer("How many lines, counted from the end; 100 unless given.", minimum=1),
+        delay_ms=integer("Wait this many milliseconds first, so that it can get going."),
+    )
 
 
-class _ReadOutput(Invocation):
+@ReadBackgroundOutputTool.builds
+class _ReadOutput(BuiltinInvocation):
     shown_name = ReadBackgroundOutputTool.name
 
     @property
@@ -155,7 +134,7 @@ class _ReadOutput(Invocation):
 
 
 async def _pause(seconds: float, signal: AbortSignal) -> None:
-    """Wait in real time, as the process does; an abort ends it, where upstream would wait on."""
+    """Wait in real time. An abort ends the wait; upstream would go on waiting."""
     aborted = asyncio.get_running_loop().create_task(signal.wait())
     try:
         await asyncio.wait([aborted], timeout=seconds)
@@ -165,10 +144,10 @@ async def _pause(seconds: float, signal: AbortSignal) -> None:
 
 
 def _last_lines(log: Path) -> list[str] | None:
-    """The lines in the last 64 KiB, less one that is cut; `None` for an empty log.
+    """The complete lines in the last 64 KiB; `None` for an empty log.
 
     Raises:
-        OSError: it cannot be read, or is a link.
+        OSError: the file cannot be read, or is a link.
     """
     with os.fdopen(os.open(log, os.O_RDONLY | os.O_NOFOLLOW), "rb") as stream:
         size = os.fstat(stream.fileno()).st_size

@@ -1,8 +1,8 @@
-"""Validators for JSON schemas that a server or a file wrote.
+"""Validators for JSON schemas from servers and files.
 
-The package `jsonschema` fetches what a foreign `$ref` names, over the network or from a file,
-searches with Python's own regular expressions, and follows a small schema's references in
-exponential time. The validators here fetch nothing, and what one check may do is limited.
+The package `jsonschema` fetches the target of a foreign `$ref` over the network or from a file,
+searches with Python's regular expressions, and can take exponential time for the references of a
+small schema. These validators fetch nothing and limit the work of one check.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from services.wire import Json, JsonObject
 __all__ = ["MOST_STEPS", "SchemaLimit", "bounded_validator", "bounded_work", "schema_step"]
 
 MOST_STEPS: Final = 100_000
-"""The most keywords that one check applies. On a text, 1000 characters count as one more; so do 100
-choices of a keyword such as `enum`."""
+"""The most keywords that one check applies. Every 1000 characters of a text count as one more, and
+so do every 100 choices of a keyword such as `enum`."""
 _TEXT_PER_STEP: Final = 1000
 _CHOICES_PER_STEP: Final = 100
 
@@ -38,7 +38,7 @@ _Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
 class SchemaLimit(Exception):
-    """A check that would take more than `MOST_STEPS` steps."""
+    """A check needs more than `MOST_STEPS` steps."""
 
     def __init__(self) -> None:
         super().__init__(f"Checking against the schema takes more than {MOST_STEPS} steps.")
@@ -46,7 +46,7 @@ class SchemaLimit(Exception):
 
 @dataclass(slots=True)
 class _Work:
-    """What remains for one check."""
+    """The remaining work of one check."""
 
     steps: int = MOST_STEPS
     patterns: PatternBudget = field(default_factory=PatternBudget)
@@ -57,7 +57,7 @@ _work: ContextVar[_Work] = ContextVar("schema work")
 
 @contextmanager
 def bounded_work() -> Iterator[PatternBudget]:
-    """One check: what validators and `schema_step` do inside is counted together.
+    """One check: counts the work of validators and `schema_step` inside together.
 
     Yields:
         The time that remains for patterns.
@@ -83,7 +83,7 @@ def schema_step(value: Json, more: int = 0) -> None:
 
 
 def bounded_validator(schema: JsonObject) -> Validator:
-    """A validator of the draft that `schema` names, or of draft 7; use it in `bounded_work`.
+    """A validator of the draft that `schema` names, by default draft 7; use it in `bounded_work`.
 
     Raises:
         ValueError: the schema combines keywords whose work cannot be counted.
@@ -110,6 +110,7 @@ def _has(schema: Json, *keywords: str) -> bool:
 def _bounded(kind: type[Validator]) -> type[Validator]:
     keywords: dict[str, _Keyword] = {**dict(kind.VALIDATORS), **_OURS}
     counted = {name: _counted(keyword) for name, keyword in keywords.items()}
+    # `extend` has no annotations.
     bounded: Any = extend(kind, counted)  # type: ignore[no-untyped-call]
     bounded.evolve = _evolved
     kept: type[Validator] = bounded
@@ -117,9 +118,9 @@ def _bounded(kind: type[Validator]) -> type[Validator]:
 
 
 def _evolved(validator: Any, **changes: Any) -> Any:
-    """`Validator.evolve` that stays with its class.
+    """A replacement of `Validator.evolve` that keeps the class of the validator.
 
-    That of `jsonschema` takes the class that a `$schema` further down names, which has no limits.
+    The original takes the class that an inner `$schema` names, which has no limits.
     """
     for each in attrs.fields(type(validator)):
         if each.init:
@@ -187,7 +188,7 @@ def _unique_items(
 
 
 def _key(value: Json) -> tuple[Any, ...]:
-    """What is equal for two values exactly when JSON Schema calls them equal."""
+    """A key that is equal for two values exactly if they are equal in JSON Schema."""
     match value:
         case bool() | None:
             return ("word", value)

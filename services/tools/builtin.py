@@ -1,8 +1,9 @@
 """The built-in tools, registered in upstream's order.
 
-Source: core `Config.createToolRegistry`, and the end of `Config.initialize` for skills. Plan mode's
-tools are not built yet, only announced; the tracker is not built either;
-`read_many_files` and `get_internal_docs` are for others than the main model.
+The tools of plan mode are only announced, not implemented; the tracker is not implemented. The main
+model does not get `read_many_files` and `get_internal_docs`.
+
+Source: core `Config.createToolRegistry`, and the end of `Config.initialize` for skills.
 """
 
 from __future__ import annotations
@@ -19,11 +20,7 @@ from services.tools.glob_files import GlobTool
 from services.tools.grep_search import GrepTool
 from services.tools.host import ToolHost
 from services.tools.list_directory import LSTool
-from services.tools.list_mcp_resources import (
-    ListMcpResourcesTool,
-    McpResourceList,
-    ResourceFacts,
-)
+from services.tools.list_mcp_resources import ListMcpResourcesTool, McpResourceList, ResourceFacts
 from services.tools.read_file import ReadFileTool
 from services.tools.read_mcp_resource import McpResourceReader, ReadMcpResourceTool
 from services.tools.registry import ToolRegistry
@@ -42,7 +39,7 @@ R = TypeVar("R", bound=ResourceFacts)
 
 
 class ServerResources(McpResourceList, McpResourceReader[R], Protocol[R]):
-    """What the resource tools ask of the servers."""
+    """The part of the MCP servers that the resource tools use."""
 
 
 def register_builtin_tools(
@@ -53,14 +50,9 @@ def register_builtin_tools(
 ) -> None:
     """Register every built-in tool that the session's settings allow.
 
-    The topic tool is listed in `tools.core` by its class name only: upstream's oddity. Whether the
-    list of steps is offered depends on the model that the session starts with.
-
-    Args:
-        registry: the session's; receives the tools.
-        host: what tools may use.
-        servers: the session's MCP servers.
-        agents: the tool that invokes agents; where there is none, its place is kept.
+    As upstream, `tools.core` lists the topic tool by its class name only. The model at the start of
+    the session decides whether there is a list of steps. Without the tool `agents`, which invokes
+    agents, its place in the order is kept.
     """
     settings, model = host.settings, host.state.model
     registry.register(UpdateTopicTool(host), enabled_as=("UpdateTopicTool",))
@@ -104,10 +96,10 @@ def _announce_plan_mode(registry: ToolRegistry) -> None:
 
 
 def register_skills(registry: ToolRegistry, host: ToolHost) -> None:
-    """Find the skills and declare them, after every tool that is registered so far.
+    """Find the skills and declare their tool after every tool that is registered so far.
 
-    To be called again when MCP servers have brought their tools, which come before it. Where there
-    are skills the tool is declared whatever `tools.core` lists.
+    Call this again after MCP servers have added tools, which come before it. If there are skills,
+    the tool is declared whatever `tools.core` lists.
     """
     settings = host.settings
     if not (settings.skills_support and settings.admin_skills_enabled):

@@ -1,4 +1,4 @@
-"""Marks of where an answer comes from, put into its text.
+"""Markers of sources in the text of an answer.
 
 Source: core `tools/web-search.ts`, `tools/web-fetch.ts`.
 """
@@ -20,10 +20,10 @@ def grounding(response: JsonObject) -> JsonObject:
 
 
 def markers(supports: Sequence[Any]) -> list[tuple[int | None, str]]:
-    """Where in the text which marker goes, the last place first.
+    """The places of the markers in the text, the last place first.
 
-    A segment without an end (upstream's NaN) is kept where it stood, as its sort does where it can
-    tell nothing of the order; it is inserted at the start.
+    A segment without an end goes to the start of the text; as in upstream's sort, which compares
+    NaN, it keeps its place in the list.
     """
     found: list[tuple[int | None, str]] = []
     for support in supports:
@@ -50,7 +50,7 @@ def with_byte_markers(text: str, places: Sequence[tuple[int | None, str]]) -> st
 
 
 def with_unit_markers(text: str, places: Sequence[tuple[int | None, str]]) -> str:
-    """`text` with markers at offsets in its UTF-16 units: upstream's oddity in fetched pages."""
+    """`text` with markers at offsets in its UTF-16 units, as upstream does in fetched pages."""
     units: list[bytes] = []
     data = text.encode("utf-16-le", "surrogatepass")
     units = [data[place : place + 2] for place in range(0, len(data), 2)]

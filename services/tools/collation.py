@@ -1,4 +1,4 @@
-"""Names in the order that people expect: `String.prototype.localeCompare` for en-US.
+"""Sorts names as `String.prototype.localeCompare` does for en-US.
 
 An approximation of the Unicode root collation that is exact for ASCII and for Latin letters with
 accents: base letters first, then accents, then case (lower before upper).

@@ -1,4 +1,4 @@
-"""What a tool is: the seam between the scheduler and everything it can run.
+"""The contract of tools: the seam between the scheduler and everything it can run.
 
 Source: core `tools/tools.ts`, `tools/tool-error.ts`.
 """
@@ -34,11 +34,11 @@ __all__ = [
 ]
 
 LlmContent = str | Part | list[str | Part]
-"""What a tool says to the model: text, one part, or a list of both."""
+"""A tool's output for the model: text, one part, or a list of both."""
 
 
 class ToolKind(StrEnum):
-    """A tool's nature. Metadata: it plays no part in scheduling."""
+    """The kind of a tool; the scheduler does not use it."""
 
     READ = "read"
     EDIT = "edit"
@@ -56,7 +56,7 @@ class ToolKind(StrEnum):
 
 
 class ToolErrorType(StrEnum):
-    """Why a call failed; the wire's strings."""
+    """The error types of calls, as on the wire."""
 
     POLICY_VIOLATION = "policy_violation"
     INVALID_TOOL_PARAMS = "invalid_tool_params"
@@ -95,12 +95,12 @@ class ToolErrorType(StrEnum):
 
     @property
     def is_fatal(self) -> bool:
-        """Only a full disk ends the run as failed; everything else goes back to the model."""
+        """Whether the error ends the run, as a full disk does; the model gets every other error."""
         return self is ToolErrorType.NO_SPACE_LEFT
 
 
 class ConfirmationOutcome(StrEnum):
-    """A person's answer to a confirmation."""
+    """The user's answer to a confirmation."""
 
     PROCEED_ONCE = "proceed_once"
     PROCEED_ALWAYS = "proceed_always"
@@ -112,7 +112,7 @@ class ConfirmationOutcome(StrEnum):
 
 
 class InvalidToolParams(Exception):
-    """Arguments that a tool's schema, value checks or constructor refused."""
+    """A tool's schema, checks or constructor refused the arguments."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,10 +125,10 @@ class ToolFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolResult:
-    """What a tool brought back.
+    """The result of a call.
 
-    `return_display` is for people: text, or a structured value (file diff, list result …) as
-    JSON. `data` is free-form and travels to the client on success.
+    `return_display` is for the user: text, or a structured value (file diff, list result …) as
+    JSON. `data` goes to the client on success.
     """
 
     llm_content: LlmContent
@@ -140,7 +140,7 @@ class ToolResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmationDetails:
-    """What a person is asked. `type` is `edit`, `exec`, `info`, …; `fields` are its own keys."""
+    """A question to the user. `type` is `edit`, `exec`, `info` …; `fields` depend on it."""
 
     type: str
     title: str
@@ -149,12 +149,12 @@ class ConfirmationDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolExecution:
-    """What an executing call may use."""
+    """The values for an executing call."""
 
     call_id: str
     signal: AbortSignal
     update_output: Callable[[Json], None] | None = None
-    """Replaces the live output; given only to tools that declare `can_update_output`."""
+    """Replaces the live output; only for tools that declare `can_update_output`."""
     set_process_id: Callable[[int], None] | None = None
 
 
@@ -164,28 +164,22 @@ class ToolInvocation(Protocol):
     @property
     def params(self) -> JsonObject:
         """The arguments, as validated."""
-        ...
 
     def description(self) -> str:
-        """What this call does, in a short line for people."""
-        ...
+        """What this call does, in a short line for the user."""
 
     @property
     def respects_auto_edit(self) -> bool:
-        """True when auto-edit mode needs no confirmation for it (and it edits no build file)."""
-        ...
+        """Whether auto-edit mode allows the call without a confirmation."""
 
     def confirmation_details(self) -> ConfirmationDetails | None:
-        """What to ask a person; `None` when there is nothing to ask (the edit cannot apply)."""
-        ...
+        """The question to the user; `None` without one, as for an edit that cannot apply."""
 
     def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
         """`argsPattern`, `commandPrefix` … of the rule that an "always" answer adds."""
-        ...
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        """Run. Real waits go through the clock's `real_work`; an abort raises or returns early."""
-        ...
+        """Run. Real waits use the clock's `real_work`; an abort raises or returns early."""
 
 
 class Tool(Protocol):
@@ -200,42 +194,40 @@ class Tool(Protocol):
 
     def declaration(self, model: str | None = None) -> JsonObject:
         """`{name, description, parametersJsonSchema}` for `model`."""
-        ...
 
     def build(self, params: JsonObject) -> ToolInvocation:
         """Validate and build one call.
 
         Raises:
-            InvalidToolParams: the message is what the model is told.
+            InvalidToolParams: the model receives the message.
         """
-        ...
 
 
 @runtime_checkable
 class ServerTool(Protocol):
-    """What a tool of an MCP server has besides: how rules and settings know it."""
+    """The additional members of an MCP server's tool, for rules and settings."""
 
     server_name: str
+    server_tool_name: str
     annotations: Mapping[str, Any] | None
 
     @property
     def policy_annotations(self) -> JsonObject:
-        """The server's hints, and the server as `_serverName`."""
-        ...
+        """The server's annotations, and its name as `_serverName`."""
 
     @property
     def excluded_by(self) -> frozenset[str]:
         """The names by which settings may exclude it."""
-        ...
 
 
 _OF_SERVERS: Final[WeakKeyDictionary[type, bool]] = WeakKeyDictionary()
 
 
 def as_server_tool(tool: object) -> ServerTool | None:
-    """`tool`, where it is a server's.
+    """`tool`, if it belongs to an MCP server.
 
-    Every tool of the session is asked for every declaration: a protocol takes its time to say.
+    The answer is kept for each class: every declaration of tools asks for every tool, and checking
+    a protocol is slow.
     """
     kind = type(tool)
     known = _OF_SERVERS.get(kind)
@@ -246,38 +238,32 @@ def as_server_tool(tool: object) -> ServerTool | None:
 
 @runtime_checkable
 class ServerInvocation(Protocol):
-    """What a call of an MCP server's tool has besides."""
+    """The additional members of a call of an MCP server's tool."""
 
     @property
     def policy_name(self) -> str:
-        """The tool, as the policy is asked while a person is about to be."""
-        ...
+        """The tool's name for the policy's second check, before the user is asked."""
 
     @property
     def policy_server(self) -> str:
-        """The server, in the same question."""
-        ...
+        """The server's name for the same check."""
 
     def note_outcome(self, outcome: ConfirmationOutcome) -> None:
-        """Take a person's answer."""
-        ...
+        """Take the user's answer."""
 
 
 @runtime_checkable
 class DelegatedQuestion(Protocol):
-    """A call that is confirmed as another one would be: the one it hands its work to."""
+    """A call that delegates its work to another call and is confirmed like that one."""
 
     @property
     def asked_name(self) -> str:
-        """The tool, as the policy is asked while a person is about to be."""
-        ...
+        """The other tool's name for the policy's second check, before the user is asked."""
 
     @property
     def asked_args(self) -> JsonObject:
-        """The arguments in the same question."""
-        ...
+        """The other call's arguments for the same check."""
 
     @property
     def asked_shown_name(self) -> str:
-        """What people are told was refused."""
-        ...
+        """The name in the message of a refusal."""

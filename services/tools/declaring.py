@@ -1,9 +1,9 @@
-"""`ToolDeclarations`: which tools a request declares, in one conversation.
+"""`ToolDeclarations`: the tools that the requests of one conversation declare.
 
-Upstream keeps a list that it renews behind each request: what a change of approval mode allows or
-forbids is declared from the second request after it on. Entering or leaving plan or yolo mode,
-another model, tools that come or go, and a conversation begun anew have the next turn renew it as
-it begins, even a turn that is aborted before it asks the model.
+Upstream renews its list after each request, so a change of the approval mode shows in the second
+request after it. At the start of a turn the list is renewed too, if plan or yolo mode began or
+ended, if the model or the tools changed, or if the conversation was restarted. This happens even in
+a turn that is aborted before its request.
 
 Source: core `core/client.ts` (`setTools`, `startChat`, `processTurn`), `core/geminiChat.ts`
 (`onModelChanged`), `config/config.ts` (`setApprovalMode`).
@@ -19,15 +19,9 @@ __all__ = ["ToolDeclarations"]
 
 
 class ToolDeclarations:
-    """The declarations of one conversation; the same object as long as nothing changed."""
+    """The declarations of one conversation; the same object until something changes."""
 
     def __init__(self, tools: ToolRegistry, state: SessionState) -> None:
-        """Follow the session's mode.
-
-        Args:
-            tools: what is declared.
-            state: says which mode it is.
-        """
         self._tools = tools
         self._state = state
         self._made_for: tuple[str, int, object] | None = None
@@ -35,14 +29,14 @@ class ToolDeclarations:
         self._declared: list[JsonObject] = []
 
     def restart(self) -> None:
-        """The conversation begins anew: forget what was declared."""
+        """Forget the declarations: the conversation is restarted."""
         self._made_for = None
 
     def current(self, model: str) -> list[JsonObject]:
-        """What the next request to `model` declares: its `tools`.
+        """The `tools` of the next request to `model`.
 
-        To be asked as each turn begins, once its model is chosen: what is in force then is declared
-        until a request has been made, be it a later turn's.
+        Call this at the start of each turn, after its model is chosen. The approval mode at that
+        time counts until a request is made, in this turn or a later one.
         """
         made_for = (model, self._state.mode_breaks, self._tools.revision)
         if made_for != self._made_for:
@@ -51,7 +45,7 @@ class ToolDeclarations:
         return self._declared
 
     def taken(self, model: str) -> list[JsonObject]:
-        """The same, for a request that is made now: the ones after it know the mode of now."""
+        """The same for a request that is made now; later requests follow the current mode."""
         declared = self.current(model)
         if self._mode is not self._state.approval_mode:
             self._renew(model)

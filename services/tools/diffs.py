@@ -1,4 +1,4 @@
-"""What the edit tools tell of a change: its size, and the lines around it.
+"""The size of a change and its context, for the results of the edit tools.
 
 Source: core `tools/diffOptions.ts`, `tools/diff-utils.ts`.
 """
@@ -14,9 +14,9 @@ __all__ = ["diff_context", "diff_stat"]
 
 
 def diff_stat(old: str, proposed: str, final: str) -> dict[str, int]:
-    """How much the model changed (`old` to `proposed`) and the user after it (to `final`).
+    """The size of the model's change (`old` to `proposed`) and of the user's (to `final`).
 
-    Lines, and UTF-16 units without line ends, as the wire's `diffStat`.
+    It counts lines, and UTF-16 units without line ends, as the wire's `diffStat`.
     """
     model, user = _counts(old, proposed), _counts(proposed, final)
     return {
@@ -37,9 +37,9 @@ def _counts(old: str, new: str) -> dict[str, int]:
 
 
 def diff_context(old: str, new: str, context: int = 5) -> str:
-    """The changed parts of `new` with `context` lines around them, gaps shown as `...`.
+    """The changed parts of `new` with `context` lines around them and `...` for the gaps.
 
-    The whole of `new` for a new file and for texts that are equal.
+    For a new file and for equal texts it is the whole of `new`.
     """
     if not old:
         return new

@@ -1,7 +1,7 @@
-"""A model mends what another wrote for the edit tools: a text that is not found, surplus escapes.
+"""A model corrects the arguments of edit tools: a text that is not found, or surplus escapes.
 
-Only where `disableLLMCorrection` is set to false. The user-role texts are upstream's, the system
-instructions our own words.
+This needs the setting `disableLLMCorrection: false`. The user-role texts are upstream's; the system
+instructions are our own.
 
 Source: core `utils/llm-edit-fixer.ts`, `utils/editCorrector.ts`.
 """
@@ -118,20 +118,15 @@ _UNESCAPED: Final[JsonObject] = {
 
 
 def without_surplus_escapes(text: str) -> str:
-    """`text` with every run of backslashes before an escaped character taken for one escape."""
+    """`text` with each run of backslashes before an escaped character read as one escape."""
     return _OVER_ESCAPED.sub(lambda match: _ESCAPES.get(match[1], match[1]), text)
 
 
 class EditCorrector:
-    """Asks a model; the last answers are remembered."""
+    """Asks a model, and keeps the last answers."""
 
     def __init__(self, model: UtilityModel, *, prompt_id: Callable[[], str]) -> None:
-        """Make one for a session.
-
-        Args:
-            model: whom to ask.
-            prompt_id: of the prompt that is being answered.
-        """
+        """`prompt_id` returns the id of the current prompt."""
         self._model = model
         self._prompt_id = prompt_id
         self._fixes: dict[tuple[str, ...], JsonObject] = {}
@@ -140,17 +135,17 @@ class EditCorrector:
     async def fixed_edit(
         self, params: JsonObject, *, error: str, content: str, signal: AbortSignal
     ) -> JsonObject | None:
-        """What to search for and to put there instead.
+        """Ask for another search text and replacement.
 
         Args:
             params: the failed call's `instruction`, `old_string` and `new_string`.
-            error: what was wrong with it.
-            content: the file.
-            signal: ends the question.
+            error: the error of the failed call.
+            content: the text of the file.
+            signal: ends the request.
 
         Returns:
-            `search`, `replace`, `explanation` and perhaps `noChangesRequired`, as the model gave
-            them; `None` where it gave nothing, or not in time.
+            The model's answer: `search`, `replace`, `explanation` and perhaps `noChangesRequired`;
+            `None` without an answer in time.
         """
         instruction = params.get("instruction")
         filling = {
@@ -173,7 +168,7 @@ class EditCorrector:
             request = self._request("llm-edit-fixer", text, _FIXER, within.signal, attempts=1)
             answer = await self._model.generate_json(request, _FIXED)
         except Exception as failure:  # noqa: BLE001 - without a fix the first error stands
-            logger.debug("a failed edit could not be mended: %s", failure)
+            logger.debug("a failed edit could not be corrected: %s", failure)
             return None
         finally:
             timer.cancel()
@@ -182,7 +177,7 @@ class EditCorrector:
         return answer
 
     async def unescaped(self, content: str, signal: AbortSignal) -> str:
-        """`content` for a file, its escapes mended where it seems to have too many.
+        """`content` with its escapes corrected, if it seems to have too many.
 
         Raises:
             AbortError: the signal was aborted.
@@ -204,7 +199,7 @@ class EditCorrector:
         except Exception as failure:
             if signal.aborted:
                 raise
-            logger.debug("escapes could not be mended: %s", failure)
+            logger.debug("escapes could not be corrected: %s", failure)
             return content
         mended = answer.get("corrected_string_escaping")
         return mended if isinstance(mended, str) and mended else content
@@ -229,7 +224,7 @@ class EditCorrector:
 
 
 def _filled(text: str, name: str, value: str) -> str:
-    """`text` with the first `name` replaced as JavaScript does it: `$&` in `value` means `name`."""
+    """Replace the first `name` as JavaScript does: `$&` in `value` means `name`."""
     before, found, after = text.partition(name)
     if not found:
         return text

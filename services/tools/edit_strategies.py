@@ -1,6 +1,6 @@
-r"""Finding what is to be replaced: exactly, by trimmed lines, by tokens, or nearly.
+r"""Finds the text to replace: exactly, by trimmed lines, by tokens, or by similarity.
 
-The first strategy that finds anything decides. Texts have `\n` line ends only.
+The first strategy with a match decides. Texts have `\n` line ends only.
 Source: core `tools/edit.ts`, `calculateReplacement`.
 """
 
@@ -29,25 +29,25 @@ _SPACE_WEIGHT: Final = 0.1
 _FUZZY_SHORTEST: Final = 10
 _FUZZY_EFFORT: Final = 400_000_000
 _TOKEN_EFFORT: Final = 50_000_000
-"""The most tokens to compare in the search by tokens, each one at each line. Beyond it nothing is
-found, as beyond the effort of the search for similar lines."""
+"""The most comparisons of a token with a line in the search by tokens. Beyond this limit it finds
+nothing, like the search for similar lines beyond its own limit."""
 _COMPILING: Final = 1000
-"""How many lines the compiling of the tokens counts for."""
+"""The number of lines that count for compiling the tokens."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacement:
-    """What a strategy made of the text.
+    """The text after a replacement.
 
-    `occurrences` counts what was found, which need not be what was replaced. `ranges` are the
-    line ranges (from 1, last included) of matches that were only similar.
+    `occurrences` counts the matches, also those that were not replaced. `ranges` are the line
+    ranges (from 1, last included) of similar matches.
     """
 
     text: str
     occurrences: int
     ranges: tuple[tuple[int, int], ...] = ()
     strategy: str = ""
-    """Which strategy it was: `exact`, `flexible`, `regex` or `fuzzy`."""
+    """The strategy: `exact`, `flexible`, `regex` or `fuzzy`."""
 
 
 def replace_text(text: str, old: str, new: str, *, allow_multiple: bool) -> Replacement:
@@ -98,7 +98,7 @@ def _flexible(text: str, search: str, replace: str) -> Replacement | None:
 
 
 def _places(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
-    """Where `wanted` begins in `lines`, from the start and without overlaps, in linear time."""
+    """The places where `wanted` begins in `lines`, without overlaps, in linear time."""
     whole, part = "\n".join(("", *lines, "")), "\n".join(("", *wanted, ""))
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
     found = whole.find(part)
@@ -158,7 +158,7 @@ def _similar(text: str, old: str, search: str, replace: str) -> Replacement | No
 
 
 def _score(window: str, block: str) -> float | None:
-    """How unlike the two are, 0 to 0.1; `None` beyond. White space counts a tenth."""
+    """The difference of the two, 0 to 0.1; `None` beyond. White space counts a tenth."""
     length = len(block)
     if abs(len(window) - length) / length > _FUZZY_THRESHOLD / _SPACE_WEIGHT:
         return None
@@ -183,7 +183,7 @@ def _indentation(line: str) -> str:
 
 
 def _indented(lines: Sequence[str], target: str) -> list[str]:
-    """The lines moved to `target`, measured from the first; blank lines are emptied."""
+    """The lines with the indentation of the first replaced by `target`; blank lines are emptied."""
     reference = _indentation(lines[0])
     moved: list[str] = []
     for line in lines:

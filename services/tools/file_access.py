@@ -1,4 +1,4 @@
-"""From the path a model wrote to the file a tool touches, with every rule on the way.
+"""Resolves the path in a call to the file that a tool reads or writes.
 
 Source: core `utils/pathCorrector.ts`, `utils/planUtils.ts`, `utils/bfsFileSearch.ts` and the edit
 tools' constructors.
@@ -23,7 +23,7 @@ _SEARCHED_FOLDERS: Final = 50
 
 
 class DeniedPath(ValueError):
-    """A path that plan mode does not allow; the message is what the model is told."""
+    """Plan mode does not allow the path; the model receives the message."""
 
 
 def readable_path(host: ToolHost, path: str) -> Path:
@@ -49,10 +49,10 @@ def writable_path(host: ToolHost, path: str) -> Path:
 
 
 def plan_path(host: ToolHost, path: str) -> Path:
-    """The plan that `path` names: absolute, from the workspace, or from the plans folder.
+    """The plan that `path` names: absolute, or relative to the workspace or the plans folder.
 
     Raises:
-        DeniedPath: empty, or outside the plans folder however it is read.
+        DeniedPath: the path is empty, or outside the plans folder in each of these readings.
     """
     trimmed = path.strip()
     if not trimmed:
@@ -72,10 +72,10 @@ def plan_path(host: ToolHost, path: str) -> Path:
 
 
 def find_by_suffix(host: ToolHost, path: str) -> Path | None:
-    """The file in the workspace that relative `path` means, when there is exactly one.
+    """The file in the workspace that the relative `path` means, if there is exactly one.
 
-    It is there as written, or one visible file among the first 50 folders, breadth first, has a
-    path that ends so.
+    It is at `path`, or it is the one visible file in the first 50 folders, breadth first, whose
+    path ends with `path`.
     """
     root = host.workspace.root
     cleaned = strip_reference_prefix(path, root)

@@ -1,4 +1,4 @@
-"""What the two tools that change a file have in common.
+"""The common part of the two tools that change a file.
 
 Source: core `tools/edit.ts`, `tools/write-file.ts`.
 """
@@ -8,64 +8,73 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from agent_protocol.events import DiffDisplay, ToolDisplay
-from services.argument_patterns import parameter_pattern
 from services.build_files import is_build_file
 from services.patches import unified_patch
 from services.paths import InvalidPath
-from services.tools.base import Invocation, failed
-from services.tools.contract import (
-    ConfirmationDetails,
-    ConfirmationOutcome,
-    ToolErrorType,
-    ToolResult,
-)
+from services.tools.base import BuiltinInvocation, DeclarativeTool
+from services.tools.contract import ConfirmationDetails
 from services.tools.file_access import DeniedPath
-from services.tools.host import ToolHost
-from services.tools.paths import absolute, access_error, make_relative, strip_reference_prefix
+from services.tools.paths import absolute, make_relative, strip_reference_prefix
 from services.tools.short_paths import shorten_path
+from services.tools.text_files import read_if_there
 from services.wire import JsonObject
 
-__all__ = ["FileEdit"]
+__all__ = ["FileEdit", "FileEditTool"]
 
 
-class FileEdit(Invocation, ABC):
-    """One call that changes the file that `file_path` names."""
+class FileEditTool(DeclarativeTool, ABC):
+    """A tool that changes the file that the argument `file_path` names."""
 
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
-        try:
-            self._path = self._target()
-        except (DeniedPath, InvalidPath, OSError):
-            root = host.workspace.root
-            self._path = Path(absolute(root, strip_reference_prefix(params["file_path"], root)))
+    new_text: ClassVar[str]
+    """The argument with the text that the model proposes."""
 
     @abstractmethod
-    def _target(self) -> Path:
-        """The file to change.
+    def target(self, path: str) -> Path:
+        """Resolve `path` to the file to change.
 
         Raises:
-            DeniedPath, InvalidPath, OSError: it cannot be found out.
+            DeniedPath, InvalidPath, OSError: it cannot be resolved.
         """
+
+    def current_content(self, params: JsonObject) -> str:
+        """The text of the file that `params` names; empty where there is no file.
+
+        Raises:
+            DeniedPath, InvalidPath, OSError, TextFileError: it cannot be read.
+        """
+        return read_if_there(self.target(params["file_path"])) or ""
+
+    def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
+        """`params` as the user changed them: the whole file becomes `content`."""
+        return {
+            **params,
+            "ai_proposed_content": params[self.new_text],
+            self.new_text: content,
+            "modified_by_user": True,
+        }
+
+
+class FileEdit(BuiltinInvocation, ABC):
+    """A call of a `FileEditTool`."""
+
+    narrowed_by = "file_path"
+
+    def __init__(self, tool: FileEditTool, params: JsonObject) -> None:
+        super().__init__(tool, params)
+        path: str = params["file_path"]
+        try:
+            self._path = tool.target(path)
+        except (DeniedPath, InvalidPath, OSError):
+            root = self.host.workspace.root
+            self._path = Path(absolute(root, strip_reference_prefix(path, root)))
 
     @property
     def respects_auto_edit(self) -> bool:
-        """False for build files: nobody changes those unasked."""
+        """False for build files: the user confirms every change of those."""
         return not is_build_file(self._path)
-
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        """An approval is for this file."""
-        return {"argsPattern": parameter_pattern("file_path", self.params["file_path"])}
-
-    def _access_failure(self) -> ToolResult | None:
-        fault = access_error(self.host.workspace, self._path)
-        if fault is None:
-            return None
-        return failed(
-            fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Error: Path not in workspace."
-        )
 
     def _note_written(self) -> None:
         if is_build_file(self._path):

@@ -1,19 +1,37 @@
-"""What a file is: text, an image, sound, or something that no model can read.
+"""Classifies files: text, image, audio, video, PDF or unreadable.
 
 Source: core `utils/fileUtils.ts`; npm `isbinaryfile` and the standard types of npm `mime`.
 """
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Final, Literal
 
 from services.paths import extension
+from services.wire import Part
 
-__all__ = ["FileKind", "audio_type", "decode", "file_kind", "looks_binary", "media_type"]
+__all__ = [
+    "AUDIO_FORMATS",
+    "MAX_MEGABYTES",
+    "MEGABYTE",
+    "UNREADABLE_ENDINGS",
+    "FileKind",
+    "audio_type",
+    "decode",
+    "file_kind",
+    "inline_data",
+    "looks_binary",
+    "media_type",
+]
 
 FileKind = Literal["text", "svg", "image", "pdf", "audio", "video", "binary"]
 
+MAX_MEGABYTES: Final = 20
+"""The size limit of files that tools read."""
+MEGABYTE: Final = 1024 * 1024
+AUDIO_FORMATS: Final = "MP3, WAV, AIFF, AAC, OGG, and FLAC"
 _SNIFFED: Final = 512
 _RESERVE: Final = 3
 
@@ -53,63 +71,27 @@ _AUDIO: Final = {
     ".ogg": "audio/ogg",
     ".flac": "audio/flac",
 }
+UNREADABLE_ENDINGS: Final = (
+    "bin exe dll so dylib class jar war zip tar gz bz2 rar 7z pak rpa doc docx xls xlsx ppt pptx "
+    "odt ods odp pyc pyo"
+)
+"""Endings of binary files that no model reads. Source: core `utils/ignorePatterns.ts`."""
+_MEDIA_AND_OBJECTS: Final = "pdf png jpg jpeg gif webp bmp svg dat obj o a lib wasm"
 _BINARY: Final = frozenset(
-    [
-        ".7z",
-        ".a",
-        ".bin",
-        ".bmp",
-        ".bz2",
-        ".class",
-        ".dat",
-        ".dll",
-        ".doc",
-        ".docx",
-        ".dylib",
-        ".exe",
-        ".gif",
-        ".gz",
-        ".jar",
-        ".jpeg",
-        ".jpg",
-        ".lib",
-        ".o",
-        ".obj",
-        ".odp",
-        ".ods",
-        ".odt",
-        ".pak",
-        ".pdf",
-        ".png",
-        ".ppt",
-        ".pptx",
-        ".pyc",
-        ".pyo",
-        ".rar",
-        ".rpa",
-        ".so",
-        ".svg",
-        ".tar",
-        ".war",
-        ".wasm",
-        ".webp",
-        ".xls",
-        ".xlsx",
-        ".zip",
-    ]
+    f".{ending}" for ending in f"{UNREADABLE_ENDINGS} {_MEDIA_AND_OBJECTS}".split()
 )
 _TYPESCRIPT: Final = frozenset({".ts", ".mts", ".cts"})
 
 
 def media_type(path: Path) -> str | None:
-    """The image, audio, video or PDF type that the name promises."""
+    """The image, audio, video or PDF type of the file's name."""
     name = path.name.lower()
     suffix = name.rpartition(".")[2]
     return _TYPES.get(suffix) if len(suffix) < len(name) - 1 else None
 
 
 def audio_type(path: Path) -> str | None:
-    """The type to send a sound file as; `None` for formats that models do not take."""
+    """The type for sending an audio file; `None` for formats that models do not accept."""
     promised = media_type(path)
     if promised in _AUDIO.values():
         return promised
@@ -117,9 +99,7 @@ def audio_type(path: Path) -> str | None:
 
 
 def file_kind(path: Path) -> FileKind:
-    """What to do with the existing file at `path`, by its name and, where that is not enough, by
-    its first bytes.
-    """
+    """The kind of the existing file at `path`, by its name and, if necessary, its first bytes."""
     suffix = extension(path.name).lower()
     if suffix in _TYPESCRIPT:
         return "text"
@@ -177,9 +157,9 @@ def _binary(head: bytes) -> bool:
 
 
 def _utf8_step(head: bytes, place: int) -> tuple[int, bool]:
-    """How far to move on from a lead byte, and whether a whole character was there.
+    """The step after a lead byte, and whether it began a valid character.
 
-    A two-byte lead consumes its follower even when that is wrong, as upstream's check does.
+    As in upstream's check, a two-byte lead consumes the next byte even if that is invalid.
     """
     lead = head[place]
     rest = head[place + 1 : place + 4]
@@ -230,6 +210,11 @@ def _protobuf(head: bytes) -> bool:
             messages += 1
     except _ShortRead:
         return messages > 0
+
+
+def inline_data(data: bytes, media_type: str) -> Part:
+    """The part of a request with a whole file."""
+    return {"inlineData": {"data": base64.b64encode(data).decode(), "mimeType": media_type}}
 
 
 def decode(data: bytes) -> str:

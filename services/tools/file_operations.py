@@ -1,7 +1,7 @@
-"""What the session's log reports of files that tools read and write.
+"""Logs the files that tools read and write.
 
-Source: core `telemetry/types.ts` (`FileOperationEvent`). The core also has the MIME type and the
-programming language of each file, which tables outside of it decide.
+Source: core `telemetry/types.ts` (`FileOperationEvent`). The core also logs the MIME type and
+the programming language of each file, which come from tables of other packages.
 """
 
 from __future__ import annotations
@@ -17,14 +17,9 @@ __all__ = ["log_file_operation"]
 def log_file_operation(
     host: ToolHost, tool: str, operation: str, path: Path, content: LlmContent
 ) -> None:
-    """Log that `tool` did `operation` (`create`, `read` or `update`) on `path`.
+    """Log the `operation` (`create`, `read` or `update`) of `tool` on `path`.
 
-    Args:
-        host: whose session it is.
-        tool: the tool's name.
-        operation: what it did.
-        path: the file.
-        content: what was read or written; lines are counted where it is text.
+    If `content` is text, its lines are counted.
     """
     lines = content.count("\n") + 1 if isinstance(content, str) else None
     host.state.log(

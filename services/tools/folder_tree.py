@@ -1,8 +1,8 @@
-"""What a folder holds, drawn as a tree: in the first turn of a conversation, and of a skill.
+"""Draws the contents of a folder as a tree, for the first turn of a conversation and for skills.
 
-Hidden and skipped folders are named, not entered. Names that are no text are passed over, and so
-are links: a project that links to itself would have no end. The shape of the drawing counts,
-because its size is part of what a prompt is estimated to cost.
+Hidden and skipped folders are named and not entered. Names that are not valid text are left out, as
+well as links, which could lead back into the project. The size of the drawing counts in the
+estimate of a prompt's tokens.
 
 Source: core `utils/getFolderStructure.ts`.
 """
@@ -21,7 +21,7 @@ from services.tools.collation import collation_key
 __all__ = ["MAX_ITEMS", "FolderTree", "Hides", "described_folder", "folder_tree"]
 
 MAX_ITEMS: Final = 200
-"""Files and folders that are shown."""
+"""The most files and folders in a drawing."""
 
 _SKIPPED: Final = frozenset({".git", "__pycache__", "dist", "node_modules"})
 _MORE: Final = "..."
@@ -29,16 +29,15 @@ _UNREADABLE: Final = frozenset({"EACCES", "ENOENT", "EPERM"})
 
 
 class Hides(Protocol):
-    """Whether a path is passed over."""
+    """Whether to leave out a path."""
 
     def __call__(self, path: str, *, is_directory: bool = False) -> bool:
         """`path` is absolute."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FolderTree:
-    """One drawing: its lines, and whether anything is left out of it."""
+    """One drawing: its lines, and whether it is incomplete."""
 
     lines: tuple[str, ...]
     cut: bool
@@ -63,12 +62,12 @@ def folder_tree(root: Path, *, hides: Hides | None = None) -> FolderTree:
     """Draw `root`: breadth first up to `MAX_ITEMS`, files before folders, by name.
 
     Args:
-        root: The folder. Folders below it that may not be read are drawn empty.
-        hides: Which paths are passed over; `FileDiscovery.hides` for what a project ignores.
+        root: The folder. Folders below it that cannot be read are drawn empty.
+        hides: Which paths to leave out; `FileDiscovery.hides` for the project's ignored files.
 
     Raises:
-        FileNotFoundError: `root` is not there.
-        OSError: something is wrong that is no matter of permissions.
+        FileNotFoundError: `root` does not exist.
+        OSError: another error than missing permissions.
     """
     top = _read(root, hides or _hides_nothing)
     lines: list[str] = []
@@ -77,7 +76,7 @@ def folder_tree(root: Path, *, hides: Hides | None = None) -> FolderTree:
 
 
 def described_folder(folder: Path) -> str:
-    """`folder` as a drawing under one line that says how it was limited; or what went wrong."""
+    """The drawing of `folder` under a line about its limits, or an error message."""
     try:
         tree = folder_tree(folder)
     except FileNotFoundError:
@@ -149,7 +148,7 @@ def _draw(folder: _Folder, indent: str, lines: list[str]) -> None:
     rows += [(f"{child.path.name}/", child) for child in folder.folders]
     if folder.more_folders:
         rows.append((_MORE, None))
-    # Where only files are left out, the last one that is shown looks like the end as well.
+    # If only files are left out, the last file in the drawing is drawn like an end too.
     ends = {len(rows), len(folder.files) if len(rows) == len(names) else 0}
     for number, (name, child) in enumerate(rows, 1):
         last = number in ends

@@ -6,25 +6,18 @@ Source: core `tools/glob.ts`.
 from __future__ import annotations
 
 import os.path
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
-from services.argument_patterns import parameter_pattern
 from services.outside_patterns import PatternLimit
 from services.paths import InvalidPath, real_path
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.collation import collation_key
-from services.tools.contract import (
-    ConfirmationOutcome,
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.globbing import GlobBudget, find_files
 from services.tools.ignore import FileDiscovery
+from services.tools.parameters import arguments, boolean, string
 from services.tools.paths import absolute, access_error, exists, make_relative, relative_path
 from services.tools.short_paths import shorten_path
 from services.wire import JsonObject, js_trim
@@ -44,32 +37,17 @@ class GlobTool(DeclarativeTool):
         "Find files by name: give a glob pattern such as `src/**/*.ts` or `**/*.md` and get "
         "absolute paths, those changed in the last day first, newest first, the rest by name."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "pattern": {"description": "The glob pattern.", "type": "string"},
-            "dir_path": {
-                "description": "Folder to search in; the workspace unless given.",
-                "type": "string",
-            },
-            "case_sensitive": {
-                "description": "Whether case counts; false unless given.",
-                "type": "boolean",
-            },
-            "respect_git_ignore": {
-                "description": "Leave out what .gitignore names; true unless given.",
-                "type": "boolean",
-            },
-            "respect_gemini_ignore": {
-                "description": "Leave out what .geminiignore names; true unless given.",
-                "type": "boolean",
-            },
-        },
-        "required": ["pattern"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["pattern"],
+        pattern=string("The glob pattern."),
+        dir_path=string("Folder to search in; the workspace unless given."),
+        case_sensitive=boolean("Whether case counts; false unless given."),
+        respect_git_ignore=boolean("Leave out what .gitignore names; true unless given."),
+        respect_gemini_ignore=boolean("Leave out what .geminiignore names; true unless given."),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """Access, that the folder is one, and that there is a pattern."""
+        """Check access, that the path is a folder, and that the pattern is not empty."""
         workspace = self.host.workspace
         try:
             folder = real_path(absolute(workspace.root, params.get("dir_path") or "."))
@@ -86,13 +64,10 @@ class GlobTool(DeclarativeTool):
             return "The 'pattern' parameter cannot be empty."
         return None
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _Glob(self.host, params)
 
-
-class _Glob(Invocation):
-    shown_name = GlobTool.display_name
+@GlobTool.builds
+class _Glob(BuiltinInvocation):
+    narrowed_by = "pattern"
 
     def description(self) -> str:
         text = f"'{self.params['pattern']}'"
@@ -101,9 +76,6 @@ class _Glob(Invocation):
             root = self.host.workspace.root
             text += f" within {shorten_path(make_relative(absolute(root, folder), root))}"
         return text
-
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": parameter_pattern("pattern", self.params["pattern"])}
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         workspace = self.host.workspace
@@ -117,11 +89,8 @@ class _Glob(Invocation):
                     ToolErrorType.PATH_NOT_IN_WORKSPACE,
                     display="Path resolution failed.",
                 )
-            fault = access_error(workspace, folder)
-            if fault is not None:
-                return failed(
-                    fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
-                )
+            if failure := self.access_failure(folder):
+                return failure
             folders = (folder,)
         try:
             return self._search(folders)
@@ -139,7 +108,7 @@ class _Glob(Invocation):
             f"{folder}/".replace("//", "/") for folder in (*folders, *self.host.workspace.folders)
         )
         budget = GlobBudget()
-        # Patterns with `..`, or from `/`, lead out; upstream lists what is there.
+        # Upstream lists files outside too, which patterns with `..` or from `/` match.
         found = [
             path
             for folder in folders

@@ -36,13 +36,13 @@ EXCLUDED_FOLDERS: Final = frozenset({"node_modules", ".git", "bower_components",
 LONGEST_GLOB: Final = 4096
 """The most characters of a glob."""
 MOST_ALTERNATIVES: Final = 1000
-"""The most globs that the braces of one glob may stand for."""
+"""The most globs to which the braces of one glob may expand."""
 DEEPEST_BRACES: Final = 50
-"""The most braces of a glob that lie in, or follow, each other."""
+"""The most braces of a glob, nested or one after the other."""
 MOST_GROUPS: Final = 10
-"""The most extended groups, such as `!(a)`, in a glob. Each one can double the time of reading."""
+"""The most extended groups, such as `!(a)`, in a glob. Each can double the time of parsing."""
 MOST_ENTRIES: Final = 500_000
-"""The most entries of folders that the globs of one call may look at."""
+"""The most folder entries that the globs of one call may visit."""
 
 _RANGE: Final = re.compile(r"(-?\d{1,15})\.\.(-?\d{1,15})(?:\.\.(-?\d{1,15}))?")
 _GROUP: Final = re.compile(r"[?*+@!]\(")
@@ -67,7 +67,7 @@ class GlobTooLarge(ValueError):
 
 @dataclass(slots=True)
 class GlobBudget(PatternBudget):
-    """What remains for the globs of one call."""
+    """The remaining work for the globs of one call."""
 
     entries_left: int = MOST_ENTRIES
 
@@ -82,11 +82,11 @@ def find_files(
 ) -> list[str]:
     """Absolute paths of the files below `root` that match, each once, folders in name order.
 
-    Symbolic links are not followed. With `literal` the pattern is a path and nothing in it special.
+    Symbolic links are not followed. With `literal` the pattern has no special characters.
 
     Raises:
-        GlobTooLarge: the pattern is too long or stands for too much, or the searches with this
-            budget have looked at more than `MOST_ENTRIES` entries.
+        GlobTooLarge: the pattern is too long or has too many alternatives, or the searches with
+            this budget have visited more than `MOST_ENTRIES` entries.
         PatternLimit: matching the names took longer than `budget`.
     """
     flags = int(re.DOTALL) if case_sensitive else int(re.IGNORECASE | re.DOTALL)
@@ -128,7 +128,7 @@ def walk_files(root: Path) -> Iterator[str]:
 
 
 class _Search:
-    """The walk for one glob. It counts what it looks at and takes no way twice."""
+    """The walk for one glob. It counts the entries that it visits and takes no path twice."""
 
     def __init__(self, budget: GlobBudget) -> None:
         self._budget = budget
@@ -136,7 +136,7 @@ class _Search:
         self._seen: set[tuple[str, int]] = set()
 
     def matches(self, start: str, steps: list[OutsidePattern | str]) -> list[str]:
-        """The files below `start` that `steps` lead to, in order; one can be there twice."""
+        """The files below `start` that `steps` lead to, in order; a file can occur twice."""
         self._steps = steps
         self._seen = set()
         try:
@@ -146,7 +146,7 @@ class _Search:
 
     def _from(self, folder: str, index: int) -> Iterator[str]:
         if (folder, index) in self._seen:
-            # The first visit has found all that follows from here.
+            # The first visit has found the files below.
             return
         self._seen.add((folder, index))
         step, last = self._steps[index], index == len(self._steps) - 1
@@ -203,10 +203,10 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
 
 
 def path_pattern(pattern: str, *, ignore_case: bool = False) -> OutsidePattern:
-    """`pattern` for whole relative paths; one without a slash is for the last name alone.
+    """`pattern` for whole relative paths; without a slash it matches the last name.
 
     Raises:
-        GlobTooLarge: it is too long or stands for too much.
+        GlobTooLarge: it is too long or has too many alternatives.
         PatternTooLarge: its regular expression is too large.
     """
     if "/" not in pattern:
@@ -222,7 +222,7 @@ def path_pattern(pattern: str, *, ignore_case: bool = False) -> OutsidePattern:
             elif last:
                 expression += ".*"
             elif parts[index + 1] != "**":
-                # Several in a row mean what one means.
+                # Several `**` in a row are the same as one.
                 expression += "(?:[^/]+/)*"
         alternatives.append(expression)
     flags = re.DOTALL | re.IGNORECASE if ignore_case else re.DOTALL
@@ -230,14 +230,14 @@ def path_pattern(pattern: str, *, ignore_case: bool = False) -> OutsidePattern:
 
 
 def expand_braces(pattern: str) -> list[str]:
-    """`a{b,c}` as `ab` and `ac`, `{1..3}` as numbers; a brace that opens nothing stays.
+    """`a{b,c}` as `ab` and `ac`, `{1..3}` as numbers; other braces stay.
 
     Raises:
         GlobTooLarge: the pattern is longer than `LONGEST_GLOB`, has more groups than
-            `MOST_GROUPS`, or stands for more than `MOST_ALTERNATIVES` patterns.
+            `MOST_GROUPS`, or expands to more than `MOST_ALTERNATIVES` patterns.
     """
     if len(pattern) > LONGEST_GLOB:
-        # No path is that long, so this cuts nothing off.
+        # No path is that long, so no match is lost.
         raise GlobTooLarge(f"The glob pattern is longer than {LONGEST_GLOB} characters.")
     if sum(1 for _ in _GROUP.finditer(pattern)) > MOST_GROUPS:
         raise limited(GlobTooLarge(f"The glob has more than {MOST_GROUPS} extended groups."))
@@ -270,7 +270,7 @@ def _check_count(count: int) -> None:
 
 
 def _closing_braces(pattern: str) -> dict[int, int]:
-    """Place of an opening brace → place of the one that closes it."""
+    """The place of each opening brace → the place of its closing brace."""
     opened: list[int] = []
     closing: dict[int, int] = {}
     for place, character in enumerate(pattern):
@@ -282,7 +282,7 @@ def _closing_braces(pattern: str) -> dict[int, int]:
 
 
 def _offered(pattern: str, start: int, end: int) -> list[str]:
-    """What the brace from `start` to `end` offers; nothing when it is just a brace."""
+    """The alternatives of the brace from `start` to `end`; empty for a plain character."""
     if end < 0:
         return []
     depth, parts, part = 0, [], start + 1
@@ -316,7 +316,7 @@ def _segment(part: str) -> str:
 
 
 def _translate(part: str, place: int, closers: str) -> tuple[str, int]:
-    """Translate from `place` up to one of `closers` that stands outside every group."""
+    """Translate from `place` up to one of `closers` outside every group."""
     expression = ""
     while place < len(part):
         character = part[place]
@@ -345,7 +345,7 @@ def _translate(part: str, place: int, closers: str) -> tuple[str, int]:
 
 
 def _group(part: str, place: int) -> tuple[str, int]:
-    """The extended group at `place`, and the place after it; 0 when it never closes."""
+    """The extended group at `place` and the place after it, 0 for a group without an end."""
     kind, options, here = part[place], [], place + 2
     while True:
         option, here = _translate(part, here, "|)")
@@ -363,7 +363,7 @@ def _group(part: str, place: int) -> tuple[str, int]:
 
 
 def _class(part: str, place: int, before: str) -> tuple[str, int]:
-    """A character class; an opening bracket that never closes is itself."""
+    """A character class; an opening bracket without an end is a plain character."""
     here = place + 1
     negated = part[here : here + 1] in ("!", "^") and part[here : here + 1] != ""
     here += negated

@@ -1,4 +1,4 @@
-"""What a search found, in words for the model and as data for people.
+"""The matches of a search as text for the model and as data for the user.
 
 Source: core `tools/grep-utils.ts`.
 """
@@ -36,10 +36,10 @@ def report(
     """The text for the model and the structured display.
 
     Args:
-        matches: what was found, in order.
+        matches: the matches, in order.
         params: the call's arguments.
         where: `in the workspace directory`, `in path "src"`.
-        limit: the most matches that were looked for.
+        limit: the limit of the search.
     """
     pattern, include = params["pattern"], params.get("include_pattern")
     scope = f'for pattern "{pattern}" {where}' + (f' (filter: "{include}")' if include else "")
@@ -85,7 +85,7 @@ def _line(match: Match) -> str:
 
 
 def _with_context(found: list[Match], total: int) -> list[Match]:
-    """The matches of one file; with three in all or fewer, the lines around them as well."""
+    """The matches of one file, with the lines around them if there are at most three in all."""
     if total > 3:
         return found
     try:

@@ -1,7 +1,8 @@
 """`grep_search`: lines of files by regular expression.
 
-One in-process search stands for upstream's three ways (`git grep`, `grep`, its own): the files that
-those agree on, JavaScript's patterns, case ignored, in name order.
+One search replaces upstream's three (`git grep`, `grep` and its own). It covers the files that all
+three search, with JavaScript's patterns, ignoring case, in the order of names.
+
 Source: core `tools/grep.ts`, `tools/grep-utils.ts`.
 """
 
@@ -10,32 +11,24 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from agent_protocol.events import TextDisplay, ToolDisplay
 from services.abort import AbortSignal
-from services.argument_patterns import parameter_pattern
 from services.exhaustion import notice
 from services.node_errors import node_error_message
 from services.outside_patterns import OutsidePattern, PatternBudget, PatternLimit
 from services.paths import InvalidPath, real_path
-from services.tools.base import DeclarativeTool, Invocation, failed
-from services.tools.contract import (
-    ConfirmationOutcome,
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.globbing import path_pattern, walk_files
 from services.tools.grep_report import Match, report
-from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery, is_git_repository
 from services.tools.js_regex import JsRegexError, compile_js
+from services.tools.parameters import arguments, boolean, integer, string
 from services.tools.paths import absolute, access_error, make_relative, relative_path
 from services.tools.short_paths import shorten_path
 from services.wire import JsonObject
@@ -59,42 +52,19 @@ class GrepTool(DeclarativeTool):
         "with their numbers by file: at most 100 matches unless total_max_matches says otherwise. "
         "With three matches or fewer the lines around them are shown too."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "pattern": {"description": "The regular expression.", "type": "string"},
-            "dir_path": {
-                "description": "Folder to search in; the workspace unless given.",
-                "type": "string",
-            },
-            "include_pattern": {
-                "description": "Glob that file paths must match, such as `*.py` or `src/**`.",
-                "type": "string",
-            },
-            "exclude_pattern": {
-                "description": "Regular expression; matching lines that match it too are dropped.",
-                "type": "string",
-            },
-            "names_only": {
-                "description": "Return only the paths of files with matches.",
-                "type": "boolean",
-            },
-            "max_matches_per_file": {
-                "description": "Most matches to return from one file.",
-                "type": "integer",
-                "minimum": 1,
-            },
-            "total_max_matches": {
-                "description": "Most matches to return in all; 100 unless given.",
-                "type": "integer",
-                "minimum": 1,
-            },
-        },
-        "required": ["pattern"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["pattern"],
+        pattern=string("The regular expression."),
+        dir_path=string("Folder to search in; the workspace unless given."),
+        include_pattern=string("Glob that file paths must match, such as `*.py` or `src/**`."),
+        exclude_pattern=string("Regular expression; matching lines that match it too are dropped."),
+        names_only=boolean("Return only the paths of files with matches."),
+        max_matches_per_file=integer("Most matches to return from one file.", minimum=1),
+        total_max_matches=integer("Most matches to return in all; 100 unless given.", minimum=1),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """The expressions, access, and that the folder is one."""
+        """Check the patterns, access, and that the path is a folder."""
         for key, kind in (("pattern", ""), ("exclude_pattern", "exclude ")):
             try:
                 compile_js(params.get(key) or "")
@@ -109,10 +79,6 @@ class GrepTool(DeclarativeTool):
         except (InvalidPath, OSError) as error:
             return str(error)
         return access_error(workspace, folder) or _not_a_folder(folder)
-
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _Grep(self.host, params)
 
 
 def _not_a_folder(path: Path) -> str | None:
@@ -134,11 +100,12 @@ class _SearchTimeout(Exception):
         )
 
 
-class _Grep(Invocation):
-    shown_name = GrepTool.display_name
+@GrepTool.builds
+class _Grep(BuiltinInvocation):
+    narrowed_by = "pattern"
 
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
+    def __init__(self, tool: DeclarativeTool, params: JsonObject) -> None:
+        super().__init__(tool, params)
         self._budget = PatternBudget()
 
     def description(self) -> str:
@@ -154,9 +121,6 @@ class _Grep(Invocation):
         elif len(self.host.workspace.folders) > 1:
             text += " across all workspace directories"
         return text
-
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": parameter_pattern("pattern", self.params["pattern"])}
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         workspace = self.host.workspace
@@ -175,7 +139,6 @@ class _Grep(Invocation):
             return failed(
                 str(error),
                 ToolErrorType.GREP_EXECUTION_ERROR,
-                display=f"Error: {error}",
                 llm=f"Error during grep search operation: {error}",
             )
         where = "in the workspace directory"
@@ -196,11 +159,8 @@ class _Grep(Invocation):
         )
 
     def _refusal(self, folder: Path) -> ToolResult | None:
-        fault = access_error(self.host.workspace, folder)
-        if fault is not None:
-            return failed(
-                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Error: Path not in workspace."
-            )
+        if failure := self.access_failure(folder, display="Error: Path not in workspace."):
+            return failure
         fault = _not_a_folder(folder)
         if fault is None:
             return None
@@ -221,7 +181,7 @@ class _Grep(Invocation):
     async def _search_all(
         self, folders: Sequence[Path], limit: int, signal: AbortSignal
     ) -> list[Match]:
-        """The first `limit` matches; of several folders, with the folder's name before the file."""
+        """The first `limit` matches; with several folders the folder's name precedes the file."""
         if len(folders) == 1:
             return await self._search(folders[0], limit, signal)
         found: list[Match] = []
@@ -232,9 +192,9 @@ class _Grep(Invocation):
         return found
 
     async def _search(self, folder: Path, limit: int, signal: AbortSignal) -> list[Match]:
-        """The first `limit` matches; those found so far when the call is aborted.
+        """The first `limit` matches; after an abort the matches so far.
 
-        The loop is let go every few files, so that aborts and other calls come through.
+        It yields to the event loop every few files, so that aborts and other calls are processed.
         """
         wanted = compile_js(self.params["pattern"], ignore_case=True)
         unwanted = self.params.get("exclude_pattern")

@@ -1,7 +1,6 @@
-"""What tools may use: `ToolHost`, one per session.
+"""`ToolHost`: the seams of the built-in tools, one for each session.
 
-Nothing a tool does reaches the world except through this value, which is how a run stays a
-function of its cassette.
+Tools reach the outside world only through this value, so that a run depends on its cassette alone.
 """
 
 from __future__ import annotations
@@ -28,23 +27,23 @@ from services.workspace import Workspace
 __all__ = ["BackgroundCommand", "ToolHost"]
 
 _LAST_WAIT_S: Final = 2.0
-"""For a killed command whose pipe is held open by something that left its process group."""
+"""For a killed command whose pipe a process outside its group holds open."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundCommand:
-    """A shell command that went on after its call had returned; `pid` leads its process group."""
+    """A shell command that runs on after its call; `pid` is that of its process group."""
 
     pid: int
     closed: asyncio.Future[None]
     kill: Callable[[], None]
     notes: Path
-    """The file its wrapper notes jobs in; its folder goes when the command has ended."""
+    """The file for the wrapper's list of jobs; its folder is removed when the command ends."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolHost:
-    """The workspace, the clock and the few facts about the session that tools may know."""
+    """The workspace, the clock and the other values of the session for its tools."""
 
     workspace: Workspace
     clock: Clock
@@ -53,38 +52,38 @@ class ToolHost:
     environment: Environment
     process_ids: ProcessIds
     modified_build_files: list[Path] = field(default_factory=list)
-    """Build files edited in this session; a shell command that builds is then asked about."""
+    """The build files that this session has edited, for the question about a build command."""
     background: list[BackgroundCommand] = field(default_factory=list)
-    """Commands still running on their own. The owner of the session calls `close`."""
+    """The running background commands. The owner of the session calls `close`."""
     background_history: BackgroundHistory = field(default_factory=BackgroundHistory)
-    """What was sent to the background in this session, running or not."""
+    """The background commands of this session, running or not."""
     skills: SkillManager = field(default_factory=SkillManager)
     memory: ProjectMemory | None = None
-    """What `GEMINI.md` files say of the paths that tools come to; `None`: nothing."""
+    """The `GEMINI.md` files for the paths that tools use; `None` for no files."""
     corrector: EditCorrector | None = None
-    """Who mends failed edits; `None` where edits stand or fall as they are."""
+    """Corrects failed edits; `None` for no corrections."""
     steering: InjectionService | None = None
-    """Receives the ends of background commands; `None`: they are not reported."""
+    """Receives the ends of background commands, if they are reported."""
     web: WebAccess | None = None
-    """How web tools reach the model and the network; `None` where there is neither."""
+    """The web tools' access to a model and the network, if there is any."""
 
     @property
     def plans(self) -> Path:
-        """Where plan mode may write."""
+        """The folder for plans."""
         return self.workspace.plans(self.state.first_session_id)
 
     @property
     def plan_mode(self) -> bool:
-        """True while the session may only write plans."""
+        """Whether the session may write plans only."""
         return self.state.approval_mode is ApprovalMode.PLAN
 
     def note_build_file(self, path: Path) -> None:
-        """Remember that `path`, a build file, was edited."""
+        """Record that the build file `path` was edited."""
         if path not in self.modified_build_files:
             self.modified_build_files.append(path)
 
     async def close(self) -> None:
-        """Kill every background command and wait until it is gone. Safe to call twice."""
+        """Kill every background command and wait for its end. Safe to call twice."""
         running, self.background[:] = list(self.background), []
         for command in running:
             command.kill()

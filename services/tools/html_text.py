@@ -1,4 +1,4 @@
-"""HTML as plain text: blocks apart, headings in capitals, lists with their marks; nothing wrapped.
+"""HTML as plain text: separate blocks, headings in capitals, marked lists, no wrapped lines.
 
 Source: npm `html-to-text` 9 with the options that core's `web_fetch` passes.
 """
@@ -19,7 +19,7 @@ _MAX_INPUT: Final = 1 << 24
 _SPACE: Final = " \t\r\n\f\u200b"
 _WORDS: Final = re.compile(f"[^{_SPACE}]+")
 _RULE: Final = "-" * 40
-# An element → how many line breaks at least stand before and after it.
+# An element → the least numbers of line breaks before and after it.
 _BLOCKS: Final = {
     name: breaks
     for names, breaks in (
@@ -34,12 +34,9 @@ _SILENT: Final = frozenset({"script", "style", "!"})
 
 
 def html_to_text(html: str, *, base_url: str | None = None) -> str:
-    """The text of `html`, or of its bodies where it has any.
+    """The text of `html`, or of its `body` elements if it has any.
 
-    Args:
-        html: a page.
-        base_url: the page's own URL, when links and pictures are to be named in the text;
-            without it they are not.
+    With the page's own URL as `base_url`, the text includes the URLs of links and images.
     """
     document = parse_html(html[:_MAX_INPUT])
     bodies = document.find("body")
@@ -50,7 +47,7 @@ def html_to_text(html: str, *, base_url: str | None = None) -> str:
 
 @dataclass(slots=True)
 class _Block:
-    """Text that grows: finished text, and lines of words after it."""
+    """A text under construction: finished text, and lines of words after it."""
 
     leading: int = 1
     is_pre: bool = False
@@ -224,7 +221,7 @@ def _unchanged(word: str) -> str:
 
 
 def _numbering(element: Element) -> Callable[[], str]:
-    """What gives the marks of a list's items, one after the other."""
+    """A function that returns the mark of each item of a list in turn."""
     if element.name == "ul":
         return lambda: " * "
     start = element.attributes.get("start", "").strip()

@@ -1,4 +1,4 @@
-"""HTML as a tree of elements and texts, read as leniently as upstream's reader does.
+"""Parses HTML into a tree of elements and texts, as leniently as upstream's parser.
 
 Source: npm `htmlparser2`: which start tags end which open elements.
 """
@@ -39,14 +39,14 @@ _VOID_NAMES: Final = (
 )
 _VOID: Final = frozenset(_VOID_NAMES.split())
 _UNFINISHED: Final = re.compile(r"<[A-Za-z/!?][^>]*\Z")
-"""A tag that the end of the text cuts off."""
+"""An incomplete tag at the end of the text."""
 _DEEPEST: Final = 200
-"""Elements deeper than this become children of the ones above: pages are not trusted to be sane."""
+"""Deeper elements are added to the parent at this depth, as pages can be nested without limit."""
 
 
 @dataclass(slots=True)
 class Element:
-    """One element; the document itself is one without a name, a comment is called `!`."""
+    """One element; the document has an empty name, and a comment has the name `!`."""
 
     name: str
     attributes: dict[str, str] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class _Builder(HTMLParser):
             self._open.append(element)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        # As in HTML the slash means nothing.
+        # As in HTML, the slash has no meaning.
         self.handle_starttag(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:

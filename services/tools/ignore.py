@@ -1,4 +1,4 @@
-"""Which files a project hides from tools: `.gitignore` and `.geminiignore`.
+"""The files that `.gitignore` and `.geminiignore` hide from tools.
 
 Source: core `services/fileDiscoveryService.ts`, `utils/gitIgnoreParser.ts`,
 `utils/ignoreFileParser.ts`.
@@ -30,7 +30,7 @@ LONGEST_IGNORE_FILE: Final = 256 * 1024
 MOST_IGNORE_LINES: Final = 10_000
 """The most lines of an ignore file that are read."""
 LONGEST_IGNORE_LINE: Final = 4096
-"""The most characters of a line that is read: a longer one is longer than any path."""
+"""The most characters of a line that is read; a longer line cannot match a path."""
 _FEW_STARS: Final = 2
 
 
@@ -40,11 +40,10 @@ def is_git_repository(folder: Path) -> bool:
 
 
 class FileDiscovery:
-    """Answers, for the project at `root`, whether a path is hidden.
+    """Decides whether a path of the project at `root` is hidden.
 
-    `.geminiignore` is read once, when this is made; `.gitignore` files as folders are first asked
-    about. `.gitignore` counts only inside a Git repository. All answers together share one budget
-    for the patterns of the files.
+    It reads `.geminiignore` at once, and a `.gitignore` file at the first question about its
+    folder, but only inside a Git repository. All answers share one budget for the patterns.
     """
 
     def __init__(self, root: Path) -> None:
@@ -64,9 +63,9 @@ class FileDiscovery:
         respect_git: bool = True,
         respect_gemini: bool = True,
     ) -> bool:
-        """Whether `path` (absolute, or relative to the root) is to be left out.
+        """Whether to leave out `path` (absolute, or relative to the root).
 
-        A symbolic link is hidden also when its target is, or lies outside the project.
+        A symbolic link is also hidden if its target is hidden or outside the project.
 
         Raises:
             PatternLimit: the patterns of the ignore files have used up their time.
@@ -94,7 +93,7 @@ class FileDiscovery:
     def visible(
         self, paths: Sequence[str], *, respect_git: bool = True, respect_gemini: bool = True
     ) -> tuple[list[str], int]:
-        """The paths that are not hidden, in order, and how many were."""
+        """The paths that are not hidden, in order, and the number of hidden ones."""
         kept = [
             path
             for path in paths
@@ -109,7 +108,7 @@ def _plain_patterns(file: Path) -> list[str]:
 
 
 def _lines(file: Path) -> list[str]:
-    """The lines of an ignore file within the limits above; none where it cannot be read."""
+    """The lines of an ignore file within the limits above; empty if it cannot be read."""
     try:
         with open_regular(file) as opened:
             data = opened.read(LONGEST_IGNORE_FILE)
@@ -121,10 +120,10 @@ def _lines(file: Path) -> list[str]:
 
 
 class _IgnorePattern(GitIgnoreSpecPattern):
-    """One line of an ignore file, matched within a budget where it can take long.
+    """One line of an ignore file; a slow one is matched within a budget.
 
-    With few stars the time grows at most with the cube of a path's length: such a line, the rule,
-    keeps the engine of `pathspec`.
+    With few stars the time grows at most with the cube of a path's length. Such a line, which is
+    the usual case, is matched by `pathspec`.
     """
 
     def __init__(self, line: str, budget: PatternBudget) -> None:
@@ -144,7 +143,7 @@ class _IgnorePattern(GitIgnoreSpecPattern):
 
 
 def _spec(lines: Iterable[str], budget: PatternBudget) -> GitIgnoreSpec:
-    """The patterns of `lines`; one that is no pattern is left out, as git does."""
+    """The patterns of `lines`; as in git, an invalid pattern is left out."""
 
     def pattern(line: str) -> _IgnorePattern:
         try:
@@ -176,7 +175,7 @@ class _Layers:
 
 
 def _ignored(spec: GitIgnoreSpec, relative: str) -> bool:
-    """Git's rule that nothing below an ignored folder can be let in again."""
+    """Whether a path is ignored. As in git, no pattern can include a file of an ignored folder."""
     parts = relative.rstrip("/").split("/")
     for depth in range(1, len(parts)):
         if spec.match_file("/".join(parts[:depth]) + "/"):
@@ -185,7 +184,7 @@ def _ignored(spec: GitIgnoreSpec, relative: str) -> bool:
 
 
 class _GitLayers(_Layers):
-    """`.gitignore` files from the root down, `.git/info/exclude` before, extra patterns after."""
+    """`.git/info/exclude`, then `.gitignore` files from the root down, then extra patterns."""
 
     def __init__(self, root: Path, extra: Iterable[str], budget: PatternBudget) -> None:
         super().__init__(root, extra, budget)
@@ -207,7 +206,7 @@ class _GitLayers(_Layers):
         return _ignored(spec, relative)
 
     def _spec_at(self, folder: Path) -> GitIgnoreSpec:
-        """The patterns in force inside `folder`."""
+        """The patterns that apply inside `folder`."""
         found = self._specs.get(folder)
         if found is None:
             if folder != self._root and not self._read(
@@ -230,7 +229,7 @@ class _GitLayers(_Layers):
 
 
 def _anchored(patterns: Iterable[str], base: str) -> list[str]:
-    """The patterns of an ignore file in folder `base`, rewritten to count from the root."""
+    """The patterns of an ignore file in folder `base`, made relative to the root."""
     anchored: list[str] = []
     for line in patterns:
         pattern = line.lstrip()

@@ -1,4 +1,4 @@
-"""`get_internal_docs`: the product's own documentation, for the agent that answers about it.
+"""`get_internal_docs`: the product's documentation, for the agent that answers questions about it.
 
 Not offered to the main model. Source: core `tools/get-internal-docs.ts`.
 """
@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from services.node_errors import node_error_message
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.contract import (
     ConfirmationDetails,
     ToolErrorType,
     ToolExecution,
-    ToolInvocation,
     ToolKind,
     ToolResult,
 )
 from services.tools.host import ToolHost
+from services.tools.parameters import arguments, string
 from services.tools.paths import absolute
 from services.wire import JsonObject
 
@@ -38,30 +38,14 @@ class GetInternalDocsTool(DeclarativeTool):
     description = (
         "Read this product's own documentation: one file by its path, or the list of all paths."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "path": {
-                "description": "Path of the file, as listed; without it you get the list.",
-                "type": "string",
-            },
-        },
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        path=string("Path of the file, as listed; without it you get the list.")
+    )
 
     def __init__(self, host: ToolHost, *, docs: Path | None = None) -> None:
-        """Make the tool.
-
-        Args:
-            host: the session's host.
-            docs: the documentation's folder; unless given, the nearest `docs` with a
-                `sidebar.json` above this file.
-        """
+        """Without `docs`, use the nearest folder `docs` with a `sidebar.json` above this file."""
         super().__init__(host)
         self.docs = docs if docs is not None else _nearest_docs()
-
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _GetInternalDocs(self, params)
 
 
 def _nearest_docs() -> Path | None:
@@ -71,11 +55,10 @@ def _nearest_docs() -> Path | None:
     return None
 
 
-class _GetInternalDocs(Invocation):
-    shown_name = GetInternalDocsTool.display_name
-
+@GetInternalDocsTool.builds
+class _GetInternalDocs(BuiltinInvocation):
     def __init__(self, tool: GetInternalDocsTool, params: JsonObject) -> None:
-        super().__init__(tool.host, params)
+        super().__init__(tool, params)
         self._docs = tool.docs
 
     def description(self) -> str:
@@ -85,7 +68,7 @@ class _GetInternalDocs(Invocation):
         return "Listing all available internal documentation."
 
     def confirmation_details(self) -> ConfirmationDetails | None:
-        """Nobody need be asked."""
+        """There is no question to the user."""
         return None
 
     async def execute(self, execution: ToolExecution) -> ToolResult:

@@ -1,4 +1,4 @@
-"""JavaScript's regular expressions, as far as searches use them, with a time limit."""
+"""JavaScript's regular expressions for searches, with a time limit."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FOUR_DIGITS: Final = re.compile(r"[0-9A-Fa-f]{4}")
 
 
 class JsRegexError(ValueError):
-    """A pattern that JavaScript would refuse; the message is its engine's."""
+    """A pattern that JavaScript refuses; the message is that of its engine."""
 
 
 def compile_js(pattern: str, *, ignore_case: bool = False) -> OutsidePattern:
@@ -71,7 +71,7 @@ def js_source(pattern: str) -> str:
             place += 1
         elif in_class:
             in_class = character != "]"
-            # Doubled, the three others are set operations to come, and `re` warns of them.
+            # `re` warns of the other three when doubled: they are reserved for set operations.
             translated.append(f"\\{character}" if character in "[&|~" else character)
         elif character == "[":
             in_class = True

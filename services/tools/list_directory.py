@@ -8,29 +8,21 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from agent_protocol.events import ToolDisplay
-from services.argument_patterns import parameter_pattern
 from services.node_errors import node_error_message
 from services.outside_patterns import OutsidePattern, PatternBudget, compile_outside
 from services.paths import InvalidPath, is_text
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.collation import collation_key
-from services.tools.contract import (
-    ConfirmationOutcome,
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
-from services.tools.host import ToolHost
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.ignore import FileDiscovery
+from services.tools.parameters import arguments, array, boolean, string
 from services.tools.paths import absolute, access_error, make_relative, relative_path
 from services.tools.project_memory import with_memory
 from services.tools.short_paths import shorten_path
@@ -61,48 +53,33 @@ class LSTool(DeclarativeTool):
         "first. Names can be left out by glob patterns; files that the project ignores are left "
         "out anyway unless asked for."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "dir_path": {"description": "Path of the folder to list.", "type": "string"},
-            "ignore": {
-                "description": "Glob patterns (* and ?) of names to leave out.",
-                "items": {"type": "string"},
-                "type": "array",
-            },
-            "file_filtering_options": {
-                "description": "Whether ignore files of the project count. Optional.",
-                "type": "object",
-                "properties": {
-                    "respect_git_ignore": {
-                        "description": "Leave out what .gitignore names; true unless given.",
-                        "type": "boolean",
-                    },
-                    "respect_gemini_ignore": {
-                        "description": "Leave out what .geminiignore names; true unless given.",
-                        "type": "boolean",
-                    },
-                },
-            },
+    parameters: ClassVar[JsonObject] = arguments(
+        ["dir_path"],
+        dir_path=string("Path of the folder to list."),
+        ignore=array(string(), "Glob patterns (* and ?) of names to leave out."),
+        file_filtering_options={
+            **arguments(
+                respect_git_ignore=boolean("Leave out what .gitignore names; true unless given."),
+                respect_gemini_ignore=boolean(
+                    "Leave out what .geminiignore names; true unless given."
+                ),
+            ),
+            "description": "Whether ignore files of the project count. Optional.",
         },
-        "required": ["dir_path"],
-    }
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """Access."""
+        """Check access."""
         workspace = self.host.workspace
         return access_error(workspace, absolute(workspace.root, params["dir_path"]))
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ListDirectory(self.host, params)
 
+@LSTool.builds
+class _ListDirectory(BuiltinInvocation):
+    narrowed_by = "dir_path"
 
-class _ListDirectory(Invocation):
-    shown_name = LSTool.display_name
-
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
+    def __init__(self, tool: DeclarativeTool, params: JsonObject) -> None:
+        super().__init__(tool, params)
         self._budget = PatternBudget()
 
     @cached_property
@@ -112,17 +89,11 @@ class _ListDirectory(Invocation):
     def description(self) -> str:
         return shorten_path(make_relative(self.params["dir_path"], self.host.workspace.root))
 
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": parameter_pattern("dir_path", self.params["dir_path"])}
-
     async def execute(self, execution: ToolExecution) -> ToolResult:
         workspace = self.host.workspace
         folder = absolute(workspace.root, self.params["dir_path"])
-        fault = access_error(workspace, folder)
-        if fault is not None:
-            return failed(
-                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
-            )
+        if failure := self.access_failure(folder):
+            return failure
         syscall = "stat"
         try:
             if not stat.S_ISDIR(Path(folder).stat().st_mode):
@@ -173,7 +144,7 @@ class _ListDirectory(Invocation):
         )
 
     def _entry(self, relative: str) -> _Entry | None:
-        """What to say of one name; `None` for what was left out or cannot be looked at."""
+        """The entry of one name; `None` for a hidden or inaccessible one."""
         workspace = self.host.workspace
         path = Path(absolute(workspace.root, relative))
         try:
@@ -190,7 +161,7 @@ class _ListDirectory(Invocation):
 
 
 def _name_pattern(glob: str) -> OutsidePattern:
-    """`glob` for whole names: `*` is any text, `?` any character, the rest itself."""
+    """`glob` for whole names, where only `*` and `?` are special."""
     return compile_outside(
         "".join(
             {"*": "[^\n\r\u2028\u2029]*", "?": "[^\n\r\u2028\u2029]"}.get(character)

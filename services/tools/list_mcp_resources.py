@@ -1,4 +1,4 @@
-"""`list_mcp_resources`: what the connected servers have to read.
+"""`list_mcp_resources`: the resources of the connected servers.
 
 Source: core `tools/list-mcp-resources.ts`.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Final, Protocol
 
-from services.tools.base import DeclarativeTool, Invocation
-from services.tools.contract import ToolExecution, ToolInvocation, ToolKind, ToolResult
+from services.tools.base import BuiltinInvocation, DeclarativeTool
+from services.tools.contract import ToolExecution, ToolKind, ToolResult
 from services.tools.host import ToolHost
+from services.tools.parameters import WAIT_FOR_PREVIOUS, arguments, string
 from services.wire import JsonObject
 
 __all__ = ["ListMcpResourcesTool", "McpResourceList", "ResourceFacts"]
@@ -21,23 +22,19 @@ class ResourceFacts(Protocol):
 
     @property
     def server_name(self) -> str:
-        """Whose it is."""
-        ...
+        """The server's name."""
 
     @property
     def uri(self) -> str:
-        """What the server calls it."""
-        ...
+        """The resource's URI."""
 
     @property
     def name(self) -> str:
-        """What people call it."""
-        ...
+        """The resource's name."""
 
     @property
     def description(self) -> str | None:
-        """What it is."""
-        ...
+        """The resource's description."""
 
 
 class McpResourceList(Protocol):
@@ -45,11 +42,10 @@ class McpResourceList(Protocol):
 
     def all_resources(self) -> Sequence[ResourceFacts]:
         """Every resource, in order of discovery."""
-        ...
 
 
 class ListMcpResourcesTool(DeclarativeTool):
-    """Lists the resources of all servers, or of one. Active while there is a resource."""
+    """Lists the resources of all servers, or of one. Active if there is a resource."""
 
     name = "list_mcp_resources"
     display_name = "List MCP Resources"
@@ -58,38 +54,20 @@ class ListMcpResourcesTool(DeclarativeTool):
         "List the resources that the connected MCP servers offer. Give serverName to see those of "
         "one server only."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "serverName": {"type": "string", "description": "Only this server's resources."},
-            "wait_for_previous": {
-                "type": "boolean",
-                "description": (
-                    "True to start only when every call requested before it in this turn has "
-                    "ended; otherwise calls run side by side."
-                ),
-            },
-        },
-        "required": [],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        [], serverName=string("Only this server's resources."), wait_for_previous=WAIT_FOR_PREVIOUS
+    )
 
     def __init__(self, host: ToolHost, servers: McpResourceList) -> None:
         super().__init__(host)
         self.servers: Final = servers
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ListMcpResources(self, params)
 
-
-class _ListMcpResources(Invocation):
+@ListMcpResourcesTool.builds
+class _ListMcpResources(BuiltinInvocation):
     def __init__(self, tool: ListMcpResourcesTool, params: JsonObject) -> None:
-        super().__init__(tool.host, params)
+        super().__init__(tool, params)
         self._servers = tool.servers
-
-    @property
-    def shown_name(self) -> str:
-        return ListMcpResourcesTool.display_name
 
     def description(self) -> str:
         return "List MCP resources"
@@ -102,11 +80,9 @@ class _ListMcpResources(Invocation):
             if not server or item.server_name == server
         ]
         if not resources:
-            none = (
-                f"No resources found for server: {server}"
-                if server
-                else ("No MCP resources found.")
-            )
+            none = "No MCP resources found."
+            if server:
+                none = f"No resources found for server: {server}"
             return ToolResult(llm_content=none, return_display=none)
         lines = [
             " | ".join(

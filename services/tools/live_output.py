@@ -1,4 +1,4 @@
-"""What a running command shows: at once at first, then at most once a second.
+"""Shows the output of a running command: the first piece at once, then at most once a second.
 
 Source: core `tools/shell.ts`.
 """
@@ -21,7 +21,7 @@ _KILOBYTE: Final = 1024
 
 
 class LiveOutput:
-    """Passes a command's output on; without a receiver it only keeps it."""
+    """Keeps the output of a command and passes it to `show`, if there is one."""
 
     def __init__(self, clock: Clock, show: Callable[[Json], None] | None) -> None:
         self._clock = clock
@@ -31,10 +31,10 @@ class LiveOutput:
         self._shown_at: int | None = None
         self._trailing: asyncio.Task[None] | None = None
         self.text = ""
-        """What would be shown now: the last 100,000 UTF-16 units."""
+        """The current output: its last 100,000 UTF-16 units."""
 
     def add(self, text: str) -> None:
-        """Take a piece of text."""
+        """Add a piece of text."""
         self.text = _tail(self.text + text)
         self._pending = True
         if self._shown_at is None or self._elapsed > _INTERVAL_MS:
@@ -43,7 +43,7 @@ class LiveOutput:
             self._trailing = asyncio.get_running_loop().create_task(self._flush_later())
 
     def binary(self, byte_count: int) -> None:
-        """Say that the output cannot be shown, and how much of it came."""
+        """Replace the output by a note about binary output and its size so far."""
         if not self._is_binary:
             self._is_binary = self._pending = True
             self.text = "[Binary output detected. Halting stream...]"
@@ -54,7 +54,7 @@ class LiveOutput:
             self.flush()
 
     def flush(self) -> None:
-        """Show what has not been shown."""
+        """Show the output, if it has changed."""
         if self._trailing is not None and self._trailing is not asyncio.current_task():
             self._trailing.cancel()
         self._trailing = None
@@ -64,7 +64,7 @@ class LiveOutput:
             self._shown_at = self._clock.now_ms()
 
     async def close(self) -> None:
-        """Show nothing any more."""
+        """Stop showing output."""
         trailing, self._trailing = self._trailing, None
         self._show = None
         if trailing is not None:

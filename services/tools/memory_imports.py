@@ -1,4 +1,4 @@
-"""Files that a memory file names with `@path` are put in its place.
+"""Replaces each `@path` in a memory file by the file at that path.
 
 Source: core `utils/memoryImportProcessor.ts`, its tree format.
 """
@@ -29,9 +29,9 @@ __all__ = [
 
 _MAX_DEPTH: Final = 5
 MOST_IMPORTS: Final = 1000
-"""The most mentions of paths in a session's memory files that are looked up."""
+"""The most mentions of paths in a session's memory files that are followed."""
 MOST_IMPORTED_BYTES: Final = 4 * 1024 * 1024
-"""The most bytes that the imports of a session read together."""
+"""The most bytes of all imports of a session together."""
 _TICKS: Final = re.compile(r"`+")
 _MENTION: Final = re.compile(r"(?<![^ \t\n\r])@([^ \t\n\r]*)")
 _BEGINS_A_PATH: Final = re.compile(r"[./A-Za-z]")
@@ -48,20 +48,20 @@ def project_root(folder: Path) -> Path | None:
 
 @dataclass(slots=True)
 class ImportBudget:
-    """What remains for the imports of one session's memory files."""
+    """The remaining work for the imports of one session's memory files."""
 
     mentions: int = MOST_IMPORTS
     size: int = MOST_IMPORTED_BYTES
     exhausted: bool = False
-    """An import has been refused; later mentions stay as they are written."""
+    """An import was refused; later mentions stay as they are."""
 
 
 def with_imports(content: str, folder: Path, budget: ImportBudget | None = None) -> str:
-    """`content` of a file in `folder`, its imports carried out, five levels deep.
+    """`content` of a file in `folder` with its imports, up to five levels deep.
 
-    What cannot be imported leaves a comment that says why. So does the first import beyond
-    `budget`; the mentions after it stay as they are written. Only files of the project are read: of
-    the repository that `folder` is in, or else of `folder` itself.
+    A comment with the reason replaces an import that fails, and the first one beyond `budget`;
+    later mentions stay as they are. Only files of the project are read: those of the repository of
+    `folder`, or else those below `folder`.
     """
     root = project_root(folder) or folder
     return _Importer(root, budget or ImportBudget()).expanded(content, folder, frozenset())
@@ -134,7 +134,7 @@ def _code(content: str) -> list[tuple[int, int]]:
     while index < len(runs):
         begin = max(begin, runs[index][0])
         length = runs[index][1] - begin
-        # As many as close again later, or within the run itself.
+        # The most backticks that a run closes again, a later one or this one itself.
         size = max(min(length, longest_after[index]), length // 2)
         if size == 0:
             index += 1

@@ -1,4 +1,4 @@
-"""What the tools of a session use: its host, with the web and the correction of edits."""
+"""Builds the host of a session's tools, with its access to the web and its corrector of edits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from services.steering import InjectionService
 from services.tools.edit_correction import EditCorrector
 from services.tools.host import ToolHost
 from services.tools.project_memory import ProjectMemory
-from services.tools.web_client import open_web
+from services.tools.web_access import WebAccess
+from services.tools.web_client import HttpPages
 from services.tools.web_model import ClientModel
 
 __all__ = ["open_host"]
@@ -30,31 +31,11 @@ def open_host(
 ) -> ToolHost:
     """Build the host of a session's tools; its owner closes it.
 
-    Args:
-        session: The session.
-        models: What edits and web pages are corrected and read with.
-        process_ids: Gives the process ids that the model sees.
-        skills: The session's skills.
-        memory: The project's memory files.
-        steering: Receives the ends of background commands.
-        system_instruction: The main conversation's.
+    `models` correct edits and read web pages, with the main conversation's `system_instruction`;
+    `steering` receives the ends of background commands.
     """
     settings, state = session.settings, session.state
     corrector = EditCorrector(models.utility, prompt_id=lambda: state.last_prompt_id)
-    client = ClientModel(
-        generator=session.content_generator,
-        models=models.configs,
-        state=state,
-        events=session.events,
-        clock=session.clock,
-        rng=session.rng,
-        system_instruction=system_instruction,
-        retry_fetch_errors=settings.retry_fetch_errors,
-        max_attempts=settings.max_attempts,
-        auth_type=models.auth_type,
-        variables=session.environment.variables,
-        availability=models.availability,
-    )
     return ToolHost(
         workspace=session.workspace,
         clock=session.clock,
@@ -66,8 +47,11 @@ def open_host(
         memory=memory,
         steering=steering,
         corrector=None if settings.disable_llm_correction else corrector,
-        web=open_web(
-            client,
+        web=WebAccess(
+            model=ClientModel(
+                session=session, models=models, system_instruction=system_instruction
+            ),
+            pages=HttpPages(),
             clock=session.clock,
             rng=session.rng,
             events=session.events,

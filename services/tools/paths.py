@@ -1,4 +1,4 @@
-"""Paths as tools see them: made absolute, resolved, checked, and shortened for the user.
+"""Resolves, checks and shortens the paths in tools' arguments.
 
 Source: core `utils/paths.ts`, `utils/path-validator.ts`, `utils/workspaceContext.ts` and
 `Config.validatePathAccess`.
@@ -42,36 +42,37 @@ _SUSPICIOUS_LENGTH: Final = 20
 
 
 def absolute(base: Path, path: str) -> str:
-    """`path` seen from `base`: absolute, `.` and `..` folded, links not followed.
+    """`path` relative to `base` as an absolute one, without `.` and `..`; links are not followed.
 
-    Half a surrogate pair, which no file system takes, becomes a replacement character.
+    Half a surrogate pair, which no file system accepts, becomes a replacement character.
     """
     whole = _HALVES.sub("\ufffd", path)
     return os.path.normpath(os.path.join(base, whole))  # noqa: PTH118 - folds `..`, as Path does not
 
 
 def exists(path: str | Path) -> bool:
-    """Whether `path` leads to something; a path too long to exist does not."""
+    """Whether `path` exists; a path that is too long does not."""
     return os.path.exists(path)  # noqa: PTH110 - `Path.exists` raises for long names
 
 
 def relative_path(root: Path, path: str | Path) -> str:
-    """`path` seen from `root`; `..` steps where it lies outside; empty for the root itself."""
+    """`path` relative to `root`, with `..` steps for one outside; empty for the root itself."""
     found = os.path.relpath(path, root)
     return "" if found == "." else found
 
 
 def make_relative(path: str, root: Path) -> str:
-    """`path` for the user: as it is when relative, else from `root`, which itself is `.`."""
+    """`path` for the user: relative to `root`, which is `.`; a relative one is returned itself."""
     if not os.path.isabs(path):  # noqa: PTH117 - text in, text out
         return path
     return os.path.relpath(path, root)
 
 
 def strip_reference_prefix(path: str, root: Path) -> str:
-    """`path` without NULs and without a leading `@` that points at nothing.
+    """`path` without NUL characters and without a leading `@`.
 
-    Models copy `@src/a.py` from the user's words; a file or folder really called `@…` keeps it.
+    Models copy `@src/a.py` from the user's message. If a file or folder has the `@` in its name,
+    `path` keeps it.
     """
     cleaned = path.replace("\0", "")
     if exists(absolute(root, cleaned)) or not cleaned.startswith("@") or cleaned == "@":
@@ -86,10 +87,10 @@ def strip_reference_prefix(path: str, root: Path) -> str:
 
 
 def access_error(workspace: Workspace, path: str | Path) -> str | None:
-    """Why tools may not touch `path`, in the model's words; `None` when they may.
+    """The error for the model if tools may not use `path`, else `None`.
 
-    Allowed: the workspace's folders less their blocked names (`.git`, `.env`, `node_modules`,
-    credentials), the project's temporary directory less the memory inbox, and the user's own
+    Allowed are the workspace's folders except blocked names (`.git`, `.env`, `node_modules`,
+    credentials), the project's temporary directory except the memory inbox, and the user's own
     context file.
     """
     text = str(path)
@@ -119,7 +120,7 @@ def access_error(workspace: Workspace, path: str | Path) -> str | None:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether reading or writing `path` could wait for ever; upstream's tools do."""
+    """Whether reading or writing `path` could block without end, as in upstream's tools."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):

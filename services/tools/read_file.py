@@ -1,36 +1,34 @@
-"""`read_file`: text by lines, images, sound and PDF whole.
+"""`read_file`: text by lines, and whole images, audio files and PDF files.
 
 Source: core `tools/read-file.ts`, `utils/fileUtils.ts` (`processSingleFileContent`).
 """
 
 from __future__ import annotations
 
-import base64
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from agent_protocol.events import TextDisplay, ToolDisplay
-from services.argument_patterns import parameter_pattern
 from services.node_errors import node_error_message
 from services.paths import InvalidPath
-from services.tools.base import DeclarativeTool, Invocation, failed
-from services.tools.contract import (
-    ConfirmationOutcome,
-    LlmContent,
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
+from services.tools.contract import LlmContent, ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.file_access import readable_path
-from services.tools.file_kinds import audio_type, decode, file_kind, media_type
+from services.tools.file_kinds import (
+    AUDIO_FORMATS,
+    MAX_MEGABYTES,
+    MEGABYTE,
+    audio_type,
+    decode,
+    file_kind,
+    inline_data,
+    media_type,
+)
 from services.tools.file_operations import log_file_operation
-from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery
+from services.tools.parameters import arguments, integer, string
 from services.tools.paths import (
     absolute,
     access_error,
@@ -41,16 +39,13 @@ from services.tools.paths import (
 )
 from services.tools.project_memory import with_memory
 from services.tools.short_paths import shorten_path
-from services.tools.texts import js_fixed
-from services.wire import JsonObject, js_length, js_slice, js_trim
+from services.tools.texts import cut_lines, js_fixed
+from services.wire import JsonObject, js_trim
 
 __all__ = ["ReadFileTool"]
 
 _MAX_LINES: Final = 2000
 _MAX_LINE_LENGTH: Final = 2000
-_MAX_MEGABYTES: Final = 20
-_MEGABYTE: Final = 1024 * 1024
-_AUDIO_FORMATS: Final = "MP3, WAV, AIFF, AAC, OGG, and FLAC"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,26 +79,15 @@ class ReadFileTool(DeclarativeTool):
         "which start_line to ask for next. Images (PNG, JPG, GIF, WEBP, BMP), sound (MP3, WAV, "
         "AIFF, AAC, OGG, FLAC) and PDF files are handed over whole; SVG is read as text."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "file_path": {"description": "Path of the file to read.", "type": "string"},
-            "start_line": {
-                "description": "First line to read, counting from 1. Optional.",
-                "type": "integer",
-                "minimum": 1,
-            },
-            "end_line": {
-                "description": "Last line to read, included, counting from 1. Optional.",
-                "type": "integer",
-                "minimum": 1,
-            },
-        },
-        "required": ["file_path"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["file_path"],
+        file_path=string("Path of the file to read."),
+        start_line=integer("First line to read, counting from 1. Optional.", minimum=1),
+        end_line=integer("Last line to read, included, counting from 1. Optional.", minimum=1),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """Path, access, the order of the lines, and the project's ignore files."""
+        """Check the path, access, the order of the lines, and the project's ignore files."""
         path: str = params["file_path"]
         if not js_trim(path):
             return "The 'file_path' parameter must be non-empty."
@@ -123,35 +107,26 @@ class ReadFileTool(DeclarativeTool):
             return f"File path '{resolved}' is ignored by configured ignore patterns."
         return None
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ReadFile(self.host, params)
 
+@ReadFileTool.builds
+class _ReadFile(BuiltinInvocation):
+    narrowed_by = "file_path"
 
-class _ReadFile(Invocation):
-    shown_name = ReadFileTool.display_name
-
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
+    def __init__(self, tool: DeclarativeTool, params: JsonObject) -> None:
+        super().__init__(tool, params)
         path: str = params["file_path"]
         try:
-            self._path = readable_path(host, path)
+            self._path = readable_path(self.host, path)
         except (InvalidPath, OSError):
-            root = host.workspace.root
+            root = self.host.workspace.root
             self._path = Path(absolute(root, strip_reference_prefix(path, root)))
 
     def description(self) -> str:
         return shorten_path(make_relative(str(self._path), self.host.workspace.root))
 
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": parameter_pattern("file_path", self.params["file_path"])}
-
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        fault = access_error(self.host.workspace, self._path)
-        if fault is not None:
-            return failed(
-                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
-            )
+        if failure := self.access_failure(self._path):
+            return failure
         try:
             result = self._refusal() or self._read()
         except OSError as error:
@@ -173,7 +148,7 @@ class _ReadFile(Invocation):
         return relative_path(self.host.workspace.root, self._path)
 
     def _refusal(self) -> ToolResult | None:
-        """Why there is nothing to read, by what the file system says of the path."""
+        """The failure of a call whose path is no file or too large a file."""
         if not exists(self._path):
             return failed(
                 f"File not found: {self._path}",
@@ -188,9 +163,9 @@ class _ReadFile(Invocation):
                 display="Path is a directory.",
                 llm="Could not read file because the provided path is a directory, not a file.",
             )
-        megabytes = self._path.stat().st_size / _MEGABYTE
-        if megabytes > _MAX_MEGABYTES:
-            limit = f"File size exceeds the {_MAX_MEGABYTES}MB limit"
+        megabytes = self._path.stat().st_size / MEGABYTE
+        if megabytes > MAX_MEGABYTES:
+            limit = f"File size exceeds the {MAX_MEGABYTES}MB limit"
             return failed(
                 f"{limit}: {self._path} ({js_fixed(megabytes, 2)}MB)",
                 ToolErrorType.FILE_TOO_LARGE,
@@ -204,7 +179,7 @@ class _ReadFile(Invocation):
         if kind == "text":
             return self._text()
         if kind == "svg":
-            if self._path.stat().st_size > _MEGABYTE:
+            if self._path.stat().st_size > MEGABYTE:
                 return self._shown(
                     f"Cannot display content of SVG file larger than 1MB: {self._relative}",
                     f"Skipped large SVG file (>1MB): {self._relative}",
@@ -219,17 +194,15 @@ class _ReadFile(Invocation):
             )
         media = audio_type(self._path) if kind == "audio" else media_type(self._path)
         if media is None:
-            supported = f"Supported audio formats are {_AUDIO_FORMATS}."
+            supported = f"Supported audio formats are {AUDIO_FORMATS}."
             return failed(
                 f"Unsupported audio file format for {self._path}. {supported}",
                 ToolErrorType.READ_CONTENT_FAILURE,
                 display=f"Unsupported audio file format: {self._relative}",
                 llm=f"Could not read audio file because its format is not supported. {supported}",
             )
-        data = base64.b64encode(self._path.read_bytes()).decode()
-        return self._shown(
-            {"inlineData": {"data": data, "mimeType": media}}, f"Read {kind} file: {self._relative}"
-        )
+        part = inline_data(self._path.read_bytes(), media)
+        return self._shown(part, f"Read {kind} file: {self._relative}")
 
     def _text(self) -> ToolResult:
         window = self._window()
@@ -263,12 +236,7 @@ class _ReadFile(Invocation):
         first = min(int(start) - 1 if start else 0, total)
         last = min(int(end) if end else (int(start) - 1 if start else 0) + _MAX_LINES, total)
         chosen = lines[first:last]
-        cut = [
-            f"{js_slice(line, 0, _MAX_LINE_LENGTH)}... [truncated]"
-            if js_length(line) > _MAX_LINE_LENGTH
-            else line
-            for line in chosen
-        ]
+        cut = cut_lines(chosen, _MAX_LINE_LENGTH)
         return _Lines(
             text="\n".join(cut), first=first + 1, last=last, total=total, shortened=cut != chosen
         )

@@ -1,60 +1,57 @@
-"""`read_many_files`: what several patterns match, one file after the other.
+"""`read_many_files`: the files that several patterns match, one after the other.
 
-Not offered to the main model: it is what an `@path` in a user's words is expanded with. Context
-files of subfolders (upstream's just-in-time memory) are not part of this product yet.
+It is not offered to the main model; it expands an `@path` in a user's message. It does not report
+memory files of subfolders as upstream does.
+
 Source: core `tools/read-many-files.ts`, `utils/ignorePatterns.ts`.
 """
 
 from __future__ import annotations
 
-import base64
 import os.path
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
-from services.argument_patterns import parameter_pattern
 from services.node_errors import node_error_message
 from services.outside_patterns import PatternLimit
 from services.paths import extension
-from services.tools.base import DeclarativeTool, Invocation, failed
-from services.tools.contract import (
-    ConfirmationOutcome,
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
+from services.tools.file_kinds import (
+    AUDIO_FORMATS,
+    MAX_MEGABYTES,
+    MEGABYTE,
+    UNREADABLE_ENDINGS,
+    audio_type,
+    decode,
+    file_kind,
+    inline_data,
+    media_type,
 )
-from services.tools.file_kinds import audio_type, decode, file_kind, media_type
 from services.tools.globbing import GlobBudget, find_files, path_pattern
 from services.tools.ignore import FileDiscovery
+from services.tools.parameters import arguments, array, boolean, string
 from services.tools.paths import absolute, access_error, relative_path
-from services.tools.texts import js_fixed
-from services.wire import JsonObject, Part, js_length, js_slice, js_trim
+from services.tools.texts import cut_lines, js_fixed
+from services.wire import JsonObject, Part, js_trim
 
 __all__ = ["DEFAULT_EXCLUDES", "ReadManyFilesTool"]
 
 _FOLDERS: Final = "node_modules .git bower_components .svn .hg .vscode .idea dist build coverage"
-_ENDINGS: Final = (
-    "bin exe dll so dylib class jar war zip tar gz bz2 rar 7z pak rpa doc docx xls xlsx ppt pptx "
-    "odt ods odp pyc pyo"
-)
 DEFAULT_EXCLUDES: Final = (
     *(f"**/{name}/**" for name in f"{_FOLDERS} __pycache__".split()),
-    *(f"**/*.{ending}" for ending in _ENDINGS.split()),
+    *(f"**/*.{ending}" for ending in UNREADABLE_ENDINGS.split()),
     "**/.DS_Store",
     "**/.env",
     "**/GEMINI.md",
 )
-"""What is left out unless a call says otherwise, in upstream's order."""
+"""The patterns that a call leaves out by default, in upstream's order."""
 
 _MAX_LINES: Final = 2000
 _MAX_LINE_LENGTH: Final = 2000
-_MEGABYTE: Final = 1024 * 1024
-_MAX_MEGABYTES: Final = 20
 _ASKED_FOR: Final = frozenset({"image", "pdf", "audio"})
 _SHOWN_FILES: Final = 10
 _SHOWN_SKIPPED: Final = 5
@@ -62,11 +59,10 @@ _CUT: Final = (
     "[WARNING: This file was truncated. To view the full content, use the 'read_file' tool on this "
     "specific file.]\n\n"
 )
-_AUDIO_FORMATS: Final = "MP3, WAV, AIFF, AAC, OGG, and FLAC"
 
 
 class ReadManyFilesTool(DeclarativeTool):
-    """Reads every file that matches."""
+    """Reads every matching file."""
 
     name = "read_many_files"
     display_name = "ReadManyFiles"
@@ -77,65 +73,42 @@ class ReadManyFilesTool(DeclarativeTool):
         "ending. Build results, dependencies and binary files are left out unless "
         "useDefaultExcludes is false."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "include": {
-                "type": "array",
-                "items": {"type": "string", "minLength": 1},
-                "minItems": 1,
-                "description": "Glob patterns or paths, from the workspace: `src/**/*.py`.",
-            },
-            "exclude": {
-                "type": "array",
-                "items": {"type": "string", "minLength": 1},
-                "description": "Glob patterns of what to leave out as well.",
-                "default": [],
-            },
-            "recursive": {
-                "type": "boolean",
-                "description": "Has no effect; `**` in a pattern is what goes into subfolders.",
-                "default": True,
-            },
-            "useDefaultExcludes": {
-                "type": "boolean",
-                "description": "False to leave in what is usually left out.",
-                "default": True,
-            },
-            "file_filtering_options": {
-                "description": "Which of the project's ignore files count; both unless given.",
-                "type": "object",
-                "properties": {
-                    "respect_git_ignore": {
-                        "description": "Leave out what .gitignore names.",
-                        "type": "boolean",
-                    },
-                    "respect_gemini_ignore": {
-                        "description": "Leave out what .geminiignore names.",
-                        "type": "boolean",
-                    },
-                },
-            },
+    parameters: ClassVar[JsonObject] = arguments(
+        ["include"],
+        include=array(
+            string(minLength=1),
+            "Glob patterns or paths, from the workspace: `src/**/*.py`.",
+            minItems=1,
+        ),
+        exclude=array(
+            string(minLength=1), "Glob patterns of what to leave out as well.", default=[]
+        ),
+        recursive=boolean(
+            "Has no effect; `**` in a pattern is what goes into subfolders.", default=True
+        ),
+        useDefaultExcludes=boolean("False to leave in what is usually left out.", default=True),
+        file_filtering_options={
+            **arguments(
+                respect_git_ignore=boolean("Leave out what .gitignore names."),
+                respect_gemini_ignore=boolean("Leave out what .geminiignore names."),
+            ),
+            "description": "Which of the project's ignore files count; both unless given.",
         },
-        "required": ["include"],
-    }
-
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ReadMany(self.host, params)
+    )
 
 
 @dataclass(slots=True)
 class _Reading:
-    """What came of a call so far. `read` and `skipped` hold paths from the workspace."""
+    """The result of a call so far. `read` and `skipped` have paths relative to the workspace."""
 
     parts: list[str | Part] = field(default_factory=list)
     read: list[str] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
 
 
-class _ReadMany(Invocation):
-    shown_name = ReadManyFilesTool.display_name
+@ReadManyFilesTool.builds
+class _ReadMany(BuiltinInvocation):
+    narrowed_by = "include"
 
     @property
     def _include(self) -> list[str]:
@@ -158,9 +131,6 @@ class _ReadMany(Invocation):
             f"(within target directory:\n{self.host.workspace.root}\n) . Excluding: {excluded}. "
             'File encoding: utf-8. Separator: "--- path/to/file.ext ---".'
         )
-
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": parameter_pattern("include", self.params["include"])}
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         reading = _Reading()
@@ -248,31 +218,31 @@ class _ReadMany(Invocation):
 
 
 class _Unreadable(Exception):
-    """A file that no model can be given."""
+    """The file cannot be sent to a model."""
 
 
 def _is_named(file: str, include: Sequence[str]) -> bool:
-    """Whether a pattern mentions the file's ending or its name."""
+    """Whether a pattern contains the file's ending or its name."""
     ending = extension(file).lower()
     name = os.path.basename(file).removesuffix(ending)  # noqa: PTH119 - paths are text here
     return any(ending in pattern.lower() or name in pattern for pattern in include)
 
 
 def _content(file: Path, relative: str) -> str | Part:
-    """The file for the model: text, cut and said so where it is long, or the whole file.
+    """The content of the file for the model; a long text is cut, with a notice.
 
     Raises:
         OSError: it cannot be read.
-        _Unreadable: it is too large, or sound in a form that no model reads.
+        _Unreadable: it is too large, or audio in a format that no model reads.
     """
     size = file.stat().st_size
-    if size > _MAX_MEGABYTES * _MEGABYTE:
-        megabytes = js_fixed(size / _MEGABYTE, 2)
-        raise _Unreadable(f"File size exceeds the {_MAX_MEGABYTES}MB limit: {file} ({megabytes}MB)")
+    if size > MAX_MEGABYTES * MEGABYTE:
+        megabytes = js_fixed(size / MEGABYTE, 2)
+        raise _Unreadable(f"File size exceeds the {MAX_MEGABYTES}MB limit: {file} ({megabytes}MB)")
     kind = file_kind(file)
     if kind == "binary":
         return f"Cannot display content of binary file: {relative}"
-    if kind == "svg" and size > _MEGABYTE:
+    if kind == "svg" and size > MEGABYTE:
         return f"Cannot display content of SVG file larger than 1MB: {relative}"
     data = file.read_bytes()
     if kind == "svg":
@@ -283,20 +253,14 @@ def _content(file: Path, relative: str) -> str | Part:
     if media is None and kind == "audio":
         raise _Unreadable(
             f"Unsupported audio file format for {file}. Supported audio formats are "
-            f"{_AUDIO_FORMATS}."
+            f"{AUDIO_FORMATS}."
         )
-    encoded = base64.b64encode(data).decode()
-    return {"inlineData": {"data": encoded, "mimeType": media or "application/octet-stream"}}
+    return inline_data(data, media or "application/octet-stream")
 
 
 def _text(text: str) -> str:
     lines = re.split(r"\r?\n", text)
-    kept = [
-        f"{js_slice(line, 0, _MAX_LINE_LENGTH)}... [truncated]"
-        if js_length(line) > _MAX_LINE_LENGTH
-        else line
-        for line in lines[:_MAX_LINES]
-    ]
+    kept = cut_lines(lines[:_MAX_LINES], _MAX_LINE_LENGTH)
     return (_CUT if kept != lines else "") + "\n".join(kept)
 
 

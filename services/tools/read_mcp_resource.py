@@ -8,16 +8,11 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from services.abort import until_aborted
-from services.tools.base import DeclarativeTool, Invocation, failed
-from services.tools.contract import (
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed_as_shown
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.host import ToolHost
 from services.tools.list_mcp_resources import ResourceFacts
+from services.tools.parameters import WAIT_FOR_PREVIOUS, arguments, string
 from services.wire import JsonObject
 
 __all__ = ["McpResourceReader", "ReadMcpResourceTool"]
@@ -30,54 +25,34 @@ class McpResourceReader(Protocol[R]):
 
     def find_resource(self, uri: str) -> R | None:
         """The resource called `<server>:<uri>`, or the first with that URI."""
-        ...
 
     async def read_resource(self, resource: R) -> JsonObject | None:
-        """`{contents: [{uri, text | blob, mimeType?}]}`; `None` when its server has gone."""
-        ...
+        """`{contents: [{uri, text | blob, mimeType?}]}`; `None` if its server is gone."""
 
 
 class ReadMcpResourceTool(DeclarativeTool, Generic[R]):
-    """Reads a resource. Active while there is one."""
+    """Reads a resource. Active if there is one."""
 
     name = "read_mcp_resource"
     display_name = "Read MCP Resource"
     kind = ToolKind.READ
     description = "Read one resource of an MCP server, named by its URI."
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "uri": {"type": "string", "description": "The resource's URI."},
-            "wait_for_previous": {
-                "type": "boolean",
-                "description": (
-                    "True to start only when every call requested before it in this turn has "
-                    "ended; otherwise calls run side by side."
-                ),
-            },
-        },
-        "required": ["uri"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["uri"], uri=string("The resource's URI."), wait_for_previous=WAIT_FOR_PREVIOUS
+    )
 
     def __init__(self, host: ToolHost, servers: McpResourceReader[R]) -> None:
         super().__init__(host)
         self.servers: Final = servers
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ReadMcpResource(self, params)
 
-
-class _ReadMcpResource(Invocation, Generic[R]):
+@ReadMcpResourceTool.builds
+class _ReadMcpResource(BuiltinInvocation, Generic[R]):
     def __init__(self, tool: ReadMcpResourceTool[R], params: JsonObject) -> None:
-        super().__init__(tool.host, params)
+        super().__init__(tool, params)
         self._servers = tool.servers
-        # As found when the call was made: that is what people are told afterwards.
+        # Found when the call is built, for its display.
         self._resource = self._servers.find_resource(params["uri"])
-
-    @property
-    def shown_name(self) -> str:
-        return ReadMcpResourceTool.display_name
 
     def description(self) -> str:
         if self._resource is None:
@@ -87,10 +62,10 @@ class _ReadMcpResource(Invocation, Generic[R]):
     async def execute(self, execution: ToolExecution) -> ToolResult:
         uri: str = self.params["uri"]
         if not uri:
-            return _failed("No URI provided.", ToolErrorType.INVALID_TOOL_PARAMS)
+            return failed_as_shown("No URI provided.", ToolErrorType.INVALID_TOOL_PARAMS)
         resource = self._servers.find_resource(uri)
         if resource is None:
-            return _failed(
+            return failed_as_shown(
                 f"Resource not found for URI: {uri}", ToolErrorType.MCP_RESOURCE_NOT_FOUND
             )
         try:
@@ -98,13 +73,15 @@ class _ReadMcpResource(Invocation, Generic[R]):
         except Exception as error:
             if execution.signal.aborted:
                 raise
-            return _failed(f"Failed to read resource: {error}", ToolErrorType.MCP_TOOL_ERROR)
+            return failed_as_shown(
+                f"Failed to read resource: {error}", ToolErrorType.MCP_TOOL_ERROR
+            )
         if result is None:
-            return _failed(
+            return failed_as_shown(
                 f"MCP Client not found for server: {resource.server_name}",
                 ToolErrorType.EXECUTION_FAILED,
             )
-        text = "".join(_told(content) for content in result.get("contents") or [])
+        text = "".join(_text(content) for content in result.get("contents") or [])
         return ToolResult(
             llm_content=text or "No content returned from resource.",
             return_display=f"Successfully read resource: {uri}"
@@ -116,13 +93,9 @@ class _ReadMcpResource(Invocation, Generic[R]):
         return f'"{resource.name}" from server "{resource.server_name}"'
 
 
-def _told(content: dict[str, Any]) -> str:
+def _text(content: dict[str, Any]) -> str:
     if content.get("text"):
         return f"{content['text']}\n"
     if content.get("blob"):
         return f"[Binary Data ({content.get('mimeType', 'undefined')})]\n"
     return ""
-
-
-def _failed(message: str, kind: ToolErrorType) -> ToolResult:
-    return failed(message, kind, display=f"Error: {message}", llm=f"Error: {message}")

@@ -1,4 +1,4 @@
-"""The tools of a session: all that are registered, and which of them are active now.
+"""The registered tools of a session; only the active ones are listed and found.
 
 Source: core `tools/tool-registry.ts`, `Config.createToolRegistry`.
 """
@@ -23,7 +23,7 @@ __all__ = ["ALIASES", "AnnouncedTool", "Named", "ToolRegistry", "names_of"]
 logger = logging.getLogger(__name__)
 
 ALIASES: Final = {"search_file_content": "grep_search"}
-"""Names that models and rules may still use → the tool's name now."""
+"""Former names that models and rules may use → the tool's current name."""
 
 _TOPIC: Final = "update_topic"
 _EDITS: Final = frozenset({"write_file", "replace"})
@@ -38,23 +38,23 @@ def names_of(name: str) -> frozenset[str]:
 
 
 class Named(Protocol):
-    """What a policy excludes: a tool, here or still to come."""
+    """A tool that a policy may exclude, registered or announced."""
 
     @property
     def name(self) -> str:
-        """The name that the model calls it by."""
+        """The name for the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnouncedTool:
-    """A tool that a later phase builds."""
+    """A tool that is not implemented."""
 
     name: str
     listed_as: tuple[str, ...]
-    """The names by which `core_tools` and `exclude_tools` speak of it."""
+    """Its names in `core_tools` and `exclude_tools`."""
     modes: frozenset[ApprovalMode]
     after: str | None
-    """The tool that it is listed after."""
+    """The tool before it in the order."""
 
 
 def _never(_: Named) -> bool:
@@ -62,14 +62,14 @@ def _never(_: Named) -> bool:
 
 
 async def _settled() -> None:
-    """What there is to wait for where no tool comes from elsewhere."""
+    """The wait of a session without MCP servers."""
 
 
 class ToolRegistry:
-    """Tools in order of registration; what is not active is neither listed nor found.
+    """Tools in order of registration; inactive ones are neither listed nor found.
 
-    Activity is asked for every time: it depends on the approval mode and on the policy's rules.
-    Session settings (`core_tools`) decide at registration, `exclude_tools` and the policy later.
+    The setting `core_tools` decides at registration. `exclude_tools`, the approval mode and the
+    policy's rules decide at each use.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class ToolRegistry:
         Args:
             settings: the session's settings.
             state: the session's state; its approval mode changes declarations.
-            plans_folder: where plan mode may write, for the declarations of the edit tools.
+            plans_folder: returns the folder for plans, which the edit tools' declarations name.
         """
         self._settings = settings
         self._state = state
@@ -101,9 +101,9 @@ class ToolRegistry:
     ) -> None:
         """Add `tool`, replacing one of the same name in place.
 
-        With `core_tools` set, only a tool listed there is added; `enabled_as` are the names it is
-        listed by: unless given, the tool's name and its class's. `even_unlisted` is for tools that
-        the list does not speak of.
+        If `core_tools` is set, only the tools listed there are added. `enabled_as` are the tool's
+        names in that list, by default its name and its class's. With `even_unlisted` the tool is
+        added in any case.
         """
         if not even_unlisted and not self._listed(
             tuple(enabled_as) or (tool.name, type(tool).__name__)
@@ -121,15 +121,10 @@ class ToolRegistry:
         enabled_as: tuple[str, ...],
         modes: frozenset[ApprovalMode] = frozenset(ApprovalMode),
     ) -> None:
-        """Reserve the place of a tool that a later phase builds.
+        """Reserve the place of a tool of upstream that is not implemented.
 
-        It is neither declared nor found. Its name counts where names are compared with one that
-        the model made up, so that those suggestions stay what they are when it is built.
-
-        Args:
-            name: the tool's name.
-            enabled_as: the names by which `core_tools` lists it.
-            modes: the approval modes in which it is active.
+        It is neither declared nor found. In the approval modes `modes` its name is among the names
+        for suggestions. `enabled_as` are its names in `core_tools`.
         """
         if self._listed(enabled_as):
             after = next(reversed(self._tools), None)
@@ -143,9 +138,9 @@ class ToolRegistry:
             self._changes += 1
 
     def emptied(self) -> ToolRegistry:
-        """An agent's registry: without a tool yet, and what is active here is active there.
+        """An empty registry for a subagent, with the same rules for active tools.
 
-        What the main agent is offered, and what is only announced, is not its business.
+        The setting `main_agent_tools` and announced tools do not apply to it.
         """
         settings = self._settings
         if settings.main_agent_tools is not None:
@@ -157,37 +152,37 @@ class ToolRegistry:
         return registry
 
     def sort(self, rank: Callable[[Tool], SupportsRichComparison]) -> None:
-        """Put the tools in order of `rank`; equals stay as they are."""
+        """Sort the tools by `rank`; equal ones keep their order."""
         self._tools = dict(sorted(self._tools.items(), key=lambda item: rank(item[1])))
         self._changes += 1
 
     def set_exclusion(self, excluded: Callable[[Named], bool]) -> None:
-        """Let `excluded` decide which tools are denied whatever their arguments."""
+        """Let `excluded` decide which tools the policy denies for all arguments."""
         self._excluded = excluded
 
     def follow_servers(
         self, *, settled: Callable[[], Awaitable[None]], has_resources: Callable[[], bool]
     ) -> None:
-        """Have MCP servers bring tools of their own.
+        """Follow the MCP servers, which register their own tools.
 
         Args:
             settled: returns when no server's list is being fetched again.
-            has_resources: whether there is anything for the resource tools to read.
+            has_resources: whether the resource tools have anything to read.
         """
         self._settled = settled
         self._has_resources = has_resources
 
     @property
     def revision(self) -> tuple[int, bool]:
-        """Another one whenever a tool has come or gone; declarations are good for one of them."""
+        """A value that changes with every added or removed tool, and with it the declarations."""
         return self._changes, self._has_resources()
 
     async def settled(self) -> None:
-        """Return when the tools are what they are to be for the next request to the model."""
+        """Wait until the tools are complete for the next request to the model."""
         await self._settled()
 
     def get(self, name: str) -> Tool | None:
-        """The active tool called `name`, now or formerly."""
+        """The active tool with the current or former name `name`."""
         tool = self._tools.get(name) or self._tools.get(ALIASES.get(name, name))
         return tool if tool is not None and self._active(tool) else None
 
@@ -196,7 +191,7 @@ class ToolRegistry:
         return [tool for tool in self._tools.values() if self._active(tool)]
 
     def all_names(self) -> list[str]:
-        """The names of the active tools, and of those announced, in order of registration."""
+        """The names of the active and announced tools, in order of registration."""
         active = {tool.name for tool in self.active()}
         names: list[str] = []
         for place in (None, *self._tools):
@@ -210,7 +205,7 @@ class ToolRegistry:
         return names
 
     def declarations(self, model: str | None = None) -> list[JsonObject]:
-        """What `model` is told of the active tools."""
+        """The declarations of the active tools for `model`."""
         planning = self._state.approval_mode is ApprovalMode.PLAN
         return [
             self._for_plans(tool.declaration(model))
@@ -247,7 +242,7 @@ class ToolRegistry:
         return not self._excluded(tool)
 
     def _offered(self, tool: Tool) -> bool:
-        """Whether the main loop's model is told of an active tool; it may call any all the same."""
+        """Whether an active tool is declared to the main model, which may call any active one."""
         offered = self._settings.main_agent_tools
         if offered is None:
             return True

@@ -12,20 +12,19 @@ from typing import ClassVar, Final
 
 from services.abort import AbortSignal
 from services.paths import InvalidPath, extension, real_path
-from services.tools.base import DeclarativeTool, failed
+from services.tools.base import failed
 from services.tools.contract import (
     ConfirmationDetails,
     ToolErrorType,
     ToolExecution,
-    ToolInvocation,
     ToolKind,
     ToolResult,
 )
 from services.tools.diffs import diff_context, diff_stat
 from services.tools.edit_strategies import Replacement, replace_text
 from services.tools.file_access import DeniedPath, find_by_suffix, writable_path
-from services.tools.file_edit import FileEdit
-from services.tools.host import ToolHost
+from services.tools.file_edit import FileEdit, FileEditTool
+from services.tools.parameters import arguments, boolean, string
 from services.tools.paths import access_error
 from services.tools.project_memory import with_memory
 from services.tools.text_files import TextFileError, read_if_there, write_text
@@ -43,12 +42,13 @@ _NOTHING_TO_FIND: Final = (
 )
 
 
-class EditTool(DeclarativeTool):
+class EditTool(FileEditTool):
     """Replaces text in one file of the workspace."""
 
     name = "replace"
     display_name = "Edit"
     kind = ToolKind.EDIT
+    new_text = "new_string"
     description = (
         "Replace text in a file. old_string must be the literal text as it stands in the file, "
         "with its white space and enough lines around it to occur once; read the file first. Set "
@@ -56,42 +56,27 @@ class EditTool(DeclarativeTool):
         "several small replacements to a large one. The user may change new_string before it is "
         "applied; the answer then says so."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "file_path": {"description": "Path of the file to change.", "type": "string"},
-            "instruction": {
-                "description": (
-                    "What the change is for, where it goes and what it must achieve, so that "
-                    "somebody who sees only this can make it."
-                ),
-                "type": "string",
-            },
-            "old_string": {
-                "description": "The literal text to replace, not escaped.",
-                "type": "string",
-            },
-            "new_string": {
-                "description": (
-                    "The literal text to put there, not escaped and without placeholders for "
-                    "left-out parts."
-                ),
-                "type": "string",
-            },
-            "allow_multiple": {
-                "type": "boolean",
-                "description": "Replace every occurrence instead of expecting exactly one.",
-            },
-        },
-        "required": ["file_path", "instruction", "old_string", "new_string"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["file_path", "instruction", "old_string", "new_string"],
+        file_path=string("Path of the file to change."),
+        instruction=string(
+            "What the change is for, where it goes and what it must achieve, so that "
+            "somebody who sees only this can make it."
+        ),
+        old_string=string("The literal text to replace, not escaped."),
+        new_string=string(
+            "The literal text to put there, not escaped and without placeholders for "
+            "left-out parts."
+        ),
+        allow_multiple=boolean("Replace every occurrence instead of expecting exactly one."),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """Path, placeholders that were not in the old text, and access."""
+        """Check the path, placeholders that are not in the old text, and access."""
         if not params["file_path"]:
             return "The 'file_path' parameter must be non-empty."
         try:
-            resolved = _target(self.host, params["file_path"])
+            resolved = self.target(params["file_path"])
         except (DeniedPath, InvalidPath, OSError) as error:
             return str(error)
         known = omission_placeholders(params["old_string"])
@@ -104,40 +89,22 @@ class EditTool(DeclarativeTool):
             )
         return access_error(self.host.workspace, resolved)
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _Edit(self.host, params)
-
-    def current_content(self, params: JsonObject) -> str:
-        """What is in the file that `params` names; empty where there is none.
-
-        Raises:
-            DeniedPath, InvalidPath, OSError, TextFileError: it cannot be found out.
-        """
-        return read_if_there(_target(self.host, params["file_path"])) or ""
+    def target(self, path: str) -> Path:
+        """Resolve `path`; a relative one may be the end of a longer path in the workspace."""
+        if self.host.plan_mode:
+            return writable_path(self.host, path)
+        if os.path.isabs(path):  # noqa: PTH117 - text in, text out
+            return real_path(path.replace("\0", ""))
+        found = find_by_suffix(self.host, path)
+        return real_path(found) if found is not None else writable_path(self.host, path)
 
     def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
-        """`params` as a person changed them: the whole file becomes `content`."""
-        return {
-            **params,
-            "ai_proposed_content": params["new_string"],
-            "old_string": current,
-            "new_string": content,
-            "modified_by_user": True,
-        }
-
-
-def _target(host: ToolHost, path: str) -> Path:
-    if host.plan_mode:
-        return writable_path(host, path)
-    if os.path.isabs(path):  # noqa: PTH117 - text in, text out
-        return real_path(path.replace("\0", ""))
-    found = find_by_suffix(host, path)
-    return real_path(found) if found is not None else writable_path(host, path)
+        """`params` as the user changed them: `content` replaces the whole file."""
+        return {**super().modified_params(params, current, content), "old_string": current}
 
 
 class _Refusal(Exception):
-    """Why the edit cannot be made: to the model, and to people."""
+    """The edit cannot be made; `message` is for the model, `display` for the user."""
 
     def __init__(self, *, message: str, display: str, type: ToolErrorType) -> None:
         super().__init__(message)
@@ -147,12 +114,12 @@ class _Refusal(Exception):
 
 
 class _Mismatch(_Refusal):
-    """The text to replace is not in the file as it was asked for."""
+    """The text to replace does not occur in the file as often as expected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """The edit worked out: `before` is `None` for a file to be made."""
+    """The computed edit; `before` is `None` for a new file."""
 
     before: str | None
     replacement: Replacement
@@ -163,12 +130,8 @@ class _Plan:
         return self.replacement.text
 
 
+@EditTool.builds
 class _Edit(FileEdit):
-    shown_name = EditTool.display_name
-
-    def _target(self) -> Path:
-        return _target(self.host, self.params["file_path"])
-
     def description(self) -> str:
         old, new = self.params["old_string"], self.params["new_string"]
         if not old:
@@ -185,7 +148,7 @@ class _Edit(FileEdit):
         return self._question(f"Confirm Edit: {self._short_path}", plan.before, plan.after)
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        if failure := self._access_failure():
+        if failure := self.access_failure(self._path, display="Error: Path not in workspace."):
             return failure
         try:
             plan = await self._corrected_plan(execution.signal)
@@ -210,12 +173,12 @@ class _Edit(FileEdit):
         return self._report(plan, written)
 
     async def _corrected_plan(self, signal: AbortSignal) -> _Plan:
-        """The edit, mended by a model where it fails on the file's text and that is wanted.
+        """The edit, corrected by a model if it does not match the file and corrections are on.
 
-        A question to the user, where there is one, is about the edit as it was asked for.
+        The confirmation is about the edit without the correction.
 
         Raises:
-            _Refusal, TextFileError: as `_plan`; a fix that fails as well leaves the first refusal.
+            _Refusal, TextFileError: as `_plan`; the first refusal if the correction fails too.
         """
         corrector = self.host.corrector
         try:
@@ -266,11 +229,11 @@ class _Edit(FileEdit):
         )
 
     def _plan(self) -> _Plan:
-        """Work the edit out.
+        """Compute the edit.
 
         Raises:
             _Refusal: it cannot be made.
-            TextFileError: the file is there and cannot be read.
+            TextFileError: the file exists and cannot be read.
         """
         old, new = self.params["old_string"], self.params["new_string"]
         before = read_if_there(self._path)
@@ -365,7 +328,7 @@ class _Edit(FileEdit):
         )
 
     def _proposed(self, plan: _Plan) -> str:
-        """The whole file as the model proposed it, where a person changed it since."""
+        """The whole file as the model proposed it, before a change of the user."""
         proposed = self.params.get("ai_proposed_content")
         if not self.params.get("modified_by_user") or proposed is None:
             return plan.after

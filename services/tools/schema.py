@@ -1,8 +1,9 @@
-"""Arguments against a JSON schema, refused in the words of upstream's validator.
+"""Checks arguments against a JSON schema, with the messages of upstream's validator.
 
-The first failing keyword speaks, in ajv's order: `type` and choices like `enum` before limits, and
-`required` before `additionalProperties` before `properties`. Source: core
-`utils/schemaValidator.ts`; npm `ajv` 8.
+The message is that of the first failing keyword in ajv's order: `type` and choices like `enum`
+before limits, `required` before `additionalProperties` before `properties`.
+
+Source: core `utils/schemaValidator.ts`; npm `ajv` 8.
 """
 
 from __future__ import annotations
@@ -19,73 +20,27 @@ from services.wire import Json, JsonObject
 
 __all__ = ["ParameterSchema"]
 
+_LIMITS: Final = {
+    "number": "maximum minimum exclusiveMaximum exclusiveMinimum multipleOf format",
+    "string": "maxLength minLength pattern format",
+    "array": "maxItems minItems uniqueItems additionalItems items contains",
+    "object": (
+        "maxProperties minProperties required propertyNames additionalProperties dependencies "
+        "properties patternProperties"
+    ),
+}
+_LIMITS_OF: Final = {kind: frozenset(keywords.split()) for kind, keywords in _LIMITS.items()}
+_FIRST: Final = "$ref type const enum not anyOf oneOf allOf if"
 _ORDER: Final = {
-    keyword: rank
-    for rank, keyword in enumerate(
-        [
-            "$ref",
-            "type",
-            "const",
-            "enum",
-            "not",
-            "anyOf",
-            "oneOf",
-            "allOf",
-            "if",
-            "maximum",
-            "minimum",
-            "exclusiveMaximum",
-            "exclusiveMinimum",
-            "multipleOf",
-            "maxLength",
-            "minLength",
-            "pattern",
-            "format",
-            "maxItems",
-            "minItems",
-            "uniqueItems",
-            "additionalItems",
-            "items",
-            "contains",
-            "maxProperties",
-            "minProperties",
-            "required",
-            "propertyNames",
-            "additionalProperties",
-            "dependencies",
-            "properties",
-            "patternProperties",
-        ]
-    )
+    keyword: rank for rank, keyword in enumerate(" ".join((_FIRST, *_LIMITS.values())).split())
 }
 _NO_LIMITS: Final[frozenset[str]] = frozenset()
-_OF_TYPE: Final = {
-    "number": frozenset(
-        {"maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf", "format"}
-    ),
-    "string": frozenset({"maxLength", "minLength", "pattern", "format"}),
-    "array": frozenset(
-        {"maxItems", "minItems", "uniqueItems", "additionalItems", "items", "contains"}
-    ),
-    "object": frozenset(
-        {
-            "maxProperties",
-            "minProperties",
-            "required",
-            "propertyNames",
-            "additionalProperties",
-            "dependencies",
-            "properties",
-            "patternProperties",
-        }
-    ),
-}
 _CHOICES: Final = frozenset({"const", "enum", "not", "anyOf", "oneOf"})
 _BY_NAME: Final = frozenset({"properties", "patternProperties", "definitions", "$defs"})
 
 
 class ParameterSchema:
-    """A tool's parameter schema, ready to judge arguments."""
+    """A tool's parameter schema."""
 
     def __init__(self, schema: JsonObject) -> None:
         """Take `schema`, which may come from a server or a file.
@@ -99,9 +54,9 @@ class ParameterSchema:
             raise ValueError("the schema is nested too deeply") from None
 
     def fault(self, arguments: Json) -> str | None:
-        """What is wrong with `arguments`; `None` when nothing is.
+        """The error of `arguments`, or `None`.
 
-        A check that ends at its limit is a fault, too: the text says which limit.
+        A check that reaches its limit is an error too, which names the limit.
         """
         if not isinstance(arguments, (dict, list)):
             return "Value of params must be an object"
@@ -116,7 +71,7 @@ class ParameterSchema:
 
 
 def _ordered(schema: Json, *, names: bool = False) -> Json:
-    """`schema` with its keywords in ajv's order; maps by name keep theirs."""
+    """`schema` with its keywords in ajv's order; maps by name keep their order."""
     if isinstance(schema, list):
         return [_ordered(item) for item in schema]
     if not isinstance(schema, dict):
@@ -131,7 +86,7 @@ def _ordered(schema: Json, *, names: bool = False) -> Json:
 
 
 def _rank(keyword: str, schema: JsonObject) -> float:
-    """A keyword's place; the type comes after choices where limits for such values follow."""
+    """A keyword's place; the type comes after choices if there are limits for its values."""
     if keyword == "type" and _has_limits(schema):
         return _ORDER["if"] + 0.5
     return _ORDER.get(keyword, len(_ORDER))
@@ -139,27 +94,27 @@ def _rank(keyword: str, schema: JsonObject) -> float:
 
 def _has_limits(schema: JsonObject) -> bool:
     kind = schema["type"]
-    return isinstance(kind, str) and bool(_OF_TYPE.get(kind, _NO_LIMITS) & set(schema))
+    return isinstance(kind, str) and not _LIMITS_OF.get(kind, _NO_LIMITS).isdisjoint(schema)
 
 
-def _heard(errors: Iterator[ValidationError]) -> list[ValidationError]:
-    """What an alternative has to say: its first error, and after a wrong type its first choice."""
-    heard = list(islice(errors, 1))
+def _first_errors(errors: Iterator[ValidationError]) -> list[ValidationError]:
+    """The errors of an alternative: its first, and after a wrong type its first choice."""
+    first_errors = list(islice(errors, 1))
     for error in islice(errors, 1):
-        first = heard[0]
+        first = first_errors[0]
         same = error.schema is first.schema and error.absolute_path == first.absolute_path
         if first.validator == "type" and same and error.validator in _CHOICES:
-            heard.append(error)
-    return heard
+            first_errors.append(error)
+    return first_errors
 
 
 def _messages(error: ValidationError) -> list[str]:
-    """The error as ajv words it; of alternatives, first what is wrong with each."""
+    """The messages of ajv for the error; for alternatives, first the errors of each."""
     where = "params" + "".join(f"/{_escaped(step)}" for step in error.absolute_path)
     messages: list[str] = []
     if error.validator in ("anyOf", "oneOf"):
         for _, branch in groupby(error.context or (), key=lambda inner: inner.schema_path[0]):
-            messages += [text for inner in _heard(branch) for text in _messages(inner)]
+            messages += [text for inner in _first_errors(branch) for text in _messages(inner)]
     return [*messages, f"{where} {_wording(error)}"]
 
 
@@ -181,7 +136,7 @@ def _wording(error: ValidationError) -> str:
     fixed = _FIXED.get(keyword)
     if fixed is not None:
         return fixed
-    limit = _LIMITS.get(keyword)
+    limit = _LIMIT_TEXTS.get(keyword)
     if limit is not None:
         return limit.format(value)
     return f'must pass "{keyword}" keyword validation'
@@ -198,7 +153,7 @@ _FIXED: Final[Mapping[str, str]] = {
     "contains": "must contain at least 1 valid item(s)",
     "uniqueItems": "must NOT have duplicate items",
 }
-_LIMITS: Final[Mapping[str, str]] = {
+_LIMIT_TEXTS: Final[Mapping[str, str]] = {
     "minimum": "must be >= {}",
     "maximum": "must be <= {}",
     "exclusiveMinimum": "must be > {}",

@@ -30,19 +30,19 @@ from services.shell.syntax import (
 )
 from services.steering import InjectionSource
 from services.tools.background import background_log, completion_note
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool
 from services.tools.contract import (
     ConfirmationDetails,
     ConfirmationOutcome,
     ToolErrorType,
     ToolExecution,
     ToolFailure,
-    ToolInvocation,
     ToolKind,
     ToolResult,
 )
 from services.tools.host import BackgroundCommand
 from services.tools.live_output import LiveOutput
+from services.tools.parameters import arguments, boolean, integer, string
 from services.tools.paths import absolute, access_error
 from services.tools.shell_process import ShellProcess, ShellStartError, shell_environment
 from services.tools.texts import js_fixed, strip_ansi, wrap_untrusted
@@ -54,30 +54,11 @@ logger = logging.getLogger(__name__)
 
 _BACKGROUND_DELAY_MS: Final = 200
 _SHOWN_COMMAND: Final = 150
-_BUILDERS: Final = frozenset(
-    [
-        "blaze",
-        "bazel",
-        "build_cleaner",
-        "make",
-        "cmake",
-        "ninja",
-        "npm",
-        "npx",
-        "yarn",
-        "pnpm",
-        "bun",
-        "cargo",
-        "mvn",
-        "gradle",
-        "gradlew",
-        "./gradlew",
-        "pytest",
-        "python",
-        "python3",
-        "go",
-    ]
+_BUILDER_NAMES: Final = (
+    "blaze bazel build_cleaner make cmake ninja npm npx yarn pnpm bun cargo mvn gradle gradlew "
+    "./gradlew pytest python python3 go"
 )
+_BUILDERS: Final = frozenset(_BUILDER_NAMES.split())
 
 
 class ShellTool(DeclarativeTool):
@@ -96,35 +77,20 @@ class ShellTool(DeclarativeTool):
         "started), Signal (one ended it), Background PIDs (of jobs started with `&`) and Process "
         "Group PGID."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "command": {"type": "string", "description": "The command line, as Bash reads it."},
-            "description": {
-                "type": "string",
-                "description": "What it does, for the user: one short sentence, no line breaks.",
-            },
-            "dir_path": {
-                "type": "string",
-                "description": "Existing folder to run in; the workspace unless given.",
-            },
-            "is_background": {
-                "type": "boolean",
-                "description": (
-                    "True for a server or watcher that should go on running: the call returns "
-                    "after a moment with its first output."
-                ),
-            },
-            "delay_ms": {
-                "type": "integer",
-                "description": "How long that moment is, in milliseconds; 200 unless given.",
-            },
-        },
-        "required": ["command"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["command"],
+        command=string("The command line, as Bash reads it."),
+        description=string("What it does, for the user: one short sentence, no line breaks."),
+        dir_path=string("Existing folder to run in; the workspace unless given."),
+        is_background=boolean(
+            "True for a server or watcher that should go on running: the call returns "
+            "after a moment with its first output."
+        ),
+        delay_ms=integer("How long that moment is, in milliseconds; 200 unless given."),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """That there is a command, and access to its folder."""
+        """Check that there is a command, and access to its folder."""
         if not js_trim(params["command"]):
             return "Command cannot be empty."
         workspace = self.host.workspace
@@ -132,14 +98,10 @@ class ShellTool(DeclarativeTool):
             return access_error(workspace, absolute(workspace.root, params["dir_path"]))
         return None
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _Shell(self.host, params)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
-    """How a command ended; `pid` is the id that is shown."""
+    """The end of a command; `pid` is the process id that the model sees."""
 
     text: str = ""
     pid: int | None = None
@@ -153,9 +115,8 @@ class _Outcome:
     """Still running, in the background."""
 
 
-class _Shell(Invocation):
-    shown_name = ShellTool.display_name
-
+@ShellTool.builds
+class _Shell(BuiltinInvocation):
     def description(self) -> str:
         words = js_trim(self.params.get("description") or "")
         command: str = self.params["command"]
@@ -198,7 +159,7 @@ class _Shell(Invocation):
 
     @property
     def _build_files(self) -> list[str]:
-        """Build files edited in this session, where the command is one that would run them."""
+        """The build files edited in this session, if the command builds."""
         return [str(path) for path in self.host.modified_build_files] if self._builds else []
 
     @property
@@ -229,11 +190,8 @@ class _Shell(Invocation):
             )
         workspace = self.host.workspace
         folder = absolute(workspace.root, self.params.get("dir_path") or ".")
-        fault = access_error(workspace, folder)
-        if fault is not None:
-            return failed(
-                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
-            )
+        if failure := self.access_failure(folder):
+            return failure
         may_start(self._inner)
         notes = Path(tempfile.mkdtemp(prefix="gemini-shell-"))
         folder_made(str(notes))
@@ -276,13 +234,13 @@ class _Shell(Invocation):
                 if not await self._ends_soon(process):
                     self._let_go(process, shown_pid, jobs_file)
                     return self._report(_Outcome(text=live.text, pid=shown_pid, let_go=True))
-                # Upstream's timer finds nothing to move and still writes it down as running.
+                # Upstream's timer has no process to move and still records it as running.
                 self._open_log(shown_pid, "")
                 self.host.background_history.started(shown_pid, self._inner)
             await asyncio.wait([process.closed])
             live.flush()
         except BaseException:
-            # Cancelled: nobody waits for an answer any more, and nothing may go on running.
+            # The task was cancelled: end the command before the exception goes on.
             await process.kill_and_wait()
             raise
         finally:
@@ -302,14 +260,14 @@ class _Shell(Invocation):
         )
 
     async def _ends_soon(self, process: ShellProcess) -> bool:
-        """Whether the command ends within its delay: real time, for a real process."""
+        """Whether the command ends within its delay, in real time."""
         delay = self.params.get("delay_ms")
         delay = _BACKGROUND_DELAY_MS if delay is None else delay
         await asyncio.wait([process.closed], timeout=max(0, delay) / 1000)
         return process.closed.done()
 
     def _let_go(self, process: ShellProcess, shown_pid: int, jobs_file: Path) -> None:
-        """Hand a running command to the session, and its output to a log file."""
+        """Make a running command a background command of the session, with a log file."""
         background = self.host.background
         history = self.host.background_history
         history.started(shown_pid, self._inner)
@@ -331,22 +289,22 @@ class _Shell(Invocation):
             if command in background:
                 background.remove(command)
             history.ended(shown_pid, exit_code=process.exit_code, signal=process.ended_by)
-            self._tell_of_end(shown_pid, process.text)
+            self._report_end(shown_pid, process.text)
             shutil.rmtree(jobs_file.parent, ignore_errors=True)
 
         process.closed.add_done_callback(ended)
 
-    def _tell_of_end(self, shown_pid: int, output: str) -> None:
-        """Tell the agents that run, where the settings want them told."""
+    def _report_end(self, shown_pid: int, output: str) -> None:
+        """Send the running agents a note, if the settings say so."""
         log = background_log(self.host.workspace.home, shown_pid)
         note = completion_note(self.host.settings.background_completion, log, output)
         if note is not None and self.host.steering is not None:
             self.host.steering.add(note, InjectionSource.BACKGROUND_COMPLETION)
 
     def _open_log(self, shown_pid: int, text: str) -> Path | None:
-        """A new log that begins with `text`; `None` where it cannot be, or one is there already.
+        """A new log that begins with `text`; `None` if it cannot be created.
 
-        What stands in the way is never followed or written over: it may be a link.
+        An existing file is neither followed nor overwritten: it may be a link.
         """
         log = background_log(self.host.workspace.home, shown_pid)
         try:
@@ -360,7 +318,7 @@ class _Shell(Invocation):
         return log
 
     def _jobs(self, jobs_file: Path, pid: int) -> tuple[int, ...]:
-        """The ids, as shown, of the jobs that the command left behind."""
+        """The shown process ids of the jobs that are left after the command."""
         try:
             lines = jobs_file.read_text(encoding="utf-8").split()
         except OSError as error:
@@ -394,7 +352,7 @@ class _Shell(Invocation):
         )
 
     def _words(self, outcome: _Outcome) -> tuple[str, str, JsonObject | None]:
-        """What the model is told, what people see, and the data for the client."""
+        """The texts for the model and for the user, and the data for the client."""
         if outcome.aborted:
             return self._aborted(outcome)
         if self.params.get("is_background"):
@@ -447,7 +405,7 @@ class _Shell(Invocation):
 
 
 class _Watch:
-    """Calls back when nothing has happened for a while. Real time: children are real."""
+    """Calls a function after a period of inactivity, in real time."""
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
@@ -460,7 +418,7 @@ class _Watch:
         self.touch()
 
     def touch(self) -> None:
-        """Something happened."""
+        """Restart the period."""
         if self._expire is not None:
             self._expire.cancel()
         if self._action is not None and self._limit_s > 0:
@@ -478,9 +436,9 @@ class _Watch:
 
 
 def _wrapped(command: str, jobs_file: Path) -> str:
-    """`command` in a subshell that leaves the ids of its background jobs in `jobs_file`.
+    """`command` in a subshell that writes the ids of its background jobs to `jobs_file`.
 
-    Line breaks keep heredocs and comments at its end from swallowing what follows.
+    The line breaks end heredocs and comments at the end of the command.
     """
     text = js_trim(command)
     if text.endswith("\\"):

@@ -1,7 +1,8 @@
 """One child process of the shell tool: its group, its output, its end.
 
-Both of the child's streams go into one pipe, so that what it wrote is seen in the order in which
-it wrote it, in every run. Source: core `services/shellExecutionService.ts`
+Both of the child's streams go into one pipe, so that their order is the same in every run.
+
+Source: core `services/shellExecutionService.ts`
 (`childProcessFallback`), `utils/process-utils.ts`.
 """
 
@@ -28,13 +29,13 @@ __all__ = ["ShellProcess", "ShellStartError", "shell_environment"]
 
 _KILL_AFTER_S: Final = 0.2
 _GIVE_UP_AFTER_S: Final = 1.0
-"""From the last signal on: a pipe held by something outside the group and its tree."""
+"""The wait after the last signal, for a pipe that a process outside the tree holds open."""
 _REPORTED_LATER: Final = frozenset({"EACCES", "EAGAIN", "EMFILE", "ENFILE", "ENOENT"})
 _SNIFFED: Final = 4096
 _BINARY_SAMPLE: Final = 512
 _MAX_OUTPUT: Final = 16 * 1024 * 1024
 _GUARD: Final = "shopt -u promptvars nullglob extglob nocaseglob dotglob;"
-"""Options under which a harmless-looking command would expand to something else."""
+"""Switches off the options under which a command expands to something unexpected."""
 
 _GIT_OVERRIDES: Final = (
     ("credential.helper", ""),
@@ -53,7 +54,7 @@ class ShellStartError(Exception):
 
 
 def shell_environment(inherited: Mapping[str, str]) -> dict[str, str]:
-    """What a command gets: `inherited`, plain pagers, a Git that asks nothing and runs no hooks."""
+    """The variables of a command: `inherited`, plain pagers, Git without prompts and hooks."""
     environment = {
         **inherited,
         "GEMINI_CLI": "1",
@@ -84,7 +85,7 @@ def shell_environment(inherited: Mapping[str, str]) -> dict[str, str]:
 
 @dataclass(slots=True)
 class _Output:
-    """What came out so far, decoded; nothing more is kept once it turns out to be binary."""
+    """The decoded output so far; binary output is counted and not kept."""
 
     text: str = ""
     truncated: bool = False
@@ -96,11 +97,7 @@ class ShellProcess(GroupLeader):
     """A running `bash -c`. Make one with `start`; it must be awaited or killed."""
 
     def __init__(self, on_output: Callable[[str | int], None]) -> None:
-        """Prepare.
-
-        Args:
-            on_output: called with each piece of text; for binary output with the bytes so far.
-        """
+        """`on_output` gets each piece of text, or the number of bytes of binary output so far."""
         self._on_output = on_output
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._head = b""
@@ -110,7 +107,7 @@ class ShellProcess(GroupLeader):
         self._group: list[int] = []
         super().__init__()
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        """Done when the process has ended and its output is complete (or was given up)."""
+        """Done when the process has ended and its output is complete, or after the last wait."""
 
     @classmethod
     async def start(
@@ -124,7 +121,7 @@ class ShellProcess(GroupLeader):
         """Start `command` in `folder`, leading its own process group, without input.
 
         Raises:
-            ShellStartError: `spawn /usr/bin/bash ENOENT`, for example because of the folder.
+            ShellStartError: `spawn /usr/bin/bash ENOENT`, for example for a missing folder.
         """
         executable = shutil.which("bash", path=environment.get("PATH")) or "bash"
         try:
@@ -144,7 +141,7 @@ class ShellProcess(GroupLeader):
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code; `None` while running and when a signal ended it."""
+        """The exit code; `None` while the process runs and after a signal."""
         code = self._child.get_returncode()
         return code if code is not None and code >= 0 else None
 
@@ -167,29 +164,29 @@ class ShellProcess(GroupLeader):
 
     @property
     def raw_text(self) -> str:
-        """The output so far, escape sequences taken out, white space and all."""
+        """The output so far, without escape sequences, with outer white space."""
         return strip_ansi(self._output.text)
 
     def divert(self, on_output: Callable[[str | int], None]) -> None:
-        """Send output to somebody else from now on."""
+        """Pass the output to another receiver from now on."""
         self._on_output = on_output
 
     def end(self) -> None:
-        """Ask everything that the command started to end, and soon make it."""
+        """Terminate every process of the command, and kill them soon after."""
         if self.closed.done() or self._timers:
             return
         self._signal_all(signal.SIGTERM)
         self._later(_KILL_AFTER_S, self.kill)
 
     def kill(self) -> None:
-        """Kill everything that the command started, at once."""
+        """Kill every process of the command."""
         if self.closed.done():
             return
         self._signal_all(signal.SIGKILL)
         self._later(_GIVE_UP_AFTER_S, self._finish)
 
     async def kill_and_wait(self) -> None:
-        """Kill everything at once, and return when it is gone."""
+        """Kill every process of the command, and wait for the end."""
         self.kill()
         await asyncio.wait([self.closed])
 
@@ -240,7 +237,7 @@ class ShellProcess(GroupLeader):
         self._timers.append(asyncio.get_running_loop().call_later(delay_s, action))
 
     def _signal_all(self, number: signal.Signals) -> None:
-        """Signal the group, and whatever of its tree has left the group."""
+        """Signal the group, and the processes of its tree outside the group."""
         self._group = [*dict.fromkeys([*self._group, *_descendants(self.pid)])]
         self.signal_group(number)
         for pid in self._group:
@@ -249,7 +246,7 @@ class ShellProcess(GroupLeader):
 
 
 def _start_failure(executable: str, error: OSError) -> str:
-    """Node names the program only in the failures that it reports after the call has returned."""
+    """Node's message, which names the program only in errors after its call has returned."""
     code = error_code(error)
     return f"spawn {executable} {code}" if code in _REPORTED_LATER else f"spawn {code}"
 
@@ -276,7 +273,7 @@ def _process_table() -> list[tuple[int, int]]:
         for entry in proc.iterdir():
             if entry.name.isdecimal():
                 with suppress(OSError, IndexError, ValueError):
-                    # The name in parentheses may hold anything; the parent is second after it.
+                    # The name in parentheses may contain any text; the parent is second after it.
                     fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
                     table.append((int(entry.name), int(fields[1])))
         return table

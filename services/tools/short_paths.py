@@ -1,4 +1,4 @@
-"""A path in at most 35 characters, for people.
+"""Shortens a path to at most 35 characters for the user.
 
 Source: core `utils/paths.ts`, `shortenPath`.
 """
@@ -14,9 +14,9 @@ _Mode = Literal["start", "center", "end"]
 
 
 def shorten_path(path: str, limit: int = _LIMIT) -> str:
-    """Keep the first folder and as many of the last names as fit, `...` between them.
+    """Keep the first folder and as many of the last names as fit, with `...` between them.
 
-    The last name is kept whole when it can be; a path of one name is cut in its middle.
+    If possible the last name is kept whole; a path of one name is cut in its middle.
     """
     if len(path) <= limit:
         return path

@@ -1,4 +1,4 @@
-"""Text files read and written as upstream does: UTF-8, marks and line ends untouched.
+"""Reads and writes text files as upstream does: UTF-8, with byte order marks and line ends kept.
 
 Source: core `services/fileSystemService.ts`.
 """
@@ -14,7 +14,7 @@ __all__ = ["TextFileError", "read_if_there", "read_text", "write_text"]
 
 
 class TextFileError(Exception):
-    """A file could not be read or written; `code` is the symbolic error, the message Node's."""
+    """A file cannot be read or written; `code` is the symbolic error, the message is Node's."""
 
     def __init__(self, message: str, code: str) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ def read_text(path: Path) -> str:
     """The file's text; bytes that are not UTF-8 become U+FFFD, a byte order mark is kept.
 
     Raises:
-        TextFileError: whatever the file system objects to.
+        TextFileError: an error of the file system.
     """
     try:
         return path.read_bytes().decode("utf-8", "replace")
@@ -34,10 +34,10 @@ def read_text(path: Path) -> str:
 
 
 def read_if_there(path: Path) -> str | None:
-    """The file's text; `None` where there is no file.
+    """The file's text; `None` if there is no file.
 
     Raises:
-        TextFileError: it is there and cannot be read.
+        TextFileError: it exists and cannot be read.
     """
     try:
         return read_text(path)
@@ -48,10 +48,10 @@ def read_if_there(path: Path) -> str | None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write `text`, making the folders on the way.
+    """Write `text`, and create missing folders.
 
     Raises:
-        TextFileError: whatever the file system objects to.
+        TextFileError: an error of the file system.
     """
     try:
         if not exists(path.parent):
@@ -70,6 +70,6 @@ def write_text(path: Path, text: str) -> None:
 def _failure(error: OSError, path: Path, on_folder: str) -> TextFileError:
     code = error_code(error)
     if code == "EISDIR" and on_folder == "read":
-        # Node opens a folder without complaint and fails at the first read, which names no path.
+        # Node opens a folder without an error, and fails at the first read, which names no path.
         return TextFileError(node_error_message(error, "read"), code)
     return TextFileError(node_error_message(error, "open", path), code)

@@ -1,24 +1,28 @@
-"""Small rules on text that several tools share.
+"""Functions on text that several tools use.
 
-Source: core `utils/textUtils.ts`, `tools/omissionPlaceholderDetector.ts`; the
-`strip-ansi` package.
+Source: core `utils/textUtils.ts`, `tools/omissionPlaceholderDetector.ts`; npm
+`strip-ansi`.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
-from services.wire import js_trim
+from services.wire import js_length, js_slice, js_trim
 
 __all__ = [
     "JS_SPACE",
+    "cut_lines",
     "detect_line_ending",
     "js_fixed",
     "omission_placeholders",
     "strip_ansi",
     "to_crlf",
+    "truncate_text",
     "wrap_untrusted",
 ]
 
@@ -45,10 +49,11 @@ _ANSI: Final = re.compile(
     r"|(?:\x1b\[|\x9b)[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]"
     r"|\x1b(?:[\x20-\x2f]+[\x30-\x7e]|[0-9A-PR-TZcf-oq-uy=><~|}])"
 )
+_LINE_ENDS: Final = "\n\r\u2028\u2029"
 
 
 def wrap_untrusted(text: str) -> str:
-    """`text` between tags that tell the model not to obey it; closing tags inside are broken."""
+    """`text` in tags that mark it as untrusted for the model, without closing tags inside."""
     escaped = text.replace("</untrusted_context>", "&lt;/untrusted_context&gt;")
     return f"<untrusted_context>\n{escaped}\n</untrusted_context>"
 
@@ -68,11 +73,19 @@ def to_crlf(text: str) -> str:
     return re.sub(r"\r?\n", "\r\n", text)
 
 
-def omission_placeholders(text: str) -> list[str]:
-    """The lines that stand for left-out code (`// rest of methods ...`), normalised.
+def cut_lines(lines: Sequence[str], longest: int) -> list[str]:
+    """The lines, each cut to `longest` UTF-16 units with a mark."""
+    return [
+        f"{js_slice(line, 0, longest)}... [truncated]" if js_length(line) > longest else line
+        for line in lines
+    ]
 
-    A placeholder is a whole line, perhaps behind `//` or in parentheses: one of the known
-    phrases, `...`, and nothing but more dots.
+
+def omission_placeholders(text: str) -> list[str]:
+    """The lines that replace omitted code (`// rest of methods ...`), normalised.
+
+    A placeholder is a whole line, perhaps after `//` or in parentheses: one of the known phrases
+    and `...`, followed by nothing but more dots.
     """
     found = (_placeholder(line) for line in text.replace("\r\n", "\n").split("\n"))
     return [placeholder for placeholder in found if placeholder is not None]
@@ -95,3 +108,29 @@ def js_fixed(value: float, digits: int) -> str:
     """`Number.prototype.toFixed`: halves of the exact binary value go up."""
     step = Decimal(1).scaleb(-digits)
     return str(Decimal(value).quantize(step, rounding=ROUND_HALF_UP))
+
+
+def truncate_text(text: str, limit: int, suffix: str) -> str:
+    """`text`, or at most `limit` UTF-16 units of it and `suffix`.
+
+    A text that is cut loses its line ends too, as upstream's pattern for a character skips them.
+    The cut separates no character from its combining marks.
+    """
+    if js_length(text) <= limit:
+        return text
+    kept: list[str] = []
+    length = 0
+    place = 0
+    while place < len(text) and length < limit:
+        start = place
+        place += 1
+        if text[start] in _LINE_ENDS:
+            continue
+        while place < len(text) and unicodedata.category(text[place])[0] == "M":
+            place += 1
+        cluster = text[start:place]
+        length += js_length(cluster)
+        if length > limit:
+            break
+        kept.append(cluster)
+    return "".join(kept) + suffix

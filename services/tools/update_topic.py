@@ -1,4 +1,4 @@
-"""`update_topic`: what the model says it is doing now.
+"""`update_topic`: the model reports what it is working on.
 
 Source: core `tools/topicTool.ts`, `config/topicState.ts`.
 """
@@ -9,16 +9,17 @@ import re
 from typing import ClassVar
 
 from agent_protocol.events import ToolDisplay
-from services.tools.base import DeclarativeTool, Invocation
-from services.tools.contract import ToolExecution, ToolInvocation, ToolKind, ToolResult
+from services.tools.base import BuiltinInvocation, DeclarativeTool
+from services.tools.contract import ToolExecution, ToolKind, ToolResult
 from services.tools.host import ToolHost
+from services.tools.parameters import WAIT_FOR_PREVIOUS, arguments, string
 from services.wire import JsonObject, js_trim
 
 __all__ = ["UpdateTopicTool"]
 
 
 class UpdateTopicTool(DeclarativeTool):
-    """Sets the session's topic and tells people about it."""
+    """Sets the session's topic and shows it to the user."""
 
     name = "update_topic"
     display_name = "Update Topic Context"
@@ -27,45 +28,27 @@ class UpdateTopicTool(DeclarativeTool):
         "Tell the user where the work stands. Give title and summary when a new phase of the "
         "work begins or its direction changes; strategic_intent alone otherwise."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "title": {"type": "string", "description": "Title of the phase that begins."},
-            "summary": {
-                "type": "string",
-                "description": (
-                    "What the phase before achieved and what this one is for, in 5 to 10 "
-                    "sentences. Needed when the title changes."
-                ),
-            },
-            "strategic_intent": {
-                "type": "string",
-                "description": "One sentence: what you are about to do.",
-            },
-            "wait_for_previous": {
-                "type": "boolean",
-                "description": (
-                    "True to start only when every call requested before it in this turn has "
-                    "ended; otherwise calls run side by side."
-                ),
-            },
-        },
-        "required": ["strategic_intent"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["strategic_intent"],
+        title=string("Title of the phase that begins."),
+        summary=string(
+            "What the phase before achieved and what this one is for, in 5 to 10 "
+            "sentences. Needed when the title changes."
+        ),
+        strategic_intent=string("One sentence: what you are about to do."),
+        wait_for_previous=WAIT_FOR_PREVIOUS,
+    )
 
     def __init__(self, host: ToolHost) -> None:
         super().__init__(host)
         self.last_intent = ""
-        """What an empty intent repeats."""
-
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _UpdateTopic(self, params)
+        """The intent that is shown for an empty one."""
 
 
-class _UpdateTopic(Invocation):
+@UpdateTopicTool.builds
+class _UpdateTopic(BuiltinInvocation):
     def __init__(self, tool: UpdateTopicTool, params: JsonObject) -> None:
-        super().__init__(tool.host, params)
+        super().__init__(tool, params)
         self._tool = tool
 
     @property

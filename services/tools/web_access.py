@@ -1,4 +1,4 @@
-"""How web tools reach what is outside: a model that searches and fetches, and pages themselves.
+"""How web tools reach the web: through a model that searches and fetches, or page by page.
 
 Source: core `tools/web-fetch.ts` (rate limit), `core/client.ts` (`generateContent`).
 """
@@ -12,8 +12,11 @@ from typing import Final, Protocol
 
 from services.abort import AbortSignal
 from services.clock import Clock
-from services.ids import FixedRandom, RandomSource
-from services.model.retry import RetryObserver, retry_with_backoff
+from services.ids import RandomSource
+from services.model.classification import retry_error_type
+from services.model.retry import retry_with_backoff
+from services.settings import Settings
+from services.state import CoreEvents, RetryAttempt
 from services.tools.web_addresses import is_internal_name, is_private_address
 from services.tools.web_urls import WebUrl
 from services.wire import JsonObject
@@ -26,7 +29,7 @@ _HOSTS: Final = 1000
 
 
 class ToolModel(Protocol):
-    """A model that a tool asks on its own behalf, as the client of the conversation would."""
+    """A model that a tool asks, as the client of the conversation would."""
 
     async def generate_content(self, config_key: str, text: str, signal: AbortSignal) -> JsonObject:
         """The whole response to `text`.
@@ -35,7 +38,6 @@ class ToolModel(Protocol):
             ModelError: `Failed to generate content with model M: …`.
             AbortError: `signal` was aborted.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,21 +64,20 @@ class PageSource(Protocol):
     """The network."""
 
     async def addresses(self, host: str) -> list[str]:
-        """What `host` resolves to.
+        """The addresses that `host` resolves to.
 
         Raises:
-            OSError: it does not.
+            OSError: it does not resolve.
         """
-        ...
 
     async def get(self, url: str, headers: Mapping[str, str], signal: AbortSignal) -> Page:
-        """Fetch `url`, redirects followed, nothing on the way private.
+        """Fetch `url` and follow redirects; refuse private addresses on the way.
 
         Raises:
             NetworkError: it could not be fetched.
+            ModelError: an address on the way is private, or the page is too large.
             AbortError: `signal` was aborted.
         """
-        ...
 
 
 @dataclass(slots=True, kw_only=True)
@@ -86,14 +87,14 @@ class WebAccess:
     model: ToolModel
     pages: PageSource
     clock: Clock
-    rng: RandomSource = field(default_factory=FixedRandom)
-    on_retry: RetryObserver | None = None
-    """Told of each wait before a page is fetched again."""
-    retry_fetch_errors: bool = True
+    rng: RandomSource
+    events: CoreEvents
+    """Receives each wait before a page is fetched again."""
+    settings: Settings
     _asked: OrderedDict[str, list[int]] = field(default_factory=OrderedDict)
 
     async def is_blocked(self, url: WebUrl) -> bool:
-        """Whether `url` leads into this machine or a private network, or to nobody knows where."""
+        """Whether `url` leads into this machine or a private network, or does not resolve."""
         if is_internal_name(url.host) or is_private_address(url.host):
             return True
         if url.is_address:
@@ -106,7 +107,7 @@ class WebAccess:
         return not addresses or any(is_private_address(address) for address in addresses)
 
     def may_ask(self, host: str) -> bool:
-        """Whether `host` may get one more request within a minute; if so, that is it."""
+        """Count a request to `host`, unless its requests of the last minute reach the limit."""
         now = self.clock.now_ms()
         recent = [moment for moment in self._asked.get(host, ()) if moment > now - _WINDOW_MS]
         allowed = len(recent) < _REQUESTS
@@ -126,13 +127,13 @@ class WebAccess:
         *,
         failed: Callable[[Page], Exception | None] | None = None,
     ) -> Page:
-        """Fetch `url`, trying again as a question to a model is tried again.
+        """Fetch `url`, with the retries of a request to a model.
 
         Args:
             url: what to fetch.
             headers: what to send with it.
             signal: ends it.
-            failed: what is wrong with a response; it is judged like any other failure.
+            failed: the error of a response, if it has one; it is retried like any other.
 
         Raises:
             NetworkError, ModelError: it could not be fetched.
@@ -152,6 +153,17 @@ class WebAccess:
             clock=self.clock,
             rng=self.rng,
             signal=signal,
-            retry_fetch_errors=self.retry_fetch_errors,
-            on_retry=self.on_retry,
+            retry_fetch_errors=self.settings.retry_fetch_errors,
+            on_retry=self._report_retry,
+        )
+
+    def _report_retry(self, attempt: int, error: Exception, delay_ms: float) -> None:
+        self.events.emit(
+            RetryAttempt(
+                attempt=attempt,
+                max_attempts=self.settings.max_attempts,
+                delay_ms=delay_ms,
+                error=retry_error_type(error),
+                model="Web Fetch",
+            )
         )

@@ -1,4 +1,4 @@
-"""Which addresses are nobody else's: this machine's, private networks', reserved ones.
+"""Which addresses lie outside the public internet: local, private and reserved ones.
 
 Source: core `utils/fetch.ts`; the ranges of npm `ipaddr.js` 1.9.
 """
@@ -11,41 +11,17 @@ from typing import Final
 __all__ = ["is_internal_name", "is_private_address"]
 
 _INTERNAL: Final = (".localhost", ".local", ".internal")
-_V4: Final = tuple(
-    IPv4Network(network)
-    for network in (
-        "0.0.0.0/8",
-        "10.0.0.0/8",
-        "100.64.0.0/10",
-        "127.0.0.0/8",
-        "169.254.0.0/16",
-        "172.16.0.0/12",
-        "192.0.0.0/24",
-        "192.0.2.0/24",
-        "192.88.99.0/24",
-        "192.168.0.0/16",
-        "198.18.0.0/15",
-        "198.51.100.0/24",
-        "203.0.113.0/24",
-        "224.0.0.0/4",
-        "240.0.0.0/4",
-    )
+_V4_RANGES: Final = (
+    "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 "
+    "192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 "
+    "224.0.0.0/4 240.0.0.0/4"
 )
-_V6: Final = tuple(
-    IPv6Network(network)
-    for network in (
-        "::/128",
-        "::1/128",
-        "::ffff:0:0:0/96",
-        "64:ff9b::/96",
-        "2001::/32",
-        "2001:db8::/32",
-        "2002::/16",
-        "fc00::/7",
-        "fe80::/10",
-        "ff00::/8",
-    )
+_V6_RANGES: Final = (
+    "::/128 ::1/128 ::ffff:0:0:0/96 64:ff9b::/96 2001::/32 2001:db8::/32 2002::/16 fc00::/7 "
+    "fe80::/10 ff00::/8"
 )
+_V4: Final = tuple(map(IPv4Network, _V4_RANGES.split()))
+_V6: Final = tuple(map(IPv6Network, _V6_RANGES.split()))
 
 
 def is_internal_name(host: str) -> bool:

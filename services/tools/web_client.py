@@ -1,7 +1,9 @@
-"""The network as web tools may use it: nothing private, nothing endless.
+"""The network for web tools: public addresses only, with limits of time and size.
 
-Every address is looked up once, checked, and then connected to by its number, so that a name cannot
-mean one thing when it is checked and another when it is used. Source: core `utils/fetch.ts`.
+A host is resolved once, its address is checked, and the connection goes to that address. So a name
+cannot have one address when it is checked and another when it is used.
+
+Source: core `utils/fetch.ts`.
 """
 
 from __future__ import annotations
@@ -14,21 +16,16 @@ from urllib.parse import urljoin
 import httpx
 
 from services.abort import AbortSignal, until_aborted
-from services.clock import Clock
-from services.ids import RandomSource
-from services.model.classification import retry_error_type
 from services.model.errors import ModelError, NetworkError
 from services.net.addresses import resolved
 from services.net.clients import open_client
 from services.net.errors import AnswerTooLarge, NetError
 from services.net.terms import RECEIVED_HEADERS, Terms
-from services.settings import Settings
-from services.state import CoreEvents, RetryAttempt
-from services.tools.web_access import Page, PageSource, ToolModel, WebAccess
+from services.tools.web_access import Page
 from services.tools.web_addresses import is_internal_name, is_private_address
 from services.tools.web_urls import InvalidUrl, WebUrl, parse_url
 
-__all__ = ["HttpPages", "open_web"]
+__all__ = ["HttpPages"]
 
 _HEAD_TIMEOUT_S: Final = 10.0
 _BODY_TIMEOUT_S: Final = 300.0
@@ -41,29 +38,15 @@ class HttpPages:
     """The `PageSource` of the product."""
 
     def __init__(self, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        """Prepare.
-
-        Args:
-            transport: what carries requests; the network unless given.
-        """
+        """`transport` carries requests; the network unless given."""
         self._transport = transport
 
     async def addresses(self, host: str) -> list[str]:
-        """What `host` resolves to.
-
-        Raises:
-            OSError: it does not.
-        """
+        """The addresses that `host` resolves to."""
         return await resolved(host)
 
     async def get(self, url: str, headers: Mapping[str, str], signal: AbortSignal) -> Page:
-        """Fetch `url`, redirects followed, nothing on the way private.
-
-        Raises:
-            NetworkError: it could not be fetched.
-            ModelError: an address on the way is private, or the page is too large.
-            AbortError: `signal` was aborted.
-        """
+        """Fetch `url`, within ten seconds to the first byte."""
         return await until_aborted(self._follow(url, dict(headers)), signal)
 
     async def _follow(self, url: str, headers: dict[str, str]) -> Page:
@@ -75,18 +58,18 @@ class HttpPages:
                 if page is not None:
                     return page
                 url = urljoin(url, target)
-        raise NetworkError("fetch failed", name="FetchError")
+        raise _fetch_failed()
 
     async def _once(
         self, client: httpx.AsyncClient, text: str, headers: dict[str, str]
     ) -> tuple[Page | None, str]:
-        """One response: the page, or where it says to go."""
+        """One response: the page, or the target of its redirect."""
         try:
             url = parse_url(text)
         except InvalidUrl:
             url = None
         if url is None:
-            raise NetworkError("fetch failed", name="FetchError")
+            raise _fetch_failed()
         address = await self._public_address(url)
         request = client.build_request(
             "GET",
@@ -103,7 +86,7 @@ class HttpPages:
                 f"Request timed out after {limit}ms", name="FetchError", code="ETIMEDOUT"
             ) from error
         except (httpx.HTTPError, OSError) as error:
-            raise NetworkError("fetch failed", name="FetchError") from error
+            raise _fetch_failed() from error
         except NetError as error:
             raise ModelError(f"{url.host}: {error}") from error
         try:
@@ -124,14 +107,14 @@ class HttpPages:
         try:
             found = await self.addresses(host)
         except (OSError, UnicodeError) as error:
-            raise NetworkError("fetch failed", name="FetchError") from error
+            raise _fetch_failed() from error
         for address in found:
             if is_private_address(address):
                 raise ModelError(
                     f"Access to private IP {address} (resolved from {host}) is blocked"
                 )
         if not found:
-            raise NetworkError("fetch failed", name="FetchError")
+            raise _fetch_failed()
         return found[0]
 
 
@@ -158,42 +141,5 @@ async def _page(response: httpx.Response) -> Page:
     )
 
 
-def open_web(
-    model: ToolModel,
-    *,
-    clock: Clock,
-    rng: RandomSource,
-    events: CoreEvents,
-    settings: Settings,
-    pages: PageSource | None = None,
-) -> WebAccess:
-    """One session's way to the web.
-
-    Args:
-        model: what web tools ask.
-        clock: what waits and the limit of requests go by.
-        rng: the jitter of waits.
-        events: told of pages that are fetched again.
-        settings: how often, and whether failures of fetching itself are retried.
-        pages: the network; the real one unless given.
-    """
-
-    def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
-        events.emit(
-            RetryAttempt(
-                attempt=attempt,
-                max_attempts=settings.max_attempts,
-                delay_ms=delay_ms,
-                error=retry_error_type(error),
-                model="Web Fetch",
-            )
-        )
-
-    return WebAccess(
-        model=model,
-        pages=HttpPages() if pages is None else pages,
-        clock=clock,
-        rng=rng,
-        on_retry=on_retry,
-        retry_fetch_errors=settings.retry_fetch_errors,
-    )
+def _fetch_failed() -> NetworkError:
+    return NetworkError("fetch failed", name="FetchError")

@@ -1,21 +1,21 @@
-"""`web_fetch` without a model in between: one page, as it is. Off unless a setting turns it on.
+"""`web_fetch` without a model: fetches one page. A setting turns it on.
 
 Source: core `tools/web-fetch.ts`, `executeExperimental`.
 """
 
 from __future__ import annotations
 
-import base64
 from typing import Final
 
 from services.abort import AbortSignal
 from services.model.errors import error_message
-from services.tools.base import failed
+from services.tools.base import failed_as_shown
 from services.tools.contract import ToolErrorType, ToolResult
+from services.tools.file_kinds import inline_data
 from services.tools.html_text import html_to_text
-from services.tools.texts import wrap_untrusted
+from services.tools.texts import truncate_text, wrap_untrusted
 from services.tools.web_access import Page, WebAccess
-from services.tools.web_pages import MAX_CONTENT, TRUNCATED, USER_AGENT, truncate_text
+from services.tools.web_pages import MAX_CONTENT, TRUNCATED, USER_AGENT
 from services.tools.web_urls import InvalidUrl, parse_url, raw_github_url
 from services.wire import js_json_pretty
 
@@ -32,30 +32,26 @@ _TEXTS: Final = ("text/markdown", "text/plain", "application/json")
 async def fetch_directly(
     web: WebAccess, given: str, signal: AbortSignal, *, whole: bool
 ) -> ToolResult:
-    """The page at `given`: text for the model, or the file itself where it is no text.
+    """The page at the URL `given`: its text, or the file itself if it is no text.
 
-    Args:
-        web: the way there.
-        given: its URL.
-        signal: ends it.
-        whole: do not cut long texts.
+    With `whole`, long texts are not cut.
     """
     try:
         parsed = parse_url(given)
     except InvalidUrl:
-        return _fault(f'Invalid URL "{given}"', ToolErrorType.INVALID_TOOL_PARAMS)
+        return failed_as_shown(f'Invalid URL "{given}"', ToolErrorType.INVALID_TOOL_PARAMS)
     url = None if parsed is None else raw_github_url(parsed)
     if url is None or await web.is_blocked(url):
-        # Other schemes are blocked too; upstream gets as far as its HTTP client's refusal.
+        # Other schemes are blocked too; in upstream the HTTP client refuses them.
         shown = given if url is None else url.href
         fault = f"Access to blocked or private host {shown} is not allowed."
-        return _fault(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
+        return failed_as_shown(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
     try:
         headers = {"Accept": _ACCEPT, "User-Agent": USER_AGENT}
         page = await web.fetch(url.href, headers, signal)
-    except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told
+    except Exception as error:  # noqa: BLE001 - the model receives any error
         fault = f"Error during experimental fetch for {url.href}: {error_message(error)}"
-        return _fault(fault, ToolErrorType.WEB_FETCH_FALLBACK_FAILED)
+        return failed_as_shown(fault, ToolErrorType.WEB_FETCH_FALLBACK_FAILED)
     return _shown(page, url.href, whole=whole)
 
 
@@ -80,9 +76,8 @@ def _shown(page: Page, url: str, *, whole: bool) -> ToolResult:
         text = html_to_text(page.text, base_url=url)
         shown = f"Fetched and converted HTML content from {url}"
     elif lower.startswith(("image/", "video/")) or lower == "application/pdf":
-        data = base64.b64encode(page.body).decode()
         return ToolResult(
-            llm_content={"inlineData": {"data": data, "mimeType": kind.split(";")[0]}},
+            llm_content=inline_data(page.body, kind.split(";")[0]),
             return_display=f"Fetched {kind} from {url}",
         )
     else:
@@ -90,8 +85,3 @@ def _shown(page: Page, url: str, *, whole: bool) -> ToolResult:
     if not whole:
         text = truncate_text(text, MAX_CONTENT, TRUNCATED)
     return ToolResult(llm_content=wrap_untrusted(text), return_display=shown)
-
-
-def _fault(message: str, type: ToolErrorType) -> ToolResult:
-    shown = f"Error: {message}"
-    return failed(message, type, display=shown, llm=shown)

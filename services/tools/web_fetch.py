@@ -1,4 +1,4 @@
-"""`web_fetch`: a model that reads pages; where it cannot, the pages' text and a model to read it.
+"""`web_fetch`: a model that fetches pages, or else a model that gets the text of fetched pages.
 
 Source: core `tools/web-fetch.ts`.
 """
@@ -12,17 +12,17 @@ from typing import Any, ClassVar, Final
 
 from services.model.errors import ModelError, error_message
 from services.model.parts import response_text
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed_as_shown
 from services.tools.citations import grounding, markers, source_list, with_unit_markers
 from services.tools.contract import (
     ConfirmationDetails,
     ConfirmationOutcome,
     ToolErrorType,
     ToolExecution,
-    ToolInvocation,
     ToolKind,
     ToolResult,
 )
+from services.tools.parameters import arguments, string
 from services.tools.schema import ParameterSchema
 from services.tools.texts import wrap_untrusted
 from services.tools.web_access import WebAccess
@@ -45,19 +45,13 @@ logger = logging.getLogger(__name__)
 _BLOCKED: Final = "[Blocked Host]"
 
 MOST_URLS: Final = 100
-"""The most URLs of one prompt. Each one has its host looked up, one after the other."""
+"""The most URLs of one prompt. Their hosts are resolved one after the other."""
 _SHOWN_PROMPT: Final = 100
-_DIRECT: Final[JsonObject] = {
-    "type": "object",
-    "properties": {
-        "url": {"type": "string", "description": "The page: a whole URL, http or https."},
-    },
-    "required": ["url"],
-}
+_DIRECT: Final[JsonObject] = arguments(["url"], url=string("The page: a whole URL, http or https."))
 
 
 class WebFetchTool(DeclarativeTool):
-    """Answers questions about pages. With `directWebFetch` on it returns one page instead."""
+    """Answers questions about pages; with the setting `directWebFetch` it returns one page."""
 
     name = "web_fetch"
     display_name = "WebFetch"
@@ -66,22 +60,16 @@ class WebFetchTool(DeclarativeTool):
         "Fetch web pages and do with them what you say: summarise, compare, extract. Put up to 20 "
         "whole URLs and your instructions into the prompt."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "prompt": {
-                "description": (
-                    "The URLs, each beginning with http:// or https://, and what to do with the "
-                    "pages: `Summarise https://example.com/a and list the dates in it`."
-                ),
-                "type": "string",
-            },
-        },
-        "required": ["prompt"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["prompt"],
+        prompt=string(
+            "The URLs, each beginning with http:// or https://, and what to do with the "
+            "pages: `Summarise https://example.com/a and list the dates in it`."
+        ),
+    )
 
     def declaration(self, model: str | None = None) -> JsonObject:
-        """The declaration, by the way of fetching that the settings choose."""
+        """The declaration for the kind of fetching in the settings."""
         if not self._is_direct:
             return super().declaration(model)
         return {
@@ -91,7 +79,7 @@ class WebFetchTool(DeclarativeTool):
         }
 
     def check_values(self, params: JsonObject) -> str | None:
-        """That there are URLs, and that all that look like one are."""
+        """Check that there are URLs, and that they are valid."""
         if self._is_direct:
             return _direct_fault(params)
         prompt: str = params["prompt"]
@@ -110,10 +98,6 @@ class WebFetchTool(DeclarativeTool):
         if len(urls) > MOST_URLS:
             return f"The 'prompt' contains more than {MOST_URLS} URLs."
         return None
-
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _WebFetch(self.host, params)
 
     @property
     def _is_direct(self) -> bool:
@@ -134,9 +118,8 @@ def _direct_fault(params: JsonObject) -> str | None:
     return None
 
 
-class _WebFetch(Invocation):
-    shown_name = WebFetchTool.display_name
-
+@WebFetchTool.builds
+class _WebFetch(BuiltinInvocation):
     @property
     def _prompt(self) -> str:
         return self.params.get("prompt") or ""
@@ -172,7 +155,7 @@ class _WebFetch(Invocation):
         web, settings = self.host.web, self.host.settings
         if web is None:
             fault = "This session has no way to the web."
-            return _fault(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
+            return failed_as_shown(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
         if settings.direct_web_fetch:
             return await fetch_directly(
                 web, self.params["url"], execution.signal, whole=settings.context_management
@@ -183,10 +166,10 @@ class _WebFetch(Invocation):
                 self._log_fallback("private_ip_skipped")
         if skipped and not urls:
             fault = f"All requested URLs were skipped: {', '.join(skipped)}"
-            return _fault(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
+            return failed_as_shown(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
         try:
             return await self._read_by_model(web, execution, urls, skipped)
-        except Exception as error:  # noqa: BLE001 - any failure of the model's: fetch ourselves
+        except Exception as error:  # noqa: BLE001 - after any error of the model we fetch the pages
             logger.warning("the model could not fetch: %s", error_message(error))
             self._log_fallback("primary_failed")
         return await self._read_ourselves(web, execution, urls)
@@ -235,11 +218,11 @@ class _WebFetch(Invocation):
         for url in dict.fromkeys(urls):
             try:
                 pages[url.href] = await page_text(web, url, execution.signal, whole=whole)
-            except Exception as error:  # noqa: BLE001 - one page less; the model is told why
+            except Exception as error:  # noqa: BLE001 - the model receives the error of the page
                 faults[url.href] = error_message(error)
         if not pages:
             reasons = ", ".join(f"{url}: {message}" for url, message in faults.items())
-            return _fault(
+            return failed_as_shown(
                 f"All fallback fetch attempts failed: {reasons}",
                 ToolErrorType.WEB_FETCH_FALLBACK_FAILED,
             )
@@ -256,8 +239,8 @@ class _WebFetch(Invocation):
             response = await web.model.generate_content(
                 "web-fetch-fallback", question, execution.signal
             )
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told
-            return _fault(
+        except Exception as error:  # noqa: BLE001 - the model receives any error
+            return failed_as_shown(
                 f"Error during fallback processing: {error_message(error)}",
                 ToolErrorType.WEB_FETCH_FALLBACK_FAILED,
             )
@@ -268,7 +251,7 @@ class _WebFetch(Invocation):
 
 
 async def _allowed(web: WebAccess, urls: list[WebUrl]) -> tuple[list[WebUrl], list[str]]:
-    """The pages that may be fetched, each once, and what the others are left out for."""
+    """The pages that may be fetched, each once, and the reasons for skipping the others."""
     kept: list[WebUrl] = []
     skipped: list[str] = []
     for url in dict.fromkeys(map(normalized, urls)):
@@ -289,8 +272,3 @@ def _raw_text(text: str) -> str:
     if url is None or (raw := raw_github_url(url)) == url:
         return text
     return raw.href
-
-
-def _fault(message: str, type: ToolErrorType) -> ToolResult:
-    shown = f"Error: {message}"
-    return failed(message, type, display=shown, llm=shown)

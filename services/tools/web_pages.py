@@ -1,17 +1,17 @@
-"""Pages as text for a model: fetched, converted, and cut to what a request may hold.
+"""Fetches pages as text for a model, converted and cut to the limit of a request.
 
-Source: core `tools/web-fetch.ts`, `utils/textUtils.ts` (`truncateString`).
+Source: core `tools/web-fetch.ts`.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from services.abort import AbortSignal
 from services.model.errors import ModelError
 from services.tools.html_text import html_to_text
+from services.tools.texts import truncate_text
 from services.tools.web_access import Page, WebAccess
 from services.tools.web_urls import WebUrl, raw_github_url
 from services.wire import js_length
@@ -23,11 +23,10 @@ __all__ = [
     "aggregate",
     "escape_xml",
     "page_text",
-    "truncate_text",
 ]
 
 MAX_CONTENT: Final = 250_000
-"""UTF-16 units of page text in one request."""
+"""The most UTF-16 units of page text in one request."""
 TRUNCATED: Final = "\n\n... [Content truncated due to size limit] ..."
 USER_AGENT: Final = (
     "Mozilla/5.0 (compatible; Google-Gemini-CLI/1.0; +https://github.com/google-gemini/gemini-cli)"
@@ -35,11 +34,10 @@ USER_AGENT: Final = (
 _ENTITIES: Final = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}
 )
-_LINE_ENDS: Final = "\n\r\u2028\u2029"
 
 
 class _HttpFailure(ModelError):
-    """A page that came with an error status, which decides whether it is asked for again."""
+    """A response with an error status, which decides whether the request is retried."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(f"Request failed with status code {status} {reason}")
@@ -47,47 +45,18 @@ class _HttpFailure(ModelError):
 
 
 def escape_xml(text: str) -> str:
-    """`text` with what has a meaning in XML written as entities."""
+    """`text` with the special characters of XML as entities."""
     return text.translate(_ENTITIES)
 
 
-def truncate_text(text: str, limit: int, suffix: str) -> str:
-    """At most `limit` UTF-16 units of `text` and then `suffix`; as it is when it is no longer.
-
-    What is kept of a longer one has lost its line ends: upstream's pattern for a character passes
-    over them. No character is parted from the marks on it.
-    """
-    if js_length(text) <= limit:
-        return text
-    kept: list[str] = []
-    length = 0
-    place = 0
-    while place < len(text) and length < limit:
-        start = place
-        place += 1
-        if text[start] in _LINE_ENDS:
-            continue
-        while place < len(text) and unicodedata.category(text[place])[0] == "M":
-            place += 1
-        cluster = text[start:place]
-        length += js_length(cluster)
-        if length > limit:
-            break
-        kept.append(cluster)
-    return "".join(kept) + suffix
-
-
 async def page_text(web: WebAccess, url: WebUrl, signal: AbortSignal, *, whole: bool) -> str:
-    """The text of the page at `url`: HTML without its tags, anything else as it is.
+    """The text of the page at `url`, with HTML converted to text.
 
-    Args:
-        web: the way there.
-        url: which page; a file shown on GitHub is fetched in its raw form.
-        signal: ends it.
-        whole: do not cut it.
+    A file shown on GitHub is fetched in its raw form. With `whole`, the text is not cut.
 
     Raises:
-        ModelError, AbortError: it could not be fetched, or may not be.
+        ModelError: the page cannot be fetched, or its host is blocked.
+        AbortError: `signal` was aborted.
     """
     url = raw_github_url(url)
     if await web.is_blocked(url):
@@ -106,10 +75,9 @@ def _failure(page: Page) -> Exception | None:
 def aggregate(
     urls: Sequence[str], pages: Mapping[str, str], faults: Mapping[str, str], *, whole: bool
 ) -> str:
-    """All pages in their order, each in a `source` element; a fault where there is no page.
+    """All pages in order, each in a `source` element, with an error instead of a missing page.
 
-    Unless they are to be `whole`, they share the room fairly: what short ones leave is for the
-    longer ones.
+    Unless `whole`, the pages share the limit: longer pages get the room that shorter ones leave.
     """
     shown = dict(pages)
     if not whole:

@@ -1,4 +1,4 @@
-"""`google_web_search`: a model that searches, and its answer with marks of its sources.
+"""`google_web_search`: a model that searches, and its answer with markers of its sources.
 
 Source: core `tools/web-search.ts`.
 """
@@ -9,15 +9,10 @@ from typing import ClassVar
 
 from services.model.errors import ModelError, error_message, is_cancellation
 from services.model.parts import response_text
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.citations import grounding, markers, source_list, with_byte_markers
-from services.tools.contract import (
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
+from services.tools.parameters import arguments, string
 from services.wire import JsonObject, js_trim
 
 __all__ = ["WebSearchTool"]
@@ -30,24 +25,15 @@ class WebSearchTool(DeclarativeTool):
     display_name = "GoogleSearch"
     kind = ToolKind.SEARCH
     description = "Search the web with Google. You get an answer to the query, with its sources."
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {"query": {"type": "string", "description": "What to search for."}},
-        "required": ["query"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(["query"], query=string("What to search for."))
 
     def check_values(self, params: JsonObject) -> str | None:
-        """That there is a query."""
+        """Check that the query is not empty."""
         return None if js_trim(params["query"]) else "The 'query' parameter cannot be empty."
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _WebSearch(self.host, params)
 
-
-class _WebSearch(Invocation):
-    shown_name = WebSearchTool.display_name
-
+@WebSearchTool.builds
+class _WebSearch(BuiltinInvocation):
     def description(self) -> str:
         return f'Searching the web for: "{self.params["query"]}"'
 
@@ -58,7 +44,7 @@ class _WebSearch(Invocation):
             if web is None:
                 raise ModelError("This session has no model to search with.")
             response = await web.model.generate_content("web-search", query, execution.signal)
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told
+        except Exception as error:  # noqa: BLE001 - the model receives any error
             if is_cancellation(error):
                 return ToolResult(
                     llm_content="Web search was cancelled.", return_display="Search cancelled."

@@ -1,4 +1,4 @@
-"""URLs as JavaScript's `URL` reads and writes them, for `http` and `https`.
+"""Parses and normalises `http` and `https` URLs like JavaScript's `URL`.
 
 Source: the WHATWG URL standard; core `tools/web-fetch.ts` (which words of a prompt are URLs).
 """
@@ -26,7 +26,7 @@ _NUMBER: Final = re.compile(r"0[xX][0-9A-Fa-f]*|[0-9]+")
 _DOTS: Final = frozenset({".", "%2e"})
 _DOUBLE_DOTS: Final = frozenset({"..", ".%2e", "%2e.", "%2e%2e"})
 _BLOB: Final = re.compile(r"^/([^/]+/[^/]+)/blob/")
-# What each part keeps as it is, of what `quote` would encode by itself.
+# The characters of each part that stay, although `quote` would encode them.
 _KEPT_IN_FRAGMENT: Final = "!#$%&'()*+,/:;=?@[\\]^{|}~"
 _KEPT_IN_QUERY: Final = "!$%&()*+,/:;=?@[\\]^`{|}~"
 _KEPT_IN_PATH: Final = "!$%&'()*+,/:;=@[\\]^|~"
@@ -39,7 +39,7 @@ class InvalidUrl(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebUrl:
-    """An `http` or `https` URL in its normal form. `port` is empty where it is the usual one."""
+    """A normalised `http` or `https` URL. `port` is empty for the scheme's default port."""
 
     scheme: str
     user: str
@@ -62,10 +62,10 @@ class WebUrl:
 
 
 def parse_url(text: str) -> WebUrl | None:
-    """Read `text`. `None` for a valid URL of another scheme than `http` and `https`.
+    """Parse `text`; return `None` for a valid URL of another scheme.
 
     Raises:
-        InvalidUrl: it is none.
+        InvalidUrl: `text` is no URL.
     """
     text = re.sub(r"[\t\n\r]", "", text.strip("".join(map(chr, range(0x21)))))
     match = _SCHEME.match(text)
@@ -94,7 +94,7 @@ def parse_url(text: str) -> WebUrl | None:
 
 
 def _check_other(scheme: str, rest: str) -> None:
-    """Refuse what is no URL of a scheme that is not fetched anyway."""
+    """Check a URL of another scheme, which is not fetched."""
     before = re.split(r"[?#]", rest, maxsplit=1)[0]
     if scheme in _OTHER_SPECIAL:
         authority = before.replace("\\", "/").lstrip("/").partition("/")[0]
@@ -167,7 +167,7 @@ def _ipv6(host: str) -> str:
 
 
 def _compressed(address: IPv6Address) -> str:
-    """Never with dots: the standard writes mapped addresses in hexadecimal too."""
+    """The shortest form without dots: the standard writes mapped addresses in hexadecimal too."""
     pieces = [int(piece, 16) for piece in address.exploded.split(":")]
     runs = [
         (end - start, -start)
@@ -235,14 +235,14 @@ def _encoded(text: str, kept: str) -> str:
 
 
 def normalized(url: WebUrl) -> WebUrl:
-    """`url` without a slash at the end of its path, for telling pages apart."""
+    """`url` without a slash at the end of its path, for comparing pages."""
     if len(url.path) > 1 and url.path.endswith("/"):
         return replace(url, path=url.path[:-1])
     return url
 
 
 def raw_github_url(url: WebUrl) -> WebUrl:
-    """Where the text of a file shown on GitHub is; any other URL as it is."""
+    """The URL of the text of a file shown on GitHub; any other URL unchanged."""
     if url.host != "github.com" or "/blob/" not in url.path:
         return url
     path = _BLOB.sub(r"/\1/", url.path)
@@ -250,7 +250,7 @@ def raw_github_url(url: WebUrl) -> WebUrl:
 
 
 def parse_prompt(text: str) -> tuple[list[WebUrl], list[str]]:
-    """The URLs among the words of `text`, and what is wrong with words that look like URLs."""
+    """The URLs among the words of `text`, and the errors of invalid ones."""
     urls: list[WebUrl] = []
     faults: list[str] = []
     for word in re.split(JS_SPACE, text):

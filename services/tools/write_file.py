@@ -1,4 +1,4 @@
-"""`write_file`: a whole file, new or replaced.
+"""`write_file`: writes a whole file, new or existing.
 
 Source: core `tools/write-file.ts`, `utils/editCorrector.ts`.
 """
@@ -11,20 +11,20 @@ from typing import ClassVar, Final
 
 from services.abort import AbortSignal
 from services.paths import InvalidPath, extension
-from services.tools.base import DeclarativeTool, failed
+from services.tools.base import failed
 from services.tools.contract import (
     ConfirmationDetails,
     ToolErrorType,
     ToolExecution,
-    ToolInvocation,
     ToolKind,
     ToolResult,
 )
 from services.tools.diffs import diff_context, diff_stat
 from services.tools.edit_correction import without_surplus_escapes
 from services.tools.file_access import DeniedPath, writable_path
-from services.tools.file_edit import FileEdit
+from services.tools.file_edit import FileEdit, FileEditTool
 from services.tools.file_operations import log_file_operation
+from services.tools.parameters import arguments, string
 from services.tools.paths import access_error
 from services.tools.project_memory import with_memory
 from services.tools.text_files import TextFileError, read_if_there, write_text
@@ -34,7 +34,7 @@ from services.wire import JsonObject
 __all__ = ["JSON_LIKE", "WriteFileTool"]
 
 JSON_LIKE: Final = frozenset({".json", ".ipynb", ".jsonc", ".json5"})
-"""Files whose backslashes mean what they say: no correction is tried on them."""
+"""Files without a correction of backslashes."""
 
 _WRITE_ERRORS: Final = {
     "EACCES": ("Permission denied writing to file: {}", ToolErrorType.PERMISSION_DENIED),
@@ -43,36 +43,31 @@ _WRITE_ERRORS: Final = {
 }
 
 
-class WriteFileTool(DeclarativeTool):
+class WriteFileTool(FileEditTool):
     """Writes one file of the workspace."""
 
     name = "write_file"
     display_name = "WriteFile"
     kind = ToolKind.EDIT
+    new_text = "content"
     description = (
         "Write a file, making it and its folders where they do not exist and replacing what was "
         "in it. Give the complete content: a line such as '(rest of methods ...)' is refused. The "
         "user may change the content before it is written; the answer then says so."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "file_path": {"description": "Path of the file to write.", "type": "string"},
-            "content": {
-                "description": "The complete content, without placeholders for left-out parts.",
-                "type": "string",
-            },
-        },
-        "required": ["file_path", "content"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["file_path", "content"],
+        file_path=string("Path of the file to write."),
+        content=string("The complete content, without placeholders for left-out parts."),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """Path, access, a folder in the way, and placeholders in the content."""
+        """Check the path, access, that it is no folder, and placeholders in the content."""
         path: str = params["file_path"]
         if not path:
             return 'Missing or empty "file_path"'
         try:
-            resolved = writable_path(self.host, path)
+            resolved = self.target(path)
         except (DeniedPath, InvalidPath, OSError) as error:
             return str(error)
         fault = access_error(self.host.workspace, resolved)
@@ -87,34 +82,13 @@ class WriteFileTool(DeclarativeTool):
             )
         return None
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _WriteFile(self.host, params)
-
-    def current_content(self, params: JsonObject) -> str:
-        """What is in the file that `params` names; empty where there is none.
-
-        Raises:
-            DeniedPath, InvalidPath, OSError, TextFileError: it cannot be found out.
-        """
-        return read_if_there(writable_path(self.host, params["file_path"])) or ""
-
-    def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
-        """`params` as a person changed them: the whole file becomes `content`."""
-        return {
-            **params,
-            "ai_proposed_content": params["content"],
-            "content": content,
-            "modified_by_user": True,
-        }
+    def target(self, path: str) -> Path:
+        """Resolve `path` for writing."""
+        return writable_path(self.host, path)
 
 
+@WriteFileTool.builds
 class _WriteFile(FileEdit):
-    shown_name = WriteFileTool.display_name
-
-    def _target(self) -> Path:
-        return writable_path(self.host, self.params["file_path"])
-
     def description(self) -> str:
         return f"Writing to {self._short_path}"
 
@@ -126,14 +100,14 @@ class _WriteFile(FileEdit):
         return self._question(f"Confirm Write: {self._short_path}", original, self._content())
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        if failure := self._access_failure():
+        if failure := self.access_failure(self._path, display="Error: Path not in workspace."):
             return failure
         try:
             original = read_if_there(self._path)
         except TextFileError as error:
             message = f"Error checking existing file '{self._path}': {error} ({error.code})"
             return failed(message, ToolErrorType.FILE_WRITE_FAILURE, display=message)
-        content = await self._mended(execution.signal)
+        content = await self._corrected(execution.signal)
         ending = (
             detect_line_ending(original)
             if original
@@ -177,14 +151,14 @@ class _WriteFile(FileEdit):
         )
 
     def _content(self) -> str:
-        """The content to write: old models' surplus backslashes are taken out."""
+        """The content to write, for old models without surplus backslashes."""
         content: str = self.params["content"]
         if extension(self._path.name).lower() in JSON_LIKE or not self._over_escapes:
             return content
         return without_surplus_escapes(content)
 
-    async def _mended(self, signal: AbortSignal) -> str:
-        """The content to write, mended by a model where that is wanted.
+    async def _corrected(self, signal: AbortSignal) -> str:
+        """The content to write, corrected by a model if corrections are on.
 
         Raises:
             AbortError: the signal was aborted.

@@ -1,4 +1,4 @@
-"""`write_todos`: the list of what is to be done, kept by the model.
+"""`write_todos`: the model's list of the steps of a task.
 
 Source: core `tools/write-todos.ts`.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from services.tools.base import DeclarativeTool, Invocation
-from services.tools.contract import ToolExecution, ToolInvocation, ToolKind, ToolResult
+from services.tools.base import BuiltinInvocation, DeclarativeTool
+from services.tools.contract import ToolExecution, ToolKind, ToolResult
+from services.tools.parameters import arguments, array, string
 from services.wire import JsonObject, js_trim
 
 __all__ = ["WriteTodosTool"]
@@ -17,7 +18,7 @@ _STATUSES: Final = ["pending", "in_progress", "completed", "cancelled", "blocked
 
 
 class WriteTodosTool(DeclarativeTool):
-    """Replaces the list; nothing is stored, the client shows what it is given."""
+    """Replaces the list. It is not stored; the client shows it."""
 
     name = "write_todos"
     display_name = "WriteTodos"
@@ -29,36 +30,30 @@ class WriteTodosTool(DeclarativeTool):
         "for a task of one or two steps."
     )
     parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "todos": {
-                "type": "array",
-                "description": "The whole list; it takes the place of the one before.",
-                "items": {
-                    "type": "object",
+        **arguments(
+            ["todos"],
+            todos=array(
+                {
+                    **arguments(
+                        ["description", "status"],
+                        description=string("What is to be done."),
+                        status=string(
+                            "pending: not begun. in_progress: being worked on. completed: "
+                            "done. cancelled: no longer needed. blocked: cannot go on now.",
+                            enum=_STATUSES,
+                        ),
+                    ),
                     "description": "One step.",
-                    "properties": {
-                        "description": {"type": "string", "description": "What is to be done."},
-                        "status": {
-                            "type": "string",
-                            "description": (
-                                "pending: not begun. in_progress: being worked on. completed: "
-                                "done. cancelled: no longer needed. blocked: cannot go on now."
-                            ),
-                            "enum": _STATUSES,
-                        },
-                    },
-                    "required": ["description", "status"],
                     "additionalProperties": False,
                 },
-            },
-        },
-        "required": ["todos"],
+                "The whole list; it takes the place of the one before.",
+            ),
+        ),
         "additionalProperties": False,
     }
 
     def check_values(self, params: JsonObject) -> str | None:
-        """That every step says something, and that at most one is being worked on."""
+        """Check that every step has a description, and that at most one is in progress."""
         todos: list[JsonObject] = params["todos"]
         if any(not js_trim(todo["description"]) for todo in todos):
             return "Each todo must have a non-empty description string"
@@ -66,14 +61,9 @@ class WriteTodosTool(DeclarativeTool):
             return 'Invalid parameters: Only one task can be "in_progress" at a time.'
         return None
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _WriteTodos(self.host, params)
 
-
-class _WriteTodos(Invocation):
-    shown_name = WriteTodosTool.display_name
-
+@WriteTodosTool.builds
+class _WriteTodos(BuiltinInvocation):
     def description(self) -> str:
         count = len(self.params["todos"])
         return f"Set {count} todo(s)" if count else "Cleared todo list"

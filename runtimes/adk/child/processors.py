@@ -7,13 +7,14 @@ no processor at all. Source: core `agents/local-executor.ts` (`runInternal`, `ex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.child.termination import ChildTermination
 from runtimes.adk.processors.base import EngineProcessor
+from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import Run
 from services.children.chats import compress_chat
 from services.children.child_services import ChildServices
@@ -52,6 +53,7 @@ class ChildRouting(EngineProcessor):
     """Settles the model: the agent's own, or the router's one answer for the whole run."""
 
     _child: ChildServices
+    _configs: TypedConfig = field(default_factory=TypedConfig)
     name = "gcli_routing"
 
     async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
@@ -63,4 +65,5 @@ class ChildRouting(EngineProcessor):
         )
         run.step.routed(key)
         resolved = self._services.models.resolve(key)
-        run.step.base.write_routed(request, resolved.model, resolved.config)
+        config = self._configs.of(resolved.config)
+        run.step.base.write_routed(request, resolved.model, config)

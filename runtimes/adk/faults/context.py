@@ -55,7 +55,7 @@ sent_as_typed_content = fault.wrap(
 )
 request_contents_stale = fault.wrap(
     "services.model.sdk_contents:TypedHistory.follow",
-    instead(lambda follow, self, wires, *, replaced=False: follow(self, wires)),
+    instead(lambda follow, self, *wires, replaced=False: follow(self, *wires)),
     says="The contents of ADK's request keep turns that masking or compression replaced.",
     origin="a list brought up to date at its end, of a history that changed in its middle",
     unobservable="what is sent is read from the conversation unless a plugin edits the "

@@ -21,9 +21,9 @@ def _ending_on_refusal(verdict: Any) -> Any:
     def ended(call: Any) -> Any:
         if call.status is not CallStatus.CANCELLED:
             return call
-        told = call.response.error or "cancelled"
+        error = call.response.error or "cancelled"
         kind = ToolErrorType.STOP_EXECUTION
-        return replace(call, response=replace(call.response, error=told, error_type=kind))
+        return replace(call, response=replace(call.response, error=error, error_type=kind))
 
     def broken(completed: Any) -> Any:
         return verdict([ended(call) for call in completed])

@@ -27,9 +27,9 @@ def _waited(call: Any) -> bool:
 
 
 def _message_after_start() -> Any:
-    def holding(tell: Any) -> Any:
+    def holding(emit: Any) -> Any:
         def broken(self: Any, payload: Any) -> None:
-            self.held = partial(tell, self, payload)
+            self.held = partial(emit, self, payload)
 
         return broken
 

@@ -35,5 +35,5 @@ class ContentsProcessor(EngineProcessor):
         view = conversation.view
         made_of = conversation.generation, view.strips_thoughts
         replaced, self._made_of = made_of != self._made_of, made_of
-        history = self._history.follow(view.curated(), replaced=replaced)
+        history = self._history.follow(*view.curated_parts(), replaced=replaced)
         run.step.base.write_contents(request, history, self._sessions.pending(context.session))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
@@ -13,6 +13,7 @@ from google.adk.models.llm_request import LlmRequest
 from runtimes.adk.notes import Blocked, ModelChosen, Stopped
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, TokenLimitAdkPlugin
 from runtimes.adk.processors.base import EngineProcessor, note_event
+from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import Run
 from runtimes.adk.tools import Toolbox
 from services.compression.service import CompressionStatus
@@ -151,6 +152,7 @@ class GcliRoutingProcessor(EngineProcessor):
     `SessionState.sequence_model`). The model layer resolves `Step.key` again for every attempt.
     """
 
+    _configs: TypedConfig = field(default_factory=TypedConfig)
     name = "gcli_routing"
 
     async def run_async(
@@ -168,7 +170,8 @@ class GcliRoutingProcessor(EngineProcessor):
             yield note_event(invocation_context, ModelChosen(selection.model), partial=True)
         state.sequence_model = selection.model
         run.step.key = key
-        run.step.base.write_routed(llm_request, selection.model, selection.config)
+        config = self._configs.of(selection.config)
+        run.step.base.write_routed(llm_request, selection.model, config)
 
 
 @dataclass(eq=False)

@@ -48,10 +48,10 @@ class _Quiet:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._quietened, name)
 
-    def tell(self, type: Any, data: Any) -> None:
+    def report(self, type: Any, data: Any) -> None:
         """All but thoughts."""
         if str(type) != "THOUGHT_CHUNK":
-            self._quietened.tell(type, data)
+            self._quietened.report(type, data)
 
 
 subagent_no_grace = fault.wrap(

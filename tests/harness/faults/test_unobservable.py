@@ -60,9 +60,9 @@ def test_every_model_is_told_the_same_of_the_tools() -> None:
 def test_what_is_sent_is_read_from_the_conversation_and_not_from_adks_request() -> None:
     def noting(contents: list[Any]) -> Callable[[Any], Any]:
         def wrap(make: Any) -> Any:
-            def noted(typed: Any) -> Any:
-                contents.append([content.wire for content in typed])
-                return make(typed)
+            def noted(typed: Any, *more: Any) -> Any:
+                contents.append([content.wire for content in (*typed, *more)])
+                return make(typed, *more)
 
             return noted
 

@@ -84,7 +84,7 @@ class Contract:
 
 
 def complaint(contract: Contract, changed: str) -> str:
-    """The sentence for whoever updates google-adk."""
+    """The sentence for a maintainer who updates google-adk."""
     return (
         f"google-adk {__version__} changed `{contract.name}`: {changed}. "
         f"{contract.where} relies on it. {contract.mend}"

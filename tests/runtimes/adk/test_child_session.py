@@ -44,13 +44,13 @@ def definition(**fields) -> LocalAgentDefinition:
     return LocalAgentDefinition(name="helper", description="", prompt=prompt, **fields)
 
 
-def made(played, runtime, *, call_id="c", told=lambda activity: None, **fields):
-    """A child of the runtime's factory, which nobody has sent anything."""
+def made(played, runtime, *, call_id="c", on_activity=lambda activity: None, **fields):
+    """A child of the runtime's factory, before its first message."""
     played.services.models.register_runtime_alias(
         "helper-config", ModelAlias(model="gemini-2.5-flash")
     )
     request = ChildRequest(
-        definition=definition(**fields), parent_call_id=call_id, on_activity=told
+        definition=definition(**fields), parent_call_id=call_id, on_activity=on_activity
     )
     return runtime._factory.child(request)
 
@@ -145,16 +145,16 @@ def test_adks_clock_and_ids_are_each_childs_own_and_not_its_starters(kit):
 
 
 def test_abort_in_the_wait_for_another_attempt_leaves_without_an_error(kit):
-    told = []
+    activities = []
 
     async def script(played, runtime):
-        child = made(played, runtime, told=told.append)
+        child = made(played, runtime, on_activity=activities.append)
         played.services.events.subscribe(lambda event: kit.abort(child))
         await child.start({"query": "go"})
         output = await child.result()
         assert output.terminate_reason is TerminateMode.ABORTED
         assert output.result == "Agent execution was terminated before completion."
-        assert told == []
+        assert activities == []
         assert len(played.model.requests) == 1
 
     broken = [kit.text("I "), NetworkError("read ECONNRESET", code="ECONNRESET")]
@@ -162,13 +162,13 @@ def test_abort_in_the_wait_for_another_attempt_leaves_without_an_error(kit):
 
 
 def test_calls_of_an_attempt_that_broke_off_are_made_though_the_answer_has_none(kit):
-    told = []
+    activities = []
 
     async def script(played, runtime):
-        child = made(played, runtime, told=told.append)
+        child = made(played, runtime, on_activity=activities.append)
         await child.start({"query": "go"})
         assert (await child.result()).result == "done"
-        names = [a.data["name"] for a in told if a.type.value == "TOOL_CALL_START"]
+        names = [a.data["name"] for a in activities if a.type.value == "TOOL_CALL_START"]
         assert names == ["read_file", "complete_task"]
 
     broken = [kit.parts_chunk(kit.call(*READ)), NetworkError("reset", code="ECONNRESET")]

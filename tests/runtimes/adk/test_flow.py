@@ -152,7 +152,7 @@ async def test_run_and_handle_error_passes_answers_and_lets_a_plugin_replace_an_
     assert closed == [True]
 
 
-async def test_run_and_handle_error_raises_what_nobody_replaces():
+async def test_run_and_handle_error_raises_an_error_without_a_replacement():
     async def answers():
         raise ValueError("boom")
         yield
@@ -227,7 +227,7 @@ async def test_plugin_without_model_callbacks_costs_no_context_per_chunk(monkeyp
             return None
 
     async def costly(*args):
-        raise AssertionError("nobody asked for it")
+        raise AssertionError("no callback asks for it")
 
     for name in ("_handle_after_model_callback", "_handle_before_model_callback"):
         monkeypatch.setattr(BaseLlmFlow, name, costly)

@@ -128,8 +128,8 @@ def test_hooks_change_each_delta_once_and_not_the_whole_answer(kit):
     events, _, logs = run(kit, [streamed()], streams=True, AfterModel=REPLACED)
     assert [event.content.parts[0].text for event in events] == ["other", "other", "one"]
     assert [event.partial for event in events] == [True, True, None]
-    told = [each["llm_response"]["candidates"][0]["content"] for each in logs["AfterModel"]]
-    assert [each["parts"] for each in told] == [["on"], ["e"]]
+    received = [each["llm_response"]["candidates"][0]["content"] for each in logs["AfterModel"]]
+    assert [each["parts"] for each in received] == [["on"], ["e"]]
 
 
 def test_answer_that_was_not_streamed_is_changed_as_a_whole(kit):

@@ -224,7 +224,7 @@ def test_replaced_instruction_is_asked_as_it_is(kit, hosted, instruction, sent):
 
 
 def weather(place: str) -> str:
-    """Tell the weather."""
+    """Report the weather."""
     return place
 
 
@@ -246,7 +246,7 @@ def test_appended_tool_is_declared_beside_the_tools_of_the_moment(kit, hosted, f
     played = kit.run(script, steps(kit, failures), **options)
     first, last = (functions(played.model.requests[index]) for index in (0, -1))
     assert list(first)[-1] == "weather"
-    assert first["weather"]["description"] == "Tell the weather."
+    assert first["weather"]["description"] == "Report the weather."
     assert "glob" in first
     assert "weather" in last
     assert ("write_file" in last) is bool(failures)
@@ -309,7 +309,7 @@ def last_contents(kit, hosted, change):
     return attempts[0].contents, third.contents
 
 
-def test_contents_keep_their_json_where_nobody_changed_them(kit, hosted):
+def test_unchanged_contents_keep_their_json(kit, hosted):
     plain = kit.play([*conversation(kit), *steps(kit, [])], "one", "two", "three")
     seen, after = last_contents(kit, hosted, lambda r: [c.parts[0].text for c in r.contents])
     for contents, request in ((seen, plain.model.requests[1]), (after, plain.model.requests[-1])):

@@ -29,14 +29,13 @@ def test_a_chunk_gives_thoughts_text_calls_and_the_end_in_this_order() -> None:
     assert list(reader.deltas(seen, requested)) == [
         Delta(part=THOUGHT),
         Delta(part={"text": "ab"}, index=1),
-        Delta(part=CALL, request=call, index=2),
-        Delta(index=3, finish_reason="STOP"),
+        Delta(part=CALL, request=call, index=2, finish_reason="STOP"),
     ]
     assert (reader.calls, reader.asked) == ([call], True)
     assert (reader.text, reader.visible_text, reader.finish_reason) == ("ab", True, "STOP")
 
 
-def test_a_chunk_without_anything_gives_a_delta_all_the_same() -> None:
+def test_an_empty_chunk_gives_one_delta() -> None:
     reader = AnswerReader()
     assert list(reader.deltas({"usageMetadata": {}}, requested)) == [Delta()]
     assert reader.visible_text is False
@@ -55,15 +54,15 @@ def test_sources_come_sorted_with_the_next_finish_reason_and_once() -> None:
     assert again.citations == ()
 
 
-def test_what_the_reader_does_not_ask_for_was_never_seen() -> None:
+def test_deltas_that_are_not_consumed_do_not_count() -> None:
     reader = AnswerReader()
     deltas = reader.deltas(chunk(THOUGHT, CALL, finishReason="STOP"), requested)
     assert next(deltas).part == THOUGHT
     assert (reader.calls, reader.asked, reader.finish_reason) == ([], False, None)
 
 
-def test_a_delta_that_is_withdrawn_leaves_the_question_for_tools() -> None:
+def test_a_withdrawn_delta_keeps_the_fact_that_tools_were_requested() -> None:
     reader = AnswerReader()
-    list(reader.deltas(chunk(CALL), requested))
+    list(reader.deltas(chunk(CALL, finishReason="STOP"), requested))
     reader.withdraw()
-    assert (reader.calls, reader.asked) == ([], True)
+    assert (reader.calls, reader.asked, reader.finish_reason) == ([], True, None)

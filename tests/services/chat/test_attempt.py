@@ -20,12 +20,12 @@ def test_an_abort_and_a_verdict_of_hooks_are_final(error: Exception) -> None:
     assert retry_kind(error, Settings(), aborted=False) is None
 
 
-def test_a_server_error_is_asked_for_again_unless_the_prompt_is_aborted() -> None:
+def test_a_server_error_is_retried_unless_the_prompt_is_aborted() -> None:
     assert retry_kind(SERVER, Settings(), aborted=False) is not None
     assert retry_kind(SERVER, Settings(), aborted=True) is None
 
 
-def test_an_invalid_answer_is_asked_for_again_after_an_abort_too() -> None:
+def test_an_invalid_answer_is_retried_after_an_abort_too() -> None:
     invalid = InvalidStreamError("nothing", "NO_RESPONSE_TEXT")
     assert retry_kind(invalid, Settings(), aborted=True) == "NO_RESPONSE_TEXT"
 

@@ -59,7 +59,7 @@ def test_a_users_message_is_shown_as_its_display_content_says(display, shown):
     assert message.meta == {"k": 1}
 
 
-def test_usage_is_counted_for_the_model_last_announced():
+def test_usage_names_the_model_announced_last():
     made = events()
     counted = {"promptTokenCount": 3, "candidatesTokenCount": 2, "cachedContentTokenCount": 1}
     assert made.usage(counted).model == "unknown"
@@ -83,7 +83,7 @@ def test_a_thought_without_a_subject_has_none_in_its_meta(subject, meta):
     assert thought.meta == meta
 
 
-def test_answers_and_their_sources_are_told_apart():
+def test_an_answers_text_and_its_citations_have_different_meta():
     made = events()
     assert made.text("a").meta is None
     assert made.citations("Citations:\nx").meta == {"source": "agent", "citation": True}
@@ -102,7 +102,7 @@ def test_errors_have_a_status_and_a_code(event, status, fatal, code):
     assert (error.status, error.fatal, error.meta["code"]) == (status, fatal, code)
 
 
-def test_an_invalid_answer_without_words_gets_some_and_keeps_its_own():
+def test_an_invalid_stream_without_a_message_gets_a_default_one():
     error = events().invalid_stream("NO_FINISH", " ")
     assert error.message == "Invalid stream received from model"
     assert error.meta == {"code": "INVALID_STREAM", "errorType": "NO_FINISH", "rawMessage": " "}

@@ -11,7 +11,7 @@ from services.chat import ContextRoom, SessionTurns, TurnLimit
 from services.model.limits import token_limit
 
 
-def test_a_send_has_its_turns_and_the_next_one_has_them_anew() -> None:
+def test_each_send_has_the_full_limit_of_turns() -> None:
     limit = TurnLimit(1)
 
     assert limit.turn_started() is None

@@ -32,7 +32,7 @@ def shown(log: EventLog) -> list[tuple[str, Any]]:
         (AbortError(), False, [("agent_end", "aborted")]),
     ],
 )
-async def test_what_escapes_the_work_ends_the_stream(raised, aborted, expected):
+async def test_an_exception_of_the_work_ends_the_stream(raised, aborted, expected):
     log = EventLog()
     stream = opened(log)
 
@@ -58,7 +58,7 @@ async def test_cancelled_stream_ends_as_aborted_and_stays_cancelled():
     assert shown(log) == [("agent_start", None), ("agent_end", "aborted")]
 
 
-async def test_there_is_one_end_and_the_first_one_counts():
+async def test_only_the_first_end_is_emitted():
     log = EventLog()
     stream = opened(log)
 

@@ -76,7 +76,7 @@ def test_the_first_chat_begins_with_the_environment_and_the_session_knows_it(sta
     stage.run(script)
 
 
-def test_start_again_forgets_and_records_into_another_file(stage, begun):
+def test_a_second_start_begins_another_recording(stage, begun):
     def script(services):
         chats = begun(services)
         say(chats, "one", "a", tokens=900)
@@ -133,7 +133,7 @@ def test_a_recording_without_the_environment_gets_it_at_its_start(stage, begun, 
     stage.run(script)
 
 
-def test_what_is_no_recording_cannot_be_resumed(stage, begun, tmp_path):
+def test_a_file_that_is_no_recording_cannot_be_resumed(stage, begun, tmp_path):
     def script(services):
         chats, other = begun(services), tmp_path / "other.txt"
         other.write_text("no recording\n")

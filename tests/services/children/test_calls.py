@@ -1,4 +1,4 @@
-"""What cannot be had with a scheduler that works."""
+"""Calls of a subagent whose scheduler loses the results."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from services.abort import AbortController, AbortSignal
 from services.children.calls import ChildCalls, LostToolResult
 from services.children.child_services import ChildServices
 from services.scheduler.calls import CompletedToolCall, ToolCallRequest
-from services.subagents.activity import ActivityType
-from services.wire import JsonObject
 
 
 class Forgetful:
-    """A scheduler that brings nothing back."""
+    """A scheduler that returns no results."""
 
     def __init__(self) -> None:
         self.made: list[dict[str, Any]] = []
@@ -38,11 +36,6 @@ class Forgetful:
 
 
 def run(scheduler: Forgetful, signal: AbortSignal) -> Any:
-    told: list[JsonObject] = []
-
-    def tell(type: ActivityType, data: JsonObject) -> None:
-        told.append(data)
-
     services = SimpleNamespace(
         scheduler=scheduler, tools=SimpleNamespace(get=lambda _: None), bus="bus", ids="ids"
     )
@@ -51,13 +44,13 @@ def run(scheduler: Forgetful, signal: AbortSignal) -> Any:
         toolset=SimpleNamespace(allowed_names=lambda: frozenset({"look"})),
         definition=SimpleNamespace(name="helper"),
         request=SimpleNamespace(parent_call_id="parent"),
-        tell=tell,
+        report=lambda *_: None,
     )
     calls = ChildCalls(cast("ChildServices", child), waiting=lambda _: None, record=lambda *_: None)
     return asyncio.run(calls.run([{"name": "look", "args": {}}], "a#0", signal, "m"))
 
 
-def test_a_result_that_was_lost_is_no_way_to_go_on() -> None:
+def test_a_lost_result_raises_an_error() -> None:
     with pytest.raises(LostToolResult) as raised:
         run(Forgetful(), AbortController().signal)
     assert str(raised.value) == (
@@ -75,7 +68,7 @@ def test_after_an_abort_a_result_may_be_missing() -> None:
     assert not outcome.completed
 
 
-def test_the_scheduler_knows_whose_calls_they_are() -> None:
+def test_the_scheduler_gets_the_id_and_name_of_the_subagent() -> None:
     scheduler = Forgetful()
     controller = AbortController()
     controller.abort()

@@ -1,4 +1,4 @@
-"""What a child has of its parent, and what of its own."""
+"""The services that a subagent shares with its parent, and its own."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def child(
     return child_services(services, request)
 
 
-def test_what_is_shared_is_the_same_object(tmp_path: Path) -> None:
+def test_shared_services_are_the_same_objects(tmp_path: Path) -> None:
     async def work(services: Services) -> None:
         own = child(services).services
         for name in ("state", "models", "availability", "clock", "policy", "hooks", "steering"):
@@ -71,7 +71,7 @@ def test_what_is_shared_is_the_same_object(tmp_path: Path) -> None:
     within(tmp_path, work)
 
 
-def test_what_is_the_childs_own_is_not(tmp_path: Path) -> None:
+def test_the_subagents_own_services_are_other_objects(tmp_path: Path) -> None:
     async def work(services: Services) -> None:
         own = child(services).services
         services.compression.has_failed_attempt = True
@@ -83,7 +83,7 @@ def test_what_is_the_childs_own_is_not(tmp_path: Path) -> None:
     within(tmp_path, work)
 
 
-def test_a_childs_ids_do_not_depend_on_what_else_the_session_does(tmp_path: Path) -> None:
+def test_a_subagents_ids_do_not_depend_on_the_rest_of_the_session(tmp_path: Path) -> None:
     async def work(services: Services) -> None:
         services.subagents.threads.call("c", "invoke_agent", None)
         first = child(services, call_id="c")
@@ -97,7 +97,7 @@ def test_a_childs_ids_do_not_depend_on_what_else_the_session_does(tmp_path: Path
     within(tmp_path, work)
 
 
-def test_an_agents_config_is_found_under_its_name_and_no_chats(tmp_path: Path) -> None:
+def test_an_agents_config_has_its_name_as_the_scope(tmp_path: Path) -> None:
     async def work(services: Services) -> None:
         definition = agent(model=AgentModel(model="gemini-2.5-pro"))
         AgentModels(services.models).register(definition, "gemini-2.5-flash")
@@ -143,7 +143,7 @@ def test_the_router_is_asked_once(tmp_path: Path) -> None:
     assert (context.requested_model, context.prompt_id) == ("auto", "a#0")
 
 
-def test_where_routing_fails_there_is_a_model_all_the_same(tmp_path: Path) -> None:
+def test_after_a_failed_routing_the_default_model_is_used(tmp_path: Path) -> None:
     router = Router(RuntimeError("no"))
     assert routed(tmp_path, router) == ["gemini-2.5-pro"] * 2
     assert len(router.asked) == 1
@@ -161,7 +161,7 @@ def instruction(tmp_path: Path, definition: LocalAgentDefinition, **more: Any) -
     return found[0]
 
 
-def test_an_agent_is_told_its_own_words_first_and_where_it_works(tmp_path: Path) -> None:
+def test_the_system_prompt_has_the_agents_text_first_and_its_folders(tmp_path: Path) -> None:
     text = instruction(tmp_path, agent())
     assert text.startswith("You help.\n\n")
     assert f"- {(tmp_path / 'ws').resolve()}" in text
@@ -169,36 +169,36 @@ def test_an_agent_is_told_its_own_words_first_and_where_it_works(tmp_path: Path)
     assert "`result`" in text
 
 
-def test_an_agent_with_a_form_for_its_result_is_told_of_that(tmp_path: Path) -> None:
+def test_an_agent_with_an_output_schema_gets_no_instruction_about_result(tmp_path: Path) -> None:
     output = OutputConfig(name="report", description="?", schema={"type": "object"})
     assert "`result`" not in instruction(tmp_path, agent(output=output))
 
 
-def test_an_agent_is_told_what_the_user_wants_known(tmp_path: Path) -> None:
+def test_the_system_prompt_has_the_users_memory(tmp_path: Path) -> None:
     memory = tmp_path / "home" / ".gemini" / "GEMINI.md"
     memory.parent.mkdir(parents=True)
     memory.write_text("Speak softly.")
     assert "Speak softly." in instruction(tmp_path, agent())
 
 
-def test_skills_are_told_to_an_agent_that_can_activate_them(tmp_path: Path) -> None:
+def test_an_agent_that_can_activate_skills_gets_their_list(tmp_path: Path) -> None:
     skill = tmp_path / "home" / ".gemini" / "skills" / "knit" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nname: knit\ndescription: Knits.\n---\nKnit.")
     assert "- knit: Knits." in instruction(tmp_path, agent(tools=("activate_skill",)))
 
 
-def test_skills_are_not_told_to_any_other(tmp_path: Path) -> None:
+def test_other_agents_get_no_list_of_skills(tmp_path: Path) -> None:
     skill = tmp_path / "home" / ".gemini" / "skills" / "knit" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nname: knit\ndescription: Knits.\n---\nKnit.")
     assert "Knits." not in instruction(tmp_path, agent())
 
 
-def test_in_plan_mode_an_agent_is_told_where_it_may_write(tmp_path: Path) -> None:
+def test_in_plan_mode_the_system_prompt_names_the_folder_of_plans(tmp_path: Path) -> None:
     plans = f"{(tmp_path / 'home').resolve()}/.gemini/tmp/ws/the-session/plans/"
     assert plans in instruction(tmp_path, agent(), mode=ApprovalMode.PLAN)
 
 
-def test_otherwise_nothing_is_said_of_plans(tmp_path: Path) -> None:
+def test_outside_plan_mode_the_system_prompt_does_not_mention_plans(tmp_path: Path) -> None:
     assert "plans" not in instruction(tmp_path, agent())

@@ -7,13 +7,13 @@ from services.recording.session_file import SessionFile
 
 
 def begun(path: Path) -> str:
-    """What the model is told when a recording begins at `path`."""
-    with pytest.raises(ChatNotCreated) as told, chat_being_created():
+    """The error for the model when a recording begins at `path`."""
+    with pytest.raises(ChatNotCreated) as raised, chat_being_created():
         SessionFile(path, lambda: None).append({})
-    return str(told.value)
+    return str(raised.value)
 
 
-def test_a_file_in_place_of_the_folder_is_told_as_node_tells_of_it(tmp_path: Path) -> None:
+def test_a_file_in_place_of_the_folder_has_the_error_of_node(tmp_path: Path) -> None:
     folder = tmp_path / "session"
     folder.write_text("")
     assert begun(folder / "agent.jsonl") == (
@@ -21,7 +21,7 @@ def test_a_file_in_place_of_the_folder_is_told_as_node_tells_of_it(tmp_path: Pat
     )
 
 
-def test_a_file_above_the_folder_is_told_as_node_tells_of_it(tmp_path: Path) -> None:
+def test_a_file_above_the_folder_has_the_error_of_node(tmp_path: Path) -> None:
     (tmp_path / "chats").write_text("")
     folder = tmp_path / "chats" / "session"
     assert begun(folder / "agent.jsonl") == (
@@ -29,7 +29,7 @@ def test_a_file_above_the_folder_is_told_as_node_tells_of_it(tmp_path: Path) -> 
     )
 
 
-def test_a_folder_in_place_of_the_file_is_told_as_node_tells_of_it(tmp_path: Path) -> None:
+def test_a_folder_in_place_of_the_file_has_the_error_of_node(tmp_path: Path) -> None:
     path = tmp_path / "agent.jsonl"
     path.mkdir()
     assert begun(path) == (
@@ -37,7 +37,7 @@ def test_a_folder_in_place_of_the_file_is_told_as_node_tells_of_it(tmp_path: Pat
     )
 
 
-def test_an_id_that_names_no_file_is_told_in_its_own_words() -> None:
+def test_an_id_that_names_no_file_has_an_error_of_its_own() -> None:
     message = r"^Failed to create chat object: no id$"
     with pytest.raises(ChatNotCreated, match=message), chat_being_created():
         raise ValueError("no id")

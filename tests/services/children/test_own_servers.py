@@ -1,4 +1,4 @@
-"""MCP servers that an agent brings along."""
+"""MCP servers in the definition of an agent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def write_agent(home: Path) -> None:
     )
 
 
-def test_an_agents_server_is_started_for_it_and_for_nobody_else(tmp_path: Path) -> None:
+def test_an_agents_server_is_started_for_that_agent_only(tmp_path: Path) -> None:
     write_agent(tmp_path / "home")
 
     async def work(services: Services) -> None:
@@ -45,7 +45,7 @@ def test_an_agents_server_is_started_for_it_and_for_nobody_else(tmp_path: Path) 
 
 
 async def _names(services: Services) -> list[str]:
-    """What the agent has of its own server."""
+    """The tools of the agent's own server."""
     definition = services.subagents.registry.definition("helper")
     assert isinstance(definition, LocalAgentDefinition)
     own = child(services, definition)
@@ -53,7 +53,7 @@ async def _names(services: Services) -> list[str]:
     return [name for name in own.toolset.registry.all_names() if name.startswith("mcp_")]
 
 
-def test_an_agent_that_is_let_in_later_has_its_server(tmp_path: Path) -> None:
+def test_an_agent_that_is_acknowledged_later_has_its_server(tmp_path: Path) -> None:
     async def work(services: Services) -> None:
         registry = services.subagents.registry
         write_agent(tmp_path / "ws")
@@ -79,7 +79,7 @@ def test_no_server_starts_before_the_folder_is_trusted(tmp_path: Path) -> None:
     within(tmp_path, work, folder_trusted=False)
 
 
-def test_a_server_whose_configuration_means_nothing_is_refused(tmp_path: Path) -> None:
+def test_a_server_with_an_invalid_configuration_is_refused(tmp_path: Path) -> None:
     write_agent(tmp_path / "home")
 
     async def work(services: Services) -> None:

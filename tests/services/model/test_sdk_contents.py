@@ -176,3 +176,21 @@ def test_lent_list_copies_nothing_that_nobody_takes_out():
     lent.append(made[0])
     lent[0:0] = [made[1]]
     assert list(map(id, list.__iter__(lent))) == list(map(id, [made[1], *made, made[0]]))
+
+
+CHANGED = {
+    "taken": lambda lent: lent[0],
+    "appended": lambda lent: lent.append(types.Content()),
+    "replaced": lambda lent: lent.__setitem__(slice(0, 1), []),
+    "extended": lambda lent: lent.__iadd__([types.Content()]),
+    "deleted": lambda lent: lent.__delitem__(0),
+    "reversed": lambda lent: lent.reverse(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGED.values(), ids=list(CHANGED))
+def test_lent_list_notes_that_it_was_used(change):
+    lent = request_contents([WireContent.of(turn("a"))], WireContent.of(turn("b")))
+    assert not lent.touched
+    change(lent)
+    assert lent.touched

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -98,6 +98,16 @@ class EditableTool(ScriptedTool):
 
     def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
         return {**params, "content": content, "over": current}
+
+
+class ServersTool(ScriptedTool):
+    """A tool of the MCP server `srv`, which calls it `own`."""
+
+    server_name = "srv"
+    server_tool_name = "own"
+    annotations: Mapping[str, Any] | None = None
+    policy_annotations: ClassVar[JsonObject] = {}
+    excluded_by: frozenset[str] = frozenset()
 
 
 class Tools:

@@ -52,7 +52,7 @@ async def test_an_approved_call_runs(rig: Any, answer: Any, outcome: Confirmatio
 
 
 @pytest.mark.parametrize("answer", ["cancel", {"confirmed": False}])
-async def test_a_refusal_cancels_the_call_and_what_is_queued(rig: Any, answer: Any) -> None:
+async def test_a_refusal_cancels_the_call_and_the_queue(rig: Any, answer: Any) -> None:
     asked, beside, after = rig.tool("asked"), rig.tool("beside"), rig.tool("write_file")
     rig.tool("picky", refuses="no")
     rig.rule("asked", "ask_user")
@@ -61,14 +61,16 @@ async def test_a_refusal_cancels_the_call_and_what_is_queued(rig: Any, answer: A
     names = ["asked", "beside", "write_file", "picky"]
     calls = await rig.run(*[rig.request(name) for name in names])
 
-    told = {
+    responses = {
         call.request.name: call.response.response_parts[0]["functionResponse"]["response"]
         for call in calls
     }
-    assert told["asked"] == {"error": "[Operation Cancelled] Reason: User denied execution."}
-    assert told["write_file"] == {"error": "[Operation Cancelled] Reason: User cancelled operation"}
-    assert told["beside"] == {"output": "done"}
-    assert told["picky"] == {"error": "no"}
+    assert responses["asked"] == {"error": "[Operation Cancelled] Reason: User denied execution."}
+    assert responses["write_file"] == {
+        "error": "[Operation Cancelled] Reason: User cancelled operation"
+    }
+    assert responses["beside"] == {"output": "done"}
+    assert responses["picky"] == {"error": "no"}
     assert (asked.ran, beside.ran, after.ran) == ([], [{}], [])
     assert rig.states("asked") == "validating > awaiting_approval > cancelled"
     assert rig.states("write_file") == "validating > cancelled"
@@ -77,7 +79,7 @@ async def test_a_refusal_cancels_the_call_and_what_is_queued(rig: Any, answer: A
     )
 
 
-async def test_questions_of_a_wave_are_open_together_and_answered_in_any_order(rig: Any) -> None:
+async def test_the_questions_of_a_wave_can_be_answered_in_any_order(rig: Any) -> None:
     rig.tool("t")
     rig.rule("t", "ask_user")
     task = asyncio.create_task(rig.run(rig.request("t", "a"), rig.request("t", "b")))
@@ -99,7 +101,7 @@ async def test_questions_of_a_wave_are_open_together_and_answered_in_any_order(r
     assert statuses == {"a": CallStatus.SUCCESS, "b": CallStatus.CANCELLED}
 
 
-async def test_nothing_to_ask_is_no_question(rig: Any) -> None:
+async def test_a_call_without_confirmation_details_runs(rig: Any) -> None:
     rig.tool("t", details=lambda _params: None)
     rig.rule("t", "ask_user")
 
@@ -109,7 +111,7 @@ async def test_nothing_to_ask_is_no_question(rig: Any) -> None:
     assert rig.states("t") == "validating > scheduled > executing > success"
 
 
-async def test_without_an_editor_the_question_comes_again(rig: Any) -> None:
+async def test_without_an_editor_the_question_is_repeated(rig: Any) -> None:
     rig.tool("t")
     rig.rule("t", "ask_user")
     rig.answer("modify_with_editor", "proceed_once")
@@ -153,7 +155,7 @@ async def test_new_content_for_anything_but_an_edit_only_approves(rig: Any, edit
     assert tool.ran == [{"content": "theirs"}]
 
 
-async def test_auto_edit_asks_nothing_about_edits_of_ordinary_files(rig: Any) -> None:
+async def test_auto_edit_allows_edits_of_files_that_are_no_build_files(rig: Any) -> None:
     rig.tool("t", respects_auto_edit=True)
     rig.rule("t", "ask_user")
     rig.state.set_approval_mode(ApprovalMode.AUTO_EDIT)
@@ -166,7 +168,7 @@ async def test_auto_edit_asks_nothing_about_edits_of_ordinary_files(rig: Any) ->
     assert (plain.status, build.status) == (CallStatus.SUCCESS, CallStatus.CANCELLED)
 
 
-async def test_a_refusal_at_the_second_look_is_an_error(rig: Any) -> None:
+async def test_a_denial_at_the_second_policy_check_is_an_error(rig: Any) -> None:
     tool = rig.tool("t", display_name="Tee")
     rig.rule("t", "ask_user")
 
@@ -261,7 +263,7 @@ async def test_an_always_answer_becomes_a_policy_update(
         (False, "/ws/.gemini/policies", "user"),
     ],
 )
-async def test_an_answer_is_kept_with_the_workspace_where_that_may_have_policies(
+async def test_a_saved_answer_goes_to_the_policies_of_the_workspace_if_allowed(
     tmp_path: Path, rig: Any, trusted: bool, policies: str | None, scope: str
 ) -> None:
     settings = Settings(folder_trusted=trusted, workspace_policies_dir=policies)
@@ -276,7 +278,7 @@ async def test_an_answer_is_kept_with_the_workspace_where_that_may_have_policies
 
 
 @pytest.mark.contract("P-190")
-async def test_an_always_answer_is_not_asked_for_again(rig: Any) -> None:
+async def test_after_an_always_answer_there_is_no_further_question(rig: Any) -> None:
     rig.tool("t")
     rig.rule("t", "ask_user")
     rig.answer("proceed_always")
@@ -289,7 +291,7 @@ async def test_an_always_answer_is_not_asked_for_again(rig: Any) -> None:
 
 
 @pytest.mark.timeout(60)
-async def test_a_question_that_is_never_decided_ends(rig: Any) -> None:
+async def test_a_question_without_a_decision_ends_at_a_limit(rig: Any) -> None:
     rig.tool("t")
     rig.rule("t", "ask_user")
     rig.answer("modify_with_editor")

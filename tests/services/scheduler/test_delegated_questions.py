@@ -20,7 +20,7 @@ def tool(rig: Any) -> ScriptedTool:
     return made
 
 
-async def test_a_person_is_asked_where_the_other_call_needs_it(
+async def test_the_user_is_asked_if_the_other_call_needs_a_confirmation(
     rig: Any, tool: ScriptedTool
 ) -> None:
     rig.rule("inner", "ask_user")
@@ -31,7 +31,7 @@ async def test_a_person_is_asked_where_the_other_call_needs_it(
 
 
 @pytest.mark.parametrize(("prompt", "ran"), [("go", 0), ("stay", 1)])
-async def test_the_policy_is_told_the_other_calls_arguments(
+async def test_the_policy_gets_the_arguments_of_the_other_call(
     rig: Any, tool: ScriptedTool, prompt: str, ran: int
 ) -> None:
     rig.rule("inner", "deny", args_pattern=compile_pattern('"query":"go"'))
@@ -39,7 +39,7 @@ async def test_the_policy_is_told_the_other_calls_arguments(
     assert len(tool.ran) == ran
 
 
-async def test_what_is_allowed_for_the_other_call_is_not_asked(
+async def test_a_call_allowed_for_the_other_tool_needs_no_question(
     rig: Any, tool: ScriptedTool
 ) -> None:
     [call] = await rig.run(rig.request("outer", prompt="go"))
@@ -47,7 +47,7 @@ async def test_what_is_allowed_for_the_other_call_is_not_asked(
     assert rig.questions == []
 
 
-async def test_what_is_denied_for_the_other_call_is_refused_in_its_name(
+async def test_a_call_denied_for_the_other_tool_is_refused_under_its_name(
     rig: Any, tool: ScriptedTool
 ) -> None:
     rig.rule("inner", "deny")

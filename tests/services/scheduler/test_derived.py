@@ -41,7 +41,7 @@ def test_rules_about_the_agent_hold_for_its_calls_and_no_others(rig: Rig) -> Non
     assert asyncio.run(both()) == (["error"], ["success"])
 
 
-def test_whoever_counts_time_is_told_when_a_person_is_waited_for(rig: Rig) -> None:
+def test_waiting_for_the_user_is_reported(rig: Rig) -> None:
     rig.tool("look")
     rig.rule("look", "ask_user")
     rig.answer("proceed_once")
@@ -50,7 +50,7 @@ def test_whoever_counts_time_is_told_when_a_person_is_waited_for(rig: Rig) -> No
     assert waiting == [True, False]
 
 
-def test_who_is_not_asked_is_not_waited_for(rig: Rig) -> None:
+def test_without_a_question_no_waiting_is_reported(rig: Rig) -> None:
     rig.tool("look")
     waiting: list[bool] = []
     asyncio.run(schedule(rig, waiting, "look"))
@@ -75,7 +75,7 @@ def test_a_batch_of_an_agent_does_not_wait_for_its_parents(rig: Rig) -> None:
     assert done.response.response_parts[0]["functionResponse"]["response"]["output"] == "success"
 
 
-def test_progress_that_the_session_is_told_of_reaches_an_agents_call(rig: Rig) -> None:
+def test_a_notice_of_progress_reaches_a_subagents_call(rig: Rig) -> None:
     async def work(_: JsonObject, execution: ToolExecution) -> ToolResult:
         rig.scheduler.note_progress(
             McpProgress(server_name="s", call_id=execution.call_id, progress=1, total=4)
@@ -93,7 +93,7 @@ def test_progress_that_the_session_is_told_of_reaches_an_agents_call(rig: Rig) -
     assert shown[0] == 25
 
 
-def test_when_its_batch_is_over_nothing_of_it_listens(rig: Rig) -> None:
+def test_a_derived_scheduler_unsubscribes_at_its_end(rig: Rig) -> None:
     rig.tool("look")
     listening = len(rig.bus._handlers[ToolConfirmationRequest])
     asyncio.run(schedule(rig, [], "look"))

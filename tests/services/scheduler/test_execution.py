@@ -27,23 +27,23 @@ def raises(error: Exception) -> Callable[..., Any]:
     return body
 
 
-def told(call: Any) -> dict[str, Any]:
+def response_of(call: Any) -> dict[str, Any]:
     response: dict[str, Any] = call.response.response_parts[0]["functionResponse"]["response"]
     return response
 
 
-async def test_a_success_carries_all_the_tool_brought(rig: Any) -> None:
+async def test_a_successful_response_has_all_values_of_the_result(rig: Any) -> None:
     rig.tool("t", body=returns(llm_content="é😀", return_display={"k": 1}, data={"d": 2}))
 
     [call] = await rig.run(rig.request("t"))
 
-    assert told(call) == {"output": "é😀"}
+    assert response_of(call) == {"output": "é😀"}
     assert (call.response.result_display, call.response.data) == ({"k": 1}, {"d": 2})
     assert (call.response.content_length, call.response.error) == (3, None)
     assert call.invocation is not None
 
 
-async def test_what_a_server_says_of_its_progress_is_shown_while_the_call_runs(rig: Any) -> None:
+async def test_a_servers_notices_of_progress_are_published_while_the_call_runs(rig: Any) -> None:
     def note(call_id: str, progress: float, **more: Any) -> None:
         rig.scheduler.note_progress(
             McpProgress(server_name="s", call_id=call_id, progress=progress, **more)
@@ -76,7 +76,7 @@ async def test_content_that_is_no_text_has_no_length(rig: Any) -> None:
 
     [call] = await rig.run(rig.request("t"))
 
-    assert told(call) == {"output": "a\nb"}
+    assert response_of(call) == {"output": "a\nb"}
     assert call.response.content_length is None
 
 
@@ -95,7 +95,7 @@ async def test_the_active_model_decides_where_images_go(rig: Any) -> None:
 @pytest.mark.parametrize(
     ("display", "shown"), [("File not found.", "File not found."), ({"k": 1}, "long message")]
 )
-async def test_a_failure_tells_the_model_its_message_only(
+async def test_a_failure_gives_the_model_its_message_only(
     rig: Any, display: Any, shown: str
 ) -> None:
     failure = ToolFailure(message="long message", type=ToolErrorType.FILE_NOT_FOUND)
@@ -103,7 +103,7 @@ async def test_a_failure_tells_the_model_its_message_only(
 
     [call] = await rig.run(rig.request("t"))
 
-    assert told(call) == {"error": "long message"}
+    assert response_of(call) == {"error": "long message"}
     assert (call.response.error, call.response.result_display) == ("long message", shown)
     assert call.response.error_type is ToolErrorType.FILE_NOT_FOUND
     assert call.response.content_length == len(shown)
@@ -117,7 +117,7 @@ async def test_an_exception_is_an_error(rig: Any) -> None:
 
     call, other = await rig.run(rig.request("t"), rig.request("fine"))
 
-    assert (call.status, told(call)) == (CallStatus.ERROR, {"error": "boom"})
+    assert (call.status, response_of(call)) == (CallStatus.ERROR, {"error": "boom"})
     assert call.response.error_type is ToolErrorType.UNHANDLED_EXCEPTION
     assert other.status is CallStatus.SUCCESS
 
@@ -143,7 +143,7 @@ async def test_some_exceptions_are_cancellations(rig: Any, error: Exception, tex
     [call] = await rig.run(rig.request("t"))
 
     assert (call.status, call.response.error_type) == (CallStatus.CANCELLED, None)
-    assert told(call) == {"error": f"[Operation Cancelled] {text}"}
+    assert response_of(call) == {"error": f"[Operation Cancelled] {text}"}
     assert call.response.content_length == len(js_json(list(call.response.response_parts)))
 
 
@@ -173,7 +173,7 @@ async def test_a_tool_that_returns_after_an_abort_keeps_its_output(
     [call] = await rig.run(rig.request("t"))
 
     assert (call.status, call.response.error) == (CallStatus.CANCELLED, None)
-    assert told(call) == response
+    assert response_of(call) == response
     assert call.response.result_display == "shown"
     assert call.response.content_length == len(js_json(list(call.response.response_parts)))
 
@@ -188,7 +188,7 @@ async def test_an_exception_after_an_abort_is_a_cancellation(rig: Any) -> None:
 
     [call] = await rig.run(rig.request("t"))
 
-    assert told(call) == {"error": "[Operation Cancelled] User cancelled tool execution."}
+    assert response_of(call) == {"error": "[Operation Cancelled] User cancelled tool execution."}
 
 
 async def test_live_output_is_for_tools_that_declare_it(rig: Any) -> None:
@@ -206,7 +206,7 @@ async def test_live_output_is_for_tools_that_declare_it(rig: Any) -> None:
 
     loud, quiet = await rig.run(rig.request("loud"), rig.request("quiet"))
 
-    assert (told(loud), told(quiet)) == ({"output": "loud"}, {"output": "quiet"})
+    assert (response_of(loud), response_of(quiet)) == ({"output": "loud"}, {"output": "quiet"})
     lives = [call.live_output for update in rig.updates for call in update.calls]
     assert [live for live in dict.fromkeys(lives) if live] == ["one", "two"]
     assert 4242 in [call.process_id for update in rig.updates for call in update.calls]

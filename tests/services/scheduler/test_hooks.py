@@ -20,7 +20,13 @@ from services.tools.contract import (
     ToolResult,
 )
 from tests.services.hooks.stand_ins import Session
-from tests.services.scheduler.conftest import Rig, ScriptedInvocation, ScriptedTool, ask_info
+from tests.services.scheduler.conftest import (
+    Rig,
+    ScriptedInvocation,
+    ScriptedTool,
+    ServersTool,
+    ask_info,
+)
 from tests.services.scheduler.delegating import DelegatingTool
 
 OpenRig = Callable[..., Rig]
@@ -65,7 +71,7 @@ def specific(**fields: Any) -> dict[str, Any]:
     return {"hookSpecificOutput": fields}
 
 
-def told(call: CompletedToolCall) -> Any:
+def response_of(call: CompletedToolCall) -> Any:
     return call.response.response_parts[0]["functionResponse"]["response"]
 
 
@@ -84,7 +90,7 @@ def told(call: CompletedToolCall) -> Any:
         ),
     ],
 )
-async def test_a_hook_that_refuses_goes_before_policy(
+async def test_a_hooks_refusal_comes_before_the_policy(
     hooked: OpenRig, said: dict[str, Any], message: str, kind: ToolErrorType
 ) -> None:
     rig = hooked(BeforeTool=said)
@@ -93,29 +99,29 @@ async def test_a_hook_that_refuses_goes_before_policy(
 
     [call] = await rig.run(rig.request("t"))
 
-    assert (told(call), call.response.error_type) == ({"error": message}, kind)
+    assert (response_of(call), call.response.error_type) == ({"error": message}, kind)
     assert rig.states("t") == "validating > error"
     assert tool.ran == []
 
 
-async def test_a_hook_is_no_way_round_policy(hooked: OpenRig) -> None:
+async def test_a_hook_cannot_overrule_a_denial_by_the_policy(hooked: OpenRig) -> None:
     rig = hooked(BeforeTool={"decision": "allow"})
     rig.tool("t")
     rig.rule("t", "deny")
 
     [call] = await rig.run(rig.request("t"))
 
-    assert told(call) == {"error": "Tool execution denied by policy."}
+    assert response_of(call) == {"error": "Tool execution denied by policy."}
 
 
-async def test_a_hooks_arguments_are_run_and_the_model_is_told(hooked: OpenRig) -> None:
+async def test_a_hooks_arguments_are_run_and_the_response_says_so(hooked: OpenRig) -> None:
     rig = hooked(BeforeTool=specific(tool_input={"b": 2}), AfterTool=specific(additionalContext=""))
     tool = rig.tool("t")
 
     [call] = await rig.run(rig.request("t", a=1))
 
     notice = "[System] Tool input parameters were modified by a hook before execution."
-    assert told(call) == {"output": f"done\n\n{notice}"}
+    assert response_of(call) == {"output": f"done\n\n{notice}"}
     assert tool.ran == [{"b": 2}]
     assert call.request.args == {"b": 2}
     assert call.request.display is not None
@@ -146,7 +152,7 @@ async def test_arguments_that_the_tool_refuses_end_the_call(hooked: OpenRig) -> 
 
     [call] = await rig.run(rig.request("t"))
 
-    assert told(call) == {
+    assert response_of(call) == {
         "error": "Tool parameter modification by hook failed validation: no b",
     }
     assert call.response.error_type is ToolErrorType.INVALID_TOOL_PARAMS
@@ -168,7 +174,7 @@ async def test_a_hook_that_asks_overrules_policy(hooked: OpenRig, decision: str)
 
 
 @pytest.mark.parametrize(("decision", "questions"), [("allow", 0), ("ask_user", 1)])
-async def test_a_hook_that_asks_about_handed_on_work_leaves_it_to_the_policy(
+async def test_a_hooks_question_about_a_delegated_call_goes_to_the_policy(
     hooked: OpenRig, decision: str, questions: int
 ) -> None:
     rig = hooked(BeforeTool={"decision": "ask"})
@@ -182,7 +188,7 @@ async def test_a_hook_that_asks_about_handed_on_work_leaves_it_to_the_policy(
     assert len(rig.questions) == questions
 
 
-async def test_hooks_hear_of_each_question_before_it_is_out(
+async def test_hooks_get_each_question_before_it_is_published(
     hooked: OpenRig, tmp_path: Path
 ) -> None:
     rig = hooked(Notification={})
@@ -226,10 +232,10 @@ async def test_a_hook_may_replace_or_add_to_a_result(
 
     [call] = await rig.run(rig.request("t"))
 
-    assert (told(call), call.response.error_type) == (answer, kind)
+    assert (response_of(call), call.response.error_type) == (answer, kind)
 
 
-async def test_hooks_hear_of_failed_and_stopped_results_but_not_of_what_was_raised(
+async def test_hooks_get_failed_and_stopped_results_but_no_exceptions(
     hooked: OpenRig, tmp_path: Path
 ) -> None:
     rig = hooked(AfterTool=specific(additionalContext="more"))
@@ -252,7 +258,7 @@ async def test_hooks_hear_of_failed_and_stopped_results_but_not_of_what_was_rais
 
     assert [each["tool_name"] for each in given(tmp_path, "AfterTool")] == ["fails", "stops"]
     assert calls[-1].status is CallStatus.CANCELLED
-    assert told(calls[-1]) == {
+    assert response_of(calls[-1]) == {
         "output": "half\n\n<hook_context>more</hook_context>",
         "error": "[Operation Cancelled] User cancelled tool execution.",
     }
@@ -296,7 +302,7 @@ async def test_a_tail_call_of_an_unknown_tool_is_an_error_of_the_first(
 
     [call] = await rig.run(rig.request("first"))
 
-    assert told(call) == {"error": message}
+    assert response_of(call) == {"error": message}
     assert call.response.error_type is ToolErrorType.TOOL_NOT_REGISTERED
     assert call.request.shown_name == "first"
 
@@ -305,7 +311,7 @@ async def test_a_tail_call_of_an_unknown_tool_is_an_error_of_the_first(
     ("refusal", "answer"),
     [("no object", {"error": "no object"}), ("", {"output": "done"})],
 )
-async def test_a_tail_call_without_arguments_is_left_to_the_tool(
+async def test_the_tool_decides_about_a_tail_call_without_arguments(
     hooked: OpenRig, refusal: str, answer: dict[str, str]
 ) -> None:
     tail = specific(tailToolCallRequest={"name": "second"})
@@ -315,7 +321,7 @@ async def test_a_tail_call_without_arguments_is_left_to_the_tool(
 
     [call] = await rig.run(rig.request("first"))
 
-    assert told(call) == answer
+    assert response_of(call) == answer
     assert second.ran == ([] if refusal else [None])
 
 
@@ -346,19 +352,15 @@ async def test_no_tail_call_after_an_abort(hooked: OpenRig) -> None:
     [call] = await rig.run(rig.request("first"))
 
     assert (call.status, call.request.name, second.ran) == (CallStatus.CANCELLED, "first", [])
-    assert told(call)["output"] == "half"
+    assert response_of(call)["output"] == "half"
 
 
-async def test_hooks_are_told_of_a_tools_server_but_no_secrets(
+async def test_hooks_get_a_tools_server_without_its_secrets(
     hooked: OpenRig, tmp_path: Path
 ) -> None:
     rig = hooked(BeforeTool={}, AfterTool={})
 
-    class OfServer(ScriptedTool):
-        server_tool_name = "own"
-
-    tool = rig.tool("mcp_srv_own", OfServer)
-    tool.server_name = "srv"  # type: ignore[attr-defined]
+    rig.tool("mcp_srv_own", ServersTool)
     rig.tool("plain")
 
     await rig.run(rig.request("mcp_srv_own"), rig.request("plain", wait_for_previous=True))
@@ -374,7 +376,7 @@ async def test_hooks_are_told_of_a_tools_server_but_no_secrets(
         assert [each.get("mcp_context") for each in given(tmp_path, event)] == [context, None]
 
 
-async def test_whoever_wants_it_is_handed_the_answer(rig: Rig) -> None:
+async def test_an_invocation_with_answered_gets_the_answer(rig: Rig) -> None:
     answers: list[Any] = []
 
     class Asking(ScriptedInvocation):

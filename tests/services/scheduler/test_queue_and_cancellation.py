@@ -68,7 +68,7 @@ async def test_batches_run_one_after_the_other_in_order(rig: Any) -> None:
     assert [params["n"] for params in tool.ran] == [1, 2, 3]
 
 
-async def test_a_batch_cannot_slip_in_before_one_that_waits(rig: Any) -> None:
+async def test_a_new_batch_runs_after_the_waiting_ones(rig: Any) -> None:
     gate = Gate()
     rig.tool("slow", body=gate)
     tool = rig.tool("t")
@@ -215,7 +215,7 @@ async def test_an_abort_during_execution_cancels_the_call_and_the_queue(rig: Any
 
 
 @pytest.mark.parametrize("asks", [False, True])
-async def test_a_cancelled_task_leaves_nothing_behind(rig: Any, asks: bool) -> None:
+async def test_a_cancelled_task_leaves_an_empty_store(rig: Any, asks: bool) -> None:
     gate = Gate()
     rig.tool("slow", body=gate)
     rig.tool("t")
@@ -237,7 +237,7 @@ async def test_a_cancelled_task_leaves_nothing_behind(rig: Any, asks: bool) -> N
     assert call.status is CallStatus.SUCCESS
 
 
-async def test_a_cancelled_waiter_gives_its_turn_away(rig: Any) -> None:
+async def test_a_cancelled_waiting_batch_lets_the_next_one_run(rig: Any) -> None:
     gate = Gate()
     rig.tool("slow", body=gate)
     tool = rig.tool("t")

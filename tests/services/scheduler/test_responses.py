@@ -88,7 +88,7 @@ def request(**more: Any) -> ToolCallRequest:
     return ToolCallRequest(call_id="c", name="t", args={}, prompt_id="p", **more)
 
 
-def test_an_error_is_told_with_its_length_in_utf16() -> None:
+def test_an_error_response_has_its_length_in_utf16() -> None:
     response = error_response(request(), "no 😀", ToolErrorType.UNKNOWN)
 
     assert response.response_parts == (fr({"error": "no 😀"}),)
@@ -96,10 +96,10 @@ def test_an_error_is_told_with_its_length_in_utf16() -> None:
     assert (response.error_type, response.content_length) == (ToolErrorType.UNKNOWN, 5)
 
 
-def test_a_reason_is_told_and_is_no_error() -> None:
+def test_a_response_with_a_reason_is_no_error() -> None:
     response = reason_response(request(original_request_name="first"), "why", "shown")
 
-    told = "[Operation Cancelled] Reason: why"
-    assert response.response_parts == (fr({"error": told}, "first"),)
+    message = "[Operation Cancelled] Reason: why"
+    assert response.response_parts == (fr({"error": message}, "first"),)
     assert (response.error, response.error_type) == (None, None)
-    assert (response.result_display, response.content_length) == ("shown", len(told))
+    assert (response.result_display, response.content_length) == ("shown", len(message))

@@ -1,4 +1,4 @@
-"""What the scheduler asks the policy, and people, about calls of MCP servers' tools."""
+"""The questions to the policy and the user about calls of MCP servers' tools."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def server_tool(rig: Any, server: str = "my_calc", **wire: Any) -> DiscoveredMCP
     return tool
 
 
-async def test_a_rule_about_a_server_meets_the_server_that_the_tool_is_of(rig: Any) -> None:
+async def test_a_rule_about_a_server_applies_to_that_servers_tools(rig: Any) -> None:
     rig.allowlist = Allowlist()
     tool = server_tool(rig)
     # From the name alone the server would be taken for `my`.
@@ -31,7 +31,7 @@ async def test_a_rule_about_a_server_meets_the_server_that_the_tool_is_of(rig: A
     assert call.response.error == "Tool execution denied by policy."
 
 
-async def test_a_rule_about_hints_meets_the_servers_hints(rig: Any) -> None:
+async def test_a_rule_about_annotations_applies_to_the_servers_annotations(rig: Any) -> None:
     rig.allowlist = Allowlist()
     tool = server_tool(rig, annotations={"destructiveHint": True})
     rig.rule("*", "deny", annotations={"destructiveHint": True})
@@ -57,7 +57,7 @@ async def test_the_second_check_names_the_server_as_tools_are_named(rig: Any) ->
     assert request.annotations == {"readOnlyHint": True}
 
 
-async def test_an_answer_for_the_server_spares_the_next_question(rig: Any) -> None:
+async def test_an_answer_for_the_server_allows_the_next_call(rig: Any) -> None:
     rig.allowlist = Allowlist()
     tool = server_tool(rig)
     rig.rule("*", "ask_user", mcp_name="my_calc")

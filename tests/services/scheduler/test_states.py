@@ -114,14 +114,14 @@ def test_unknown_and_ended_calls_are_left_alone(rig: Any, store: CallStore) -> N
     published = len(rig.updates)
 
     store.transition("c", CallStatus.EXECUTING, ExecutingPatch(live_output="late"))
-    store.transition("nobody", CallStatus.SCHEDULED)
-    store.finalise("nobody")
+    store.transition("unknown", CallStatus.SCHEDULED)
+    store.finalise("unknown")
 
     assert len(rig.updates) == published
     assert store.active[0].status is CallStatus.SUCCESS
 
 
-def test_every_change_is_published_whole(rig: Any, store: CallStore) -> None:
+def test_every_update_has_all_calls(rig: Any, store: CallStore) -> None:
     first = call(rig)
     second = ToolCall(
         request=rig.request("t", "d"),
@@ -212,7 +212,9 @@ def test_a_cancelled_execution_keeps_its_live_output(rig: Any, store: CallStore)
 
 
 @pytest.mark.parametrize(("own", "shown"), [("mine", "mine"), ("", "so far")])
-def test_a_response_of_ones_own_wins(rig: Any, store: CallStore, own: str, shown: str) -> None:
+def test_a_cancellation_keeps_the_display_of_its_own_response(
+    rig: Any, store: CallStore, own: str, shown: str
+) -> None:
     active(store, call(rig, CallStatus.EXECUTING, live_output="so far"))
     response = ToolCallResponse(call_id="c", response_parts=(), result_display=own)
 

@@ -17,6 +17,7 @@ from services.tools.contract import (
     ToolResult,
 )
 from services.workspace import Workspace
+from tests.services.scheduler.conftest import ScriptedTool, ServersTool
 from tests.services.sessions import session_at
 
 SHELL = "run_shell_command"
@@ -44,22 +45,20 @@ class Limited:
         )
 
     async def run(
-        self, name: str, content: Any, *, server: str = "", **result: Any
+        self, name: str, content: Any, *, of_server: bool = False, **result: Any
     ) -> CompletedToolCall:
         async def body(_params: object, _execution: ToolExecution) -> ToolResult:
             if result.pop("abort", False):
                 self.rig.controller.abort()
             return ToolResult(llm_content=content, return_display="shown", **result)
 
-        tool = self.rig.tool(name, body=body)
-        if server:
-            tool.server_name = server
+        self.rig.tool(name, ServersTool if of_server else ScriptedTool, body=body)
         request = self.rig.request(name, f"{name}__1")
         [call] = await self.scheduler.schedule([request], self.rig.controller.signal)
         return call
 
 
-def told(call: CompletedToolCall) -> dict[str, Any]:
+def response_of(call: CompletedToolCall) -> dict[str, Any]:
     response: dict[str, Any] = call.response.response_parts[0]["functionResponse"]["response"]
     return response
 
@@ -76,12 +75,12 @@ def shown(file: Path, head: str, tail: str, omitted: int) -> str:
     )
 
 
-async def test_a_long_shell_output_is_told_in_part_and_kept_whole(limited: Limited) -> None:
+async def test_a_long_shell_output_is_cut_and_saved_whole(limited: Limited) -> None:
     call = await limited.run(SHELL, "0123456789abcdef")
 
     file = limited.folder / "run_shell_command__1.txt"
     text = shown(file, "01", "89abcdef", 6)
-    assert told(call) == {"output": text}
+    assert response_of(call) == {"output": text}
     assert file.read_text() == "0123456789abcdef"
     assert call.response.output_file == str(file)
     assert call.response.content_length == len(text)
@@ -89,24 +88,24 @@ async def test_a_long_shell_output_is_told_in_part_and_kept_whole(limited: Limit
 
 
 @pytest.mark.contract("P-103")
-async def test_what_fits_is_told_whole(limited: Limited) -> None:
+async def test_an_output_within_the_limit_is_not_cut(limited: Limited) -> None:
     call = await limited.run(SHELL, "0123456789")
 
-    assert told(call) == {"output": "0123456789"}
+    assert response_of(call) == {"output": "0123456789"}
     assert call.response.output_file is None
     assert not limited.folder.exists()
 
 
-async def test_other_tools_are_told_whole(limited: Limited) -> None:
-    assert told(await limited.run("read_file", "x" * 99)) == {"output": "x" * 99}
-    assert told(await limited.run("other", [{"text": "x" * 99}])) == {"output": "x" * 99}
+async def test_outputs_of_other_tools_are_not_cut(limited: Limited) -> None:
+    assert response_of(await limited.run("read_file", "x" * 99)) == {"output": "x" * 99}
+    assert response_of(await limited.run("other", [{"text": "x" * 99}])) == {"output": "x" * 99}
 
 
-async def test_a_servers_one_text_is_told_in_part(limited: Limited) -> None:
-    call = await limited.run("mcp_s_T", [{"text": "0123456789abcdef"}], server="s")
+async def test_a_single_text_of_an_mcp_server_is_cut(limited: Limited) -> None:
+    call = await limited.run("mcp_s_T", [{"text": "0123456789abcdef"}], of_server=True)
 
     file = limited.folder / "mcp_s_t__1.txt"
-    assert told(call) == {"output": shown(file, "01", "89abcdef", 6)}
+    assert response_of(call) == {"output": shown(file, "01", "89abcdef", 6)}
     assert call.response.output_file == str(file)
     assert call.response.content_length is None
 
@@ -116,26 +115,26 @@ async def test_a_servers_one_text_is_told_in_part(limited: Limited) -> None:
     [[{"text": "x" * 99}, {"text": "y"}], ["x" * 99], "x" * 99, [{"text": "x" * 10}]],
     ids=["two parts", "a bare text in a list", "a bare text", "short"],
 )
-async def test_of_a_server_only_one_long_text_part_is_cut(limited: Limited, content: Any) -> None:
-    call = await limited.run("mcp_s_t", content, server="s")
+async def test_other_outputs_of_an_mcp_server_are_not_cut(limited: Limited, content: Any) -> None:
+    call = await limited.run("mcp_s_t", content, of_server=True)
 
-    assert "x" * 10 in told(call)["output"]
+    assert "x" * 10 in response_of(call)["output"]
     assert call.response.output_file is None
 
 
-async def test_a_cancelled_call_that_brought_output_is_told_in_part_too(limited: Limited) -> None:
+async def test_the_output_of_a_cancelled_call_is_cut_too(limited: Limited) -> None:
     call = await limited.run(SHELL, "0123456789abcdef", abort=True)
 
     file = limited.folder / "run_shell_command__1.txt"
     assert call.status is CallStatus.CANCELLED
-    assert told(call)["output"] == shown(file, "01", "89abcdef", 6)
+    assert response_of(call)["output"] == shown(file, "01", "89abcdef", 6)
     assert call.response.output_file == str(file)
 
 
-async def test_errors_are_told_whole(limited: Limited) -> None:
+async def test_errors_are_not_cut(limited: Limited) -> None:
     failure = ToolFailure(message="m" * 99, type=ToolErrorType.SHELL_EXECUTE_ERROR)
 
-    assert told(await limited.run(SHELL, "x" * 99, error=failure)) == {"error": "m" * 99}
+    assert response_of(await limited.run(SHELL, "x" * 99, error=failure)) == {"error": "m" * 99}
 
 
 @pytest.mark.parametrize(
@@ -156,17 +155,17 @@ async def test_the_threshold_is_what_is_left_of_the_context_or_the_setting(
 async def test_a_full_context_cuts_nothing(rig: Any, tmp_path: Path) -> None:
     limited = Limited(rig, tmp_path, Settings(), last_prompt_tokens=2_000_000)
 
-    assert told(await limited.run(SHELL, "x" * 50_000)) == {"output": "x" * 50_000}
+    assert response_of(await limited.run(SHELL, "x" * 50_000)) == {"output": "x" * 50_000}
 
 
-async def test_an_output_that_cannot_be_kept_is_an_error(limited: Limited) -> None:
+async def test_an_output_that_cannot_be_saved_is_an_error(limited: Limited) -> None:
     limited.folder.parent.parent.mkdir(parents=True)
     limited.folder.parent.write_text("in the way")
 
     call = await limited.run(SHELL, "0123456789abcdef")
 
     assert call.status is CallStatus.ERROR
-    assert told(call)["error"].startswith("ENOTDIR: not a directory, mkdir '")
+    assert response_of(call)["error"].startswith("ENOTDIR: not a directory, mkdir '")
 
 
 async def test_with_context_management_every_output_goes_to_the_distiller(
@@ -177,9 +176,9 @@ async def test_with_context_management_every_output_goes_to_the_distiller(
 
     call = await limited.run("read_file", "text")
 
-    assert told(call) == {"output": "read_file read_file__1 'text'"}
+    assert response_of(call) == {"output": "read_file read_file__1 'text'"}
     assert call.response.output_file == "/distilled"
 
 
-async def test_without_it_none_does(limited: Limited) -> None:
-    assert told(await limited.run("read_file", "text")) == {"output": "text"}
+async def test_without_context_management_no_output_goes_to_the_distiller(limited: Limited) -> None:
+    assert response_of(await limited.run("read_file", "text")) == {"output": "text"}

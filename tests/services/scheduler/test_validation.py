@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -47,7 +48,7 @@ async def test_an_unknown_tool_is_an_error_with_a_suggestion(rig: Any) -> None:
     assert rig.states("c") == "error"
 
 
-async def test_refused_arguments_are_an_error_in_the_tools_words(rig: Any) -> None:
+async def test_refused_arguments_are_an_error_with_the_tools_message(rig: Any) -> None:
     tool = rig.tool("t", refuses="params/x must be string")
 
     [call] = await rig.run(rig.request("t"))
@@ -66,11 +67,11 @@ async def test_a_call_is_shown_by_its_tool_unless_it_says_how(rig: Any) -> None:
     assert call.request.display is not None
     assert (call.request.display.name, call.request.display.description) == ("Tee", "t {'a': 1}")
 
-    [again] = await rig.run(rig.request("t").with_display(call.request.display))
+    [again] = await rig.run(replace(rig.request("t"), display=call.request.display))
     assert again.request.display is call.request.display
 
 
-async def test_a_denied_call_says_why(rig: Any) -> None:
+async def test_a_denied_call_has_the_message_of_the_rule(rig: Any) -> None:
     tool = rig.tool("t")
     rig.rule("t", "deny", args_pattern=compile_pattern("secret"), deny_message="It is private.")
 
@@ -84,7 +85,7 @@ async def test_a_denied_call_says_why(rig: Any) -> None:
     assert tool.ran == [{}]
 
 
-async def test_a_denial_without_words_is_short(rig: Any) -> None:
+async def test_a_denial_without_a_message_is_short(rig: Any) -> None:
     rig.tool("t")
     rig.rule("t", "deny")
 
@@ -93,7 +94,7 @@ async def test_a_denial_without_words_is_short(rig: Any) -> None:
     assert call.response.error == "Tool execution denied by policy."
 
 
-async def test_nobody_can_be_asked_in_a_headless_run(headless: Any) -> None:
+async def test_a_headless_run_refuses_a_call_that_needs_a_confirmation(headless: Any) -> None:
     headless.tool("t", display_name="Tee")
     headless.rule("t", "ask_user")
 
@@ -111,7 +112,7 @@ async def test_nobody_can_be_asked_in_a_headless_run(headless: Any) -> None:
     ("args", "status"),
     [({}, CallStatus.SUCCESS), ({"additional_permissions": {"x": 1}}, CallStatus.ERROR)],
 )
-async def test_what_the_client_asked_for_needs_no_question(
+async def test_a_call_of_the_client_needs_no_confirmation(
     headless: Any, args: dict[str, Any], status: CallStatus
 ) -> None:
     headless.tool("t")
@@ -125,7 +126,7 @@ async def test_what_the_client_asked_for_needs_no_question(
     assert call.status is status
 
 
-async def test_what_the_client_asked_for_may_still_be_denied(rig: Any) -> None:
+async def test_the_policy_may_deny_a_call_of_the_client(rig: Any) -> None:
     rig.tool("t")
     rig.rule("t", "deny")
     request = ToolCallRequest(

@@ -80,7 +80,9 @@ async def test_calls_run_in_waves(rig: Any, calls: list[Any], waves: list[str]) 
         ("update_topic", {}, False),
     ],
 )
-def test_what_may_share_a_wave(rig: Any, name: str, args: dict[str, Any], parallel: bool) -> None:
+def test_calls_that_may_share_a_wave(
+    rig: Any, name: str, args: dict[str, Any], parallel: bool
+) -> None:
     assert is_parallelizable(rig.request(name, **args)) is parallel
 
 

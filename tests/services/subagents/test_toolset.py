@@ -42,6 +42,7 @@ class OfServer(NamedTool):
     def __init__(self, server: str, name: str, shown: str | None = None) -> None:
         super().__init__(f"mcp_{server}_{name}", shown)
         self.server_name = server
+        self.server_tool_name = name
 
     @property
     def policy_annotations(self) -> JsonObject:

@@ -18,7 +18,7 @@ def log_of(bench, pid: int, text: str) -> None:
     log.write_text(text)
 
 
-async def test_nothing_in_the_background_is_said(bench):
+async def test_an_empty_list_of_background_commands_is_reported(bench):
     result = await bench.run("list_background_processes")
     assert result.llm_content == result.return_display == "No background processes found."
 
@@ -95,7 +95,7 @@ async def test_processes_of_others_are_refused(bench):
     )
 
 
-async def test_a_log_that_is_gone_is_said(bench):
+async def test_a_missing_log_is_reported(bench):
     bench.host.background_history.started(7, "x")
     result = await bench.run("read_background_output", pid=7)
     log = background_log(bench.host.workspace.home, 7)
@@ -133,7 +133,7 @@ async def test_an_abort_ends_the_wait_before_reading(bench):
 
 
 @pytest.mark.parametrize("behaviour", ["inject", "notify", "silent"])
-async def test_agents_hear_of_the_end_of_a_command_where_settings_say_so(bench, behaviour):
+async def test_the_end_of_a_background_command_is_reported_if_the_settings_say_so(bench, behaviour):
     steering = InjectionService(bench.host.clock, steering=False)
     bench.host = replace(bench.host, steering=steering)
     bench = bench.with_settings(background_completion=behaviour)

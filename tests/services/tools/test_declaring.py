@@ -78,7 +78,7 @@ def test_another_model_another_tool_and_another_chat_are_declared_at_once(
     assert name(declarations.taken(PRO)) == f"autoEdit {PRO}"
 
 
-def test_looking_does_not_renew(declarations, state):
+def test_reading_the_declarations_does_not_renew_them(declarations, state):
     declarations.taken(FLASH)
     state.set_approval_mode(ApprovalMode.AUTO_EDIT)
     assert name(declarations.current(FLASH)) == f"default {FLASH}"
@@ -91,9 +91,7 @@ def test_same_list_is_declared_while_nothing_changes(declarations, registry):
     assert registry.asked == 1
 
 
-def test_what_was_in_force_when_a_turn_began_is_declared_though_it_was_never_asked(
-    declarations, state
-):
+def test_the_mode_at_the_start_of_a_turn_is_declared_by_the_next_request(declarations, state):
     state.set_approval_mode(ApprovalMode.YOLO)
     assert name(declarations.taken(FLASH)) == f"yolo {FLASH}"
     state.set_approval_mode(ApprovalMode.DEFAULT)
@@ -104,7 +102,7 @@ def test_what_was_in_force_when_a_turn_began_is_declared_though_it_was_never_ask
     assert name(declarations.taken(FLASH)) == f"autoEdit {FLASH}"
 
 
-def test_mode_that_no_turn_began_in_is_never_declared(declarations, state):
+def test_a_mode_in_which_no_turn_began_is_never_declared(declarations, state):
     state.set_approval_mode(ApprovalMode.YOLO)
     assert name(declarations.taken(FLASH)) == f"yolo {FLASH}"
     state.set_approval_mode(ApprovalMode.DEFAULT)

@@ -43,7 +43,7 @@ def mended(bench: Any, *answers: JsonObject | Exception) -> tuple[Any, Model]:
 EDIT = {"file_path": "a.txt", "instruction": "upper $&", "old_string": "alhpa", "new_string": "A"}
 
 
-async def test_a_text_that_is_not_found_is_asked_about_and_replaced(bench: Any) -> None:
+async def test_the_model_corrects_a_text_that_is_not_found(bench: Any) -> None:
     bench, model = mended(bench, {"search": "alpha", "replace": "A", "explanation": "a typo"})
     (bench.root / "a.txt").write_bytes(b"alpha\r\nbeta\r\n")
     result = await bench.run("replace", **EDIT)
@@ -71,7 +71,7 @@ async def test_a_text_that_is_not_found_is_asked_about_and_replaced(bench: Any) 
         ),
     ],
 )
-async def test_what_is_not_mended_fails_as_before(
+async def test_without_a_correction_the_first_failure_stays(
     bench: Any, answer: JsonObject | Exception, kind: ToolErrorType, said: str
 ) -> None:
     bench, _ = mended(bench, answer)
@@ -82,7 +82,7 @@ async def test_what_is_not_mended_fails_as_before(
     assert (bench.root / "a.txt").read_text() == "alpha\n"
 
 
-async def test_the_same_failure_is_asked_about_once(bench: Any) -> None:
+async def test_the_model_corrects_the_same_failure_once(bench: Any) -> None:
     bench, model = mended(bench, {"search": "zz", "replace": "A"})
     (bench.root / "a.txt").write_text("alpha\n")
     await bench.run("replace", **EDIT)
@@ -90,7 +90,7 @@ async def test_the_same_failure_is_asked_about_once(bench: Any) -> None:
     assert len(model.asked) == 1
 
 
-async def test_nobody_is_asked_about_white_space_or_data(bench: Any) -> None:
+async def test_the_model_does_not_correct_white_space_or_data(bench: Any) -> None:
     bench, model = mended(bench)
     (bench.root / "a.txt").write_text("alpha\n")
     (bench.root / "a.json").write_text("{}")
@@ -101,7 +101,7 @@ async def test_nobody_is_asked_about_white_space_or_data(bench: Any) -> None:
     assert model.asked == []
 
 
-async def test_surplus_escapes_are_asked_about_once(bench: Any) -> None:
+async def test_the_model_corrects_surplus_escapes_once(bench: Any) -> None:
     bench, model = mended(bench, {"corrected_string_escaping": 'say("x")\n'})
     for name in ("a.py", "b.py"):
         await bench.run("write_file", file_path=name, content='say(\\"x\\")\\n')
@@ -116,7 +116,7 @@ async def test_surplus_escapes_are_asked_about_once(bench: Any) -> None:
 @pytest.mark.parametrize(
     "answer", [{"corrected_string_escaping": ""}, {}, ModelError("down"), {"other": 1}]
 )
-async def test_escapes_stay_where_there_is_no_answer(
+async def test_without_an_answer_the_escapes_stay(
     bench: Any, answer: JsonObject | Exception
 ) -> None:
     bench, _ = mended(bench, answer)
@@ -124,7 +124,7 @@ async def test_escapes_stay_where_there_is_no_answer(
     assert (bench.root / "a.py").read_text() == "a\\nb"
 
 
-async def test_an_abort_is_no_answer_to_a_fix_and_ends_a_write() -> None:
+async def test_an_abort_ends_a_correction_and_a_write() -> None:
     controller = AbortController()
     controller.abort()
     corrector = EditCorrector(Model(AbortError(), AbortError()), prompt_id=str)

@@ -61,18 +61,18 @@ def test_similar_lines_match_up_to_a_tenth():
     assert replaced(text, "the quikc brwon fxo", "x").occurrences == 0
 
 
-def test_short_texts_are_never_matched_by_likeness():
+def test_short_texts_are_never_matched_approximately():
     assert replaced("abcdefghi\n", "abcdefghx", "y").occurrences == 0
 
 
-def test_the_best_places_win_and_do_not_overlap():
+def test_the_most_similar_places_are_replaced_without_overlaps():
     text = "alpha beta gamma\nalpha beta gamma\nalpha beta gamma\n"
     found = replaced(text, "alpha beta gamm\nalpha beta gamm", "x")
     assert found.ranges == ((1, 2),)
     assert found.text == "x\nalpha beta gamma\n"
 
 
-def test_nothing_to_look_for_finds_nothing():
+def test_an_empty_search_text_has_no_occurrences():
     assert replaced("a", "", "b") == Replacement(text="a", occurrences=0)
 
 

@@ -97,7 +97,7 @@ async def test_results_are_shown_as_the_published_core_shows_them(bench, name):
                 shown = json.loads(
                     json.dumps(as_wire(result.display)).replace(str(bench.root), "<WS>")
                 )
-                # A notice's text is added by whoever populates the display.
+                # A notice's text is added when the display is populated.
                 expected = {
                     key: item
                     for key, item in event["display"].items()
@@ -106,8 +106,8 @@ async def test_results_are_shown_as_the_published_core_shows_them(bench, name):
                 assert shown == expected
                 compared += 1
         if event["isError"]:
-            told = event["content"][0]["text"]
+            expected = event["content"][0]["text"]
             masked = str(message).replace(str(bench.root), "<WS>")
-            assert masked.replace(str(bench.host.workspace.home), "<HOME>") == told
+            assert masked.replace(str(bench.host.workspace.home), "<HOME>") == expected
             compared += 1
     assert compared == len(calls)

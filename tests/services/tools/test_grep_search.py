@@ -52,7 +52,7 @@ async def test_two_matches_get_fifteen_lines_each_without_repeating_any(bench):
     assert lines[-2] == "L66- 66"
 
 
-async def test_limits_are_said(bench):
+async def test_a_reached_limit_is_reported(bench):
     bench.write("a.txt", "x\n" * 9)
     bench.write("b.txt", "x\n" * 9)
     result = await bench.run("grep_search", pattern="x", total_max_matches=4)
@@ -180,7 +180,7 @@ def test_javascripts_patterns_match_as_in_javascript(pattern, text):
         ("\\", "\\ at end of pattern"),
     ],
 )
-def test_javascripts_complaints(pattern, reason):
+def test_invalid_patterns_have_the_messages_of_javascript(pattern, reason):
     with pytest.raises(JsRegexError) as caught:
         compile_js(pattern)
     assert str(caught.value) == f"Invalid regular expression: /{pattern}/: {reason}"
@@ -205,7 +205,7 @@ async def test_a_pattern_that_takes_long_is_an_error(bench, monkeypatch, more, p
     assert result.llm_content == f"Error during grep search operation: {said}"
 
 
-def test_a_pattern_that_is_too_large_is_refused_in_the_words_of_javascript(bench):
+def test_a_pattern_that_is_too_large_is_refused_with_the_message_of_javascript(bench):
     said = bench.fault("grep_search", pattern="((a{1000}){1000})")
     assert said.endswith(
         "Error: Invalid regular expression: /((a{1000}){1000})/: Regular expression too large"

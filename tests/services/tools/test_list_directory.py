@@ -6,7 +6,7 @@ from agent_protocol.events import ToolDisplay
 from services.tools.contract import ConfirmationOutcome, ToolErrorType, ToolFailure
 
 
-async def test_folders_come_first_and_names_in_peoples_order(bench):
+async def test_folders_come_first_and_names_sort_as_in_javascript(bench):
     for name in ("b.txt", "A.txt", "_u", "é.txt", "2.txt", ".hidden"):
         bench.write(name, "xyz")
     (bench.root / "src").mkdir()
@@ -53,7 +53,7 @@ async def test_links_that_leave_the_workspace_are_left_out(bench):
     assert result.return_display["files"] == ["a.txt", "in"]
 
 
-async def test_an_empty_folder_says_so_and_has_no_display(bench):
+async def test_an_empty_folder_has_a_message_and_no_display(bench):
     result = await bench.run("list_directory", dir_path="")
     assert result.llm_content == f"Directory {bench.root} is empty."
     assert result.return_display == "Directory is empty."

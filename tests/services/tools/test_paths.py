@@ -34,14 +34,14 @@ def test_shortened_paths_have_at_most_35_characters(path, shown):
     assert len(shown) <= 35
 
 
-def test_relative_paths_for_people():
+def test_relative_paths_are_shown_from_the_root():
     assert make_relative("/ws", Path("/ws")) == "."
     assert make_relative("/ws/a/b", Path("/ws")) == "a/b"
     assert make_relative("/x", Path("/ws")) == "../x"
     assert make_relative("a/../b", Path("/ws")) == "a/../b"
 
 
-def test_links_are_followed_even_to_nowhere(tmp_path):
+def test_links_without_a_target_are_followed_too(tmp_path):
     (tmp_path / "to").symlink_to(tmp_path / "gone" / "file")
     assert real_path(tmp_path / "to") == tmp_path.resolve() / "gone" / "file"
     (tmp_path / "loop").symlink_to("loop")
@@ -59,7 +59,7 @@ def test_extensions(name, suffix):
     assert extension(name) == suffix
 
 
-def test_names_sort_as_people_expect():
+def test_names_sort_as_locale_compare_does():
     names = ["b", "A", "a", "Z", "é", "e", "f", "_x", "-x", ".x", "1", "10", "2", "a b", "ab"]
     assert sorted(names, key=collation_key) == [
         "_x", "-x", ".x", "1", "10", "2", "a", "A", "a b", "ab", "b", "e", "é", "f", "Z",
@@ -78,7 +78,7 @@ def test_names_sort_as_people_expect():
         (bytes(range(128, 256)), True),
     ],
 )
-def test_binary_content_is_told_by_its_first_bytes(tmp_path, content, binary):
+def test_binary_content_is_recognised_by_its_first_bytes(tmp_path, content, binary):
     file = tmp_path / "f"
     file.write_bytes(content)
     assert looks_binary(file) is binary
@@ -117,7 +117,7 @@ class TestIgnoreFiles:
         found = self.discovery(tmp_path, gitignore="build/\n", build__gitignore="!o.txt\n")
         assert found.hides("build/o.txt")
 
-    def test_geminiignore_has_the_last_word(self, tmp_path):
+    def test_geminiignore_overrides_gitignore(self, tmp_path):
         (tmp_path / ".git").mkdir()
         (tmp_path / ".geminiignore").write_text("# note\n!a.log\nsecret\n")
         found = self.discovery(tmp_path, gitignore="*.log\n")

@@ -31,7 +31,7 @@ def block(path: Path, text: str) -> str:
     return f"--- Context from: {path} ---\n{text}\n--- End of Context from: {path} ---"
 
 
-def test_the_users_and_the_roots_files_are_told_from_the_start(workspace: Workspace) -> None:
+def test_the_users_and_the_roots_files_are_read_at_the_start(workspace: Workspace) -> None:
     memory = ProjectMemory(workspace, trusted=True)
     assert memory.of_user == block(workspace.home / ".gemini/GEMINI.md", "Be brief.")
     assert memory.of_project == block(workspace.root / "GEMINI.md", "Use tabs.")
@@ -47,21 +47,21 @@ def test_private_notes_have_an_index_before_the_older_file(workspace: Workspace)
     assert ProjectMemory(workspace, trusted=True).of_user_here == block(folder / "MEMORY.md", "new")
 
 
-def test_what_lies_above_a_path_is_told_once_topmost_first(workspace: Workspace) -> None:
+def test_files_above_a_path_are_reported_once_topmost_first(workspace: Workspace) -> None:
     memory = ProjectMemory(workspace, trusted=True)
     app, web = (workspace.root / folder / "GEMINI.md" for folder in ("app", "app/web"))
-    told = memory.discovered(workspace.root / "app/web/index.html")
-    assert told == f"{block(app, 'Go only.')}\n\n{block(web, 'HTML.')}"
+    text = memory.discovered(workspace.root / "app/web/index.html")
+    assert text == f"{block(app, 'Go only.')}\n\n{block(web, 'HTML.')}"
     assert memory.discovered(workspace.root / "app") == ""
 
 
-def test_a_folder_and_a_missing_file_count_as_where_they_are(workspace: Workspace) -> None:
+def test_memory_for_a_folder_and_for_a_missing_file_is_found(workspace: Workspace) -> None:
     memory = ProjectMemory(workspace, trusted=True)
     assert "Go only." in memory.discovered(workspace.root / "app/missing.go")
     assert "HTML." in memory.discovered(workspace.root / "app/web")
 
 
-def test_nothing_of_an_untrusted_folder_or_outside_is_told(workspace: Workspace) -> None:
+def test_files_of_an_untrusted_folder_or_outside_are_not_reported(workspace: Workspace) -> None:
     memory = ProjectMemory(workspace, trusted=False)
     assert memory.of_project == ""
     assert memory.discovered(workspace.root / "app/web/index.html") == ""
@@ -79,7 +79,7 @@ def test_the_search_goes_up_to_the_repositorys_root(workspace: Workspace) -> Non
     )
 
 
-def test_an_answer_is_followed_by_what_is_told(workspace: Workspace) -> None:
+def test_discovered_context_follows_the_tools_answer(workspace: Workspace) -> None:
     image = {"inlineData": {"mimeType": "image/png", "data": ""}}
     path = workspace.root / "app"
     framed = FRAME.format(block(path / "GEMINI.md", "Go only."))
@@ -134,6 +134,6 @@ def test_imports_stand_where_they_are_named(tmp_path: Path, content: str, expect
 def test_imports_end_five_levels_deep(tmp_path: Path) -> None:
     for level in range(7):
         write(tmp_path / f"{level}.md", f"@./{level + 1}.md")
-    told = with_imports("@./0.md", tmp_path)
-    assert told.count("Imported from") == 5
-    assert "\n@./5.md\n" in told
+    text = with_imports("@./0.md", tmp_path)
+    assert text.count("Imported from") == 5
+    assert "\n@./5.md\n" in text

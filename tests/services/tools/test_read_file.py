@@ -27,7 +27,7 @@ async def test_crlf_is_joined_by_newlines(bench):
     assert (await bench.run("read_file", file_path="a.txt")).llm_content == "one\ntwo\n"
 
 
-async def test_more_than_2000_lines_are_cut_with_advice_where_to_go_on(bench):
+async def test_more_than_2000_lines_are_cut_with_the_next_start_line(bench):
     bench.write("long.txt", "".join(f"line {n}\n" for n in range(1, 2501)))
     result = await bench.run("read_file", file_path="long.txt")
     head, _, body = result.llm_content.partition("--- FILE CONTENT (truncated) ---\n")
@@ -99,7 +99,7 @@ async def test_images_and_pdf_travel_as_inline_data(bench):
         ("wider.txt", "\ufeffhé".encode("utf-32-be"), "hé", ""),
     ],
 )
-async def test_what_is_shown_depends_on_the_kind_of_file(bench, name, content, said, shown):
+async def test_the_display_depends_on_the_kind_of_file(bench, name, content, said, shown):
     bench.write(name, content)
     result = await bench.run("read_file", file_path=name)
     assert (result.llm_content, result.return_display) == (said, shown)
@@ -174,7 +174,7 @@ async def test_a_missing_file_and_a_folder_are_errors(bench):
         ),
     ],
 )
-def test_wrong_arguments_are_refused_in_upstreams_words(bench, params, fault):
+def test_wrong_arguments_are_refused_with_upstreams_messages(bench, params, fault):
     assert bench.fault("read_file", **params) == fault
 
 

@@ -44,7 +44,7 @@ async def test_files_come_in_path_order_each_under_its_path(filled):
     )
 
 
-async def test_what_is_usually_left_out_ignored_or_not_asked_for_is_not_read(filled):
+async def test_excluded_ignored_and_unrequested_files_are_not_read(filled):
     result = await read(filled, include=["**/*"])
     assert result.return_display["files"] == [
         ".geminiignore",
@@ -95,13 +95,13 @@ async def test_patterns_excludes_and_options(filled, params, files):
     assert (await read(filled, **params)).return_display["files"] == files
 
 
-async def test_nothing_found_is_said(bench):
+async def test_an_empty_result_is_reported(bench):
     result = await read(bench, include=["none"])
     assert result.llm_content == ["No files matching the criteria were found or all were skipped."]
     assert "No files were read and concatenated" in result.return_display["summary"]
 
 
-async def test_long_files_are_cut_and_say_so(bench):
+async def test_long_files_are_cut_with_a_notice(bench):
     bench.write("long.txt", "x\n" * 3000)
     bench.write("wide.txt", "y" * 3000)
     first, second, _ = (await read(bench, include=["*.txt"])).llm_content

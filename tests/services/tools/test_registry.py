@@ -56,7 +56,7 @@ def test_the_topic_tool_needs_topic_narration(bench):
     assert "update_topic" not in registry.all_names()
 
 
-def test_an_old_name_finds_the_tool(bench):
+def test_a_tool_is_found_by_its_old_name(bench):
     assert bench.registry.get("search_file_content").name == "grep_search"
     assert names_of("search_file_content") == names_of("grep_search")
     assert bench.registry.get("nope") is None
@@ -98,13 +98,13 @@ def test_excluded_tools_may_be_named_by_tool_class_or_old_name(bench, excluded, 
 def test_only_core_tools_are_registered_when_they_are_set(bench, core, kept):
     without_skills = bench.with_settings(core_tools=core, skills_support=False)
     assert without_skills.registry.all_names() == kept
-    # The skills' tool is declared anew once they are found, and then nobody asks for the list.
+    # The tool is declared again when skills are found, whatever `tools.core` lists.
     assert bench.with_settings(core_tools=core).registry.all_names() == [*kept, "activate_skill"]
 
 
-def test_tools_that_the_main_loop_is_not_told_of_can_be_called(bench):
-    told = ["read_file", "GlobTool", "ShellTool(echo)", "Write"]
-    registry = bench.with_settings(main_agent_tools=told).registry
+def test_tools_that_are_not_declared_to_the_main_loop_can_be_called(bench):
+    listed = ["read_file", "GlobTool", "ShellTool(echo)", "Write"]
+    registry = bench.with_settings(main_agent_tools=listed).registry
     declared = [declaration["name"] for declaration in registry.declarations()]
     assert declared == ["read_file", "glob", "run_shell_command"]
     assert registry.get("write_file") is not None
@@ -127,7 +127,7 @@ def test_the_list_of_steps_is_offered_to_the_second_generation_only(bench, model
     assert "write_todos" not in bench.with_settings(use_write_todos=False).registry.all_names()
 
 
-def test_without_skills_their_tool_stands_in_its_place_and_names_none(bench):
+def test_without_skills_the_tool_is_declared_without_names(bench):
     registry = bench.with_settings(skills_support=False).registry
     assert registry.all_names().index("activate_skill") == ALL.index("glob") + 1
     declared = registry.get("activate_skill").declaration()["parametersJsonSchema"]

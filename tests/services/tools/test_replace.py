@@ -128,7 +128,7 @@ async def test_a_similar_place_is_edited_with_a_note_where(bench):
     assert result.llm_content.endswith(" Applied fuzzy match at line 3-4.")
 
 
-async def test_a_persons_change_is_told(bench):
+async def test_the_users_change_is_reported(bench):
     bench.write("a.txt", "one\n")
     tool = bench.registry.get("replace")
     params = {"file_path": "a.txt", "instruction": "i", "old_string": "one", "new_string": "two"}

@@ -58,11 +58,11 @@ SCHEMA = {
         ({"n": 1, "text": "yy"}, 'params/text must match pattern "^x"'),
     ],
 )
-def test_the_first_failing_keyword_speaks(arguments, fault):
+def test_the_error_is_that_of_the_first_failing_keyword(arguments, fault):
     assert ParameterSchema(SCHEMA).fault(arguments) == fault
 
 
-def test_what_fits_passes_and_whole_floats_are_integers():
+def test_valid_arguments_have_no_error_and_whole_floats_are_integers():
     assert ParameterSchema(SCHEMA).fault({"n": 2.0, "maybe": None, "either": 1.5}) is None
 
 
@@ -98,7 +98,7 @@ def test_a_property_may_be_called_like_a_keyword():
         ),
     ],
 )
-def test_choices_speak_before_limits_and_beside_a_wrong_type_in_alternatives(schema, value, fault):
+def test_errors_of_choices_come_before_errors_of_limits(schema, value, fault):
     found = ParameterSchema({"type": "object", "properties": {"r": schema}}).fault({"r": value})
     assert found is not None
     assert found.startswith(f"params/r {fault}")

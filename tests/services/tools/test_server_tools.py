@@ -87,7 +87,7 @@ def test_a_session_has_servers_when_its_settings_name_one() -> None:
     assert has_servers(Settings(mcp_server_command="c"))
 
 
-async def test_of_servers_that_are_not_started_nothing_is_known() -> None:
+async def test_servers_that_are_not_started_have_no_tools() -> None:
     servers = SessionServers()
     assert (list(servers.all_resources()), servers.instructions()) == ([], "")
     assert servers.find_resource("memo://plain") is None

@@ -52,7 +52,7 @@ async def test_both_streams_are_read_in_order_and_the_group_is_named(bench):
     assert result.data is None
 
 
-async def test_a_failing_command_is_no_error_but_says_its_code(bench):
+async def test_a_failing_command_is_no_error_and_has_its_exit_code(bench):
     result = await bench.run("run_shell_command", command="exit 3")
     assert inside(result) == "Output: (empty)\nExit Code: 3\nProcess Group PGID: 4242"
     assert result.return_display == "Command exited with code: 3"
@@ -67,7 +67,7 @@ async def test_a_silent_success_shows_nothing(bench):
     assert inside(result) == "Output: (empty)\nProcess Group PGID: 4242"
 
 
-async def test_a_signal_is_told_by_number(bench):
+async def test_a_signal_is_reported_by_number(bench):
     result = await bench.run("run_shell_command", command="kill -9 $$")
     assert inside(result) == "Output: (empty)\nSignal: 9\nProcess Group PGID: 4242"
     assert result.return_display == "Command terminated by signal: 9"
@@ -194,7 +194,7 @@ class TestEndings:
         )
         assert await asyncio.to_thread(ends, pid)
 
-    async def test_what_ignores_the_first_signal_is_killed(self, bench):
+    async def test_a_process_that_ignores_the_first_signal_is_killed(self, bench):
         command = "trap '' TERM; echo $BASHPID > pid; while true; do sleep 0.05; done"
         running = asyncio.create_task(bench.run("run_shell_command", command=command))
         pid = await pid_in(bench.root / "pid")
@@ -254,7 +254,7 @@ class TestBackground:
         assert await asyncio.to_thread(ends, pid)
         assert bench.host.background == []
 
-    async def test_a_command_that_ends_in_time_says_moved_all_the_same(self, bench):
+    async def test_a_background_command_that_ends_in_time_is_reported_as_moved(self, bench):
         result = await bench.run(
             "run_shell_command", command="echo hi", is_background=True, delay_ms=5000
         )
@@ -311,7 +311,7 @@ class TestLiveOutput:
 
 
 class TestPermission:
-    def test_a_person_is_told_everything_that_the_line_runs(self, bench):
+    def test_the_confirmation_names_every_program_of_the_line(self, bench):
         call = bench.build("run_shell_command", command="ls | head -1 && ls > f")
         details = call.confirmation_details()
         assert (details.type, details.title) == ("exec", "Confirm Shell Command")
@@ -321,7 +321,7 @@ class TestPermission:
             "rootCommands": ["ls", "head"],
         }
 
-    def test_an_unreadable_line_is_shown_by_its_first_word(self, bench):
+    def test_a_line_that_cannot_be_parsed_is_shown_by_its_first_word(self, bench):
         details = bench.build("run_shell_command", command="ls > 'x").confirmation_details()
         assert details.fields["rootCommand"] == "ls, redirection"
         assert details.fields["rootCommands"] == []
@@ -334,7 +334,7 @@ class TestPermission:
         unreadable = bench.build("run_shell_command", command="ls '")
         assert unreadable.policy_update(always) == {"commandPrefix": "ls '"}
 
-    async def test_a_build_after_an_edited_build_file_can_never_be_allowed_for_good(self, bench):
+    async def test_after_an_edited_build_file_a_build_command_gets_no_lasting_approval(self, bench):
         await bench.run("write_file", file_path="Makefile", content="all:\n")
         build = bench.build("run_shell_command", command="make all")
         assert build.policy_update(ConfirmationOutcome.PROCEED_ALWAYS) is None

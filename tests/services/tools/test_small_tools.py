@@ -64,7 +64,7 @@ QUESTION = {
 
 
 class TestQuestions:
-    async def test_answers_are_handed_to_the_model_and_shown(self, bench):
+    async def test_the_model_gets_the_answers_and_the_user_sees_them(self, bench):
         call = bench.build("ask_user", questions=[QUESTION])
         assert isinstance(call, AskUserInvocation)
         details = call.confirmation_details()
@@ -77,7 +77,7 @@ class TestQuestions:
         assert result.return_display == ("**User answered:**\n  Db → A\n       B\n  Q5 → x")
         assert result.data["ask_user"]["answer_count"] == 2
 
-    async def test_going_on_without_answers_says_so(self, bench):
+    async def test_a_submission_without_answers_is_reported(self, bench):
         result = await bench.run("ask_user", questions=[QUESTION])
         assert result.llm_content == '{"answers":{}}'
         assert result.return_display == "User submitted without answering questions."
@@ -113,7 +113,7 @@ class TestSkills:
         (home / "notes.md").write_text("notes")
         return bench
 
-    async def test_a_skill_is_handed_over_and_its_files_may_be_read(self, skilled):
+    async def test_the_model_gets_a_skill_and_may_read_its_files(self, skilled):
         folder = skilled.host.workspace.home / ".gemini/skills/tests"
         notes = str(folder / "notes.md")
         assert skilled.fault("read_file", file_path=notes).startswith("Path not in workspace")
@@ -130,7 +130,7 @@ class TestSkills:
         )
         assert (await skilled.run("read_file", file_path=notes)).llm_content == "notes"
 
-    async def test_then_searches_go_over_both_folders(self, skilled):
+    async def test_a_search_covers_the_added_folder_too(self, skilled):
         skilled.write("a.md", "notes here")
         await skilled.run("activate_skill", name="tests")
         found = (await skilled.run("glob", pattern="**/*.md")).llm_content
@@ -145,7 +145,7 @@ class TestSkills:
             'No files found matching pattern "*.zzz" within 2 workspace directories'
         )
 
-    def test_a_person_is_told_what_is_shared(self, skilled):
+    def test_the_confirmation_lists_the_shared_files(self, skilled):
         details = skilled.build("activate_skill", name="tests").confirmation_details()
         assert details.title == "Activate Skill: tests"
         assert "**Description:**\nHow we test\n\n**Resources" in details.fields["prompt"]
@@ -187,7 +187,7 @@ class TestFolderTree:
         lines = described_folder(tmp_path).split("\n")
         assert lines[-3:] == ["├───198", "└───199", "└───..."]
 
-    def test_a_folder_that_is_not_there_is_said(self, tmp_path):
+    def test_a_missing_folder_is_reported(self, tmp_path):
         assert described_folder(tmp_path / "no") == (
             f'Error: Could not read directory "{tmp_path}/no". Check path and permissions.'
         )
@@ -223,7 +223,7 @@ class TestDocs:
             "Access denied: Requested path is outside the documentation directory."
         )
 
-    async def test_no_documentation_at_all_is_said(self, bench):
+    async def test_missing_documentation_is_reported(self, bench):
         tool = GetInternalDocsTool(replace(bench.host))
         tool.docs = None
         execution = ToolExecution(call_id="c", signal=bench.controller.signal)

@@ -21,7 +21,7 @@ async def test_a_new_topic_is_a_notice_with_summary_and_intent(bench):
     assert bench.state.topic_title == "New line"
 
 
-async def test_the_same_topic_or_none_only_tells_the_intent(bench):
+async def test_without_a_new_topic_only_the_intent_is_shown(bench):
     registry = bench.registry
     for params, said in [
         ({"title": "T", "strategic_intent": ""}, 'Current topic: "T"\nTopic summary: ...'),
@@ -33,7 +33,7 @@ async def test_the_same_topic_or_none_only_tells_the_intent(bench):
         assert result.llm_content == said
 
 
-async def test_without_a_title_the_display_keeps_the_tools_name(bench):
+async def test_without_a_title_the_display_has_the_tools_name(bench):
     result = await bench.run("update_topic", strategic_intent="")
     assert result.llm_content == "Strategic Intent: ..."
     assert result.display.name == "Update Topic Context"

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import httpx
 import pytest
 
 from services.abort import AbortController
 from services.clock import VirtualClock, virtual_loop
-from services.ids import FixedRandom
-from services.model.configs import ModelConfigs
 from services.model.errors import ApiError, ModelError, NetworkError
-from services.model.names import AccessFlags
+from services.routing.opening import open_models
 from services.state import ApprovalMode, CoreEvents, RetryAttempt, SessionState
 from services.tools.web_client import HttpPages
 from services.tools.web_model import ClientModel
+from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 PUBLIC = "http://93.184.216.34"
 
 
 class Resolved(HttpPages):
-    """Knows where names lead without asking anybody."""
+    """Resolves names from a table."""
 
     names = {"a.example": ["93.184.216.34"], "trap.example": ["93.184.216.34", "127.0.0.1"]}  # noqa: RUF012
 
@@ -35,7 +37,7 @@ async def fetched(handler: Callable[[httpx.Request], httpx.Response], url: str):
     return await Resolved(httpx.MockTransport(handler)).get(url, {"User-Agent": "t"}, signal)
 
 
-async def test_a_name_is_connected_to_by_the_address_that_was_checked():
+async def test_the_connection_goes_to_the_checked_address():
     seen: list[httpx.Request] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -50,7 +52,7 @@ async def test_a_name_is_connected_to_by_the_address_that_was_checked():
     assert (page.status, page.text, page.headers["x-b"]) == (200, "hi", "1")
 
 
-async def test_a_name_that_also_leads_home_is_refused():
+async def test_a_name_with_a_private_address_is_refused():
     with pytest.raises(ModelError, match=r"private IP 127\.0\.0\.1 \(resolved from trap\.example"):
         await fetched(lambda request: httpx.Response(200), "http://trap.example/")
 
@@ -65,7 +67,7 @@ async def test_a_redirect_into_a_private_network_is_refused(target):
         await fetched(handler, f"{PUBLIC}/")
 
 
-async def test_redirects_are_followed_but_not_for_ever():
+async def test_redirects_are_followed_up_to_a_limit():
     def handler(request: httpx.Request) -> httpx.Response:
         if request.url.path == "/end":
             return httpx.Response(200, text="there")
@@ -99,7 +101,7 @@ async def test_a_page_above_ten_megabytes_is_refused(announced):
         (httpx.ReadTimeout("slow"), "Request timed out after 10000ms"),
     ],
 )
-async def test_failures_have_the_words_of_fetch(failure, message):
+async def test_failures_have_the_messages_of_fetch(failure, message):
     def handler(request: httpx.Request) -> httpx.Response:
         raise failure
 
@@ -122,8 +124,8 @@ class Generator:
 
 
 def asked(generator: Generator, key: str = "web-fetch"):
-    """What came of one question, and the retries on the way."""
-    events = CoreEvents()
+    """The answer or error of one question, and the retries on the way."""
+    events, clock = CoreEvents(), VirtualClock()
     retries: list[RetryAttempt] = []
     events.subscribe(lambda event: retries.append(event))  # type: ignore[arg-type]
     state = SessionState(
@@ -133,14 +135,14 @@ def asked(generator: Generator, key: str = "web-fetch"):
         interactive=False,
         events=events,
     )
-    clock = VirtualClock()
+    folder = Path("/nowhere")
+    session = replace(
+        session_at(Workspace.at(folder, folder), state=state, events=events, clock=clock),
+        content_generator=generator,  # type: ignore[arg-type]
+    )
     model = ClientModel(
-        generator=generator,  # type: ignore[arg-type]
-        models=ModelConfigs(access=AccessFlags.for_auth("gemini-api-key")),
-        state=state,
-        events=events,
-        clock=clock,
-        rng=FixedRandom(),
+        session=session,
+        models=open_models(session, auth_type="gemini-api-key", ask=None, observer=None),
         system_instruction=lambda: "Be brief.",
     )
 
@@ -166,7 +168,7 @@ def test_the_model_is_asked_with_the_tools_config_and_the_sessions_prompt():
     assert request.config["systemInstruction"] == "Be brief."
 
 
-def test_failures_are_retried_and_told():
+def test_failures_are_retried_and_each_retry_is_reported():
     busy = ApiError(503, "busy")
     answer, retries = asked(Generator(busy, {"candidates": []}))
     assert answer == {"candidates": []}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from services.tools.html_text import html_to_text
+from services.tools.texts import truncate_text
 from services.tools.web_addresses import is_private_address
-from services.tools.web_pages import truncate_text
 from services.tools.web_urls import (
     InvalidUrl,
     WebUrl,
@@ -61,13 +61,13 @@ def test_urls_are_written_as_javascript_writes_them(text, href):
         "ws://",
     ],
 )
-def test_what_is_no_url_is_refused(text):
+def test_a_text_that_is_no_url_is_refused(text):
     with pytest.raises(InvalidUrl):
         parse_url(text)
 
 
 @pytest.mark.parametrize("text", ["ftp://h.c/x", "mailto:a@b", "foo://x", "file:///etc", "data:,"])
-def test_other_schemes_are_urls_but_not_the_webs(text):
+def test_urls_of_other_schemes_are_valid_and_not_fetched(text):
     assert parse_url(text) is None
 
 
@@ -77,7 +77,7 @@ def url_of(text: str) -> WebUrl:
     return found
 
 
-def test_pages_are_told_apart_without_the_last_slash():
+def test_pages_are_compared_without_the_last_slash():
     assert [normalized(url_of(f"http://h.c{path}")).path for path in ("", "/", "/a/", "/a//")] == [
         "/",
         "/",
@@ -173,7 +173,7 @@ def test_with_a_base_links_and_pictures_are_named(html, text):
     assert html_to_text(html, base_url="http://h.c/") == text
 
 
-def test_a_page_nested_without_end_is_still_read():
+def test_a_deeply_nested_page_is_read():
     assert html_to_text("<div>" * 5000 + "deep").strip() == "deep"
 
 

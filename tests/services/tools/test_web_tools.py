@@ -10,8 +10,9 @@ import pytest
 
 from services.abort import AbortError, AbortSignal
 from services.clock import VirtualClock
+from services.ids import FixedRandom
 from services.model.errors import ModelError, NetworkError
-from services.state import RetryAttempt
+from services.state import CoreEvents
 from services.tools.contract import ToolErrorType
 from services.tools.web_access import Page, WebAccess
 from services.tools.web_pages import MAX_CONTENT, TRUNCATED, aggregate
@@ -75,11 +76,17 @@ class Web:
 
     def __init__(self, bench, answers: list[Any], pages: Pages | None = None, **settings: Any):
         self.model, self.pages, self.clock = Model(answers), pages or Pages(), VirtualClock()
-        self.retries: list[RetryAttempt] = []
-        access = WebAccess(model=self.model, pages=self.pages, clock=self.clock)
+        changed = replace(bench.host.settings, **settings)
+        access = WebAccess(
+            model=self.model,
+            pages=self.pages,
+            clock=self.clock,
+            rng=FixedRandom(),
+            events=CoreEvents(),
+            settings=changed,
+        )
         self.bench = type(bench)(
-            replace(bench.host, web=access, settings=replace(bench.host.settings, **settings)),
-            controller=bench.controller,
+            replace(bench.host, web=access, settings=changed), controller=bench.controller
         )
 
     async def search(self, query: str = "q"):
@@ -126,7 +133,7 @@ class TestSearch:
         assert result.llm_content == 'No search results or information found for query: "q"'
         assert result.return_display == "No information found."
 
-    async def test_a_failure_is_told_with_its_reason(self, bench):
+    async def test_a_failure_has_its_reason(self, bench):
         result = await Web(bench, [ModelError("too busy")]).search()
         assert result.error.type is ToolErrorType.WEB_SEARCH_FAILED
         assert result.error.message == 'Error during web search for query "q": too busy'
@@ -200,7 +207,7 @@ class TestFetch:
     def test_prompts_need_proper_urls(self, bench, prompt, fault):
         assert bench.fault("web_fetch", prompt=prompt) == fault
 
-    async def test_private_places_are_left_out_and_said(self, bench):
+    async def test_private_addresses_are_skipped_and_reported(self, bench):
         names = {"safe.example": ["93.184.216.34"], "trap.example": ["93.184.216.34", "10.0.0.1"]}
         web = Web(bench, [answer("Read.")], Pages(names=names))
         result = await web.fetch(
@@ -334,7 +341,7 @@ class TestDirectFetch:
         result = await self.fetch(bench, NetworkError("broken"))
         assert result.error.message == f"Error during experimental fetch for {PUBLIC}/: broken"
 
-    async def test_private_places_are_refused(self, bench):
+    async def test_private_addresses_are_refused(self, bench):
         result = await self.fetch(bench, page("x"), "http://10.0.0.1/")
         assert result.error.message == (
             "Access to blocked or private host http://10.0.0.1/ is not allowed."

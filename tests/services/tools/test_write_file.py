@@ -67,7 +67,7 @@ async def test_crlf_files_keep_their_line_ends(bench):
     assert result.return_display["newContent"] == "one\n2\n"
 
 
-async def test_a_persons_change_is_told_and_counted_apart(bench):
+async def test_the_users_change_is_reported_and_counted_separately(bench):
     tool = bench.registry.get("write_file")
     params = tool.modified_params({"file_path": "a.txt", "content": "ai\n"}, "", "user\n")
     result = await bench.run("write_file", **params)
@@ -137,7 +137,7 @@ async def test_a_file_in_the_way_of_a_folder_fails_the_check_of_what_is_there(be
         ),
     ],
 )
-async def test_what_the_file_system_refuses_has_its_own_type(
+async def test_an_error_of_the_file_system_has_its_own_type(
     bench, monkeypatch, code, message, type
 ):
     def refuse(path, data):
@@ -177,7 +177,7 @@ def test_confirmation_shows_the_change(bench):
     }
 
 
-def test_nothing_is_asked_when_the_file_cannot_be_read(bench):
+def test_without_a_readable_file_there_is_no_confirmation(bench):
     bench.write("a.txt")
     invocation = bench.build("write_file", file_path="a.txt/b", content="x")
     assert invocation.confirmation_details() is None
