@@ -18,7 +18,7 @@ from harness.cassette.find import CassetteFile
 from harness.commands import checks, options
 from harness.config import default_baselines, default_equivalents, default_waivers, to_run
 from harness.errors import UsageError
-from harness.experiment.backend import real_backend
+from harness.experiment.backend import Backend, real_backend
 from harness.experiment.limits import Limits
 from harness.inventory import files_component
 from harness.mutants.journal import JOURNALS, MutantJournal
@@ -51,6 +51,7 @@ class MutantsSetup:
         CODE_ROOT, parts
     )
     """The mutants of what `--in` names."""
+    backend: Callable[[Limits], Backend] = real_backend
     clock: Callable[[], float] = time.perf_counter
     """Real seconds; only differences matter."""
 
@@ -275,7 +276,7 @@ class _Command:
 
     def _measurement(self, folder: Path) -> Measurement:
         return Measurement(
-            backend=real_backend(self._asked.limits),
+            backend=self._setup.backend(self._asked.limits),
             jobs=self._asked.jobs,
             files=[
                 (source, trusted)

@@ -11,6 +11,8 @@ from click.testing import CliRunner, Result
 from harness.cli import parity
 from harness.commands import mutants as command
 from harness.commands.mutants import MutantsSetup
+from harness.experiment.backend import real_backend
+from harness.mutants import measuring
 from harness.mutants.journal import MutantJournal
 from harness.mutants.mutant import Mutant
 from harness.mutants.population import Population
@@ -48,14 +50,28 @@ def few(mutants: Sequence[Mutant], parts: Sequence[str]) -> Population:
     return population
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a corpus, in which good runs are made once."""
+    folder = tmp_path_factory.mktemp("place")
+    write_cassettes(folder / "corpus", "text/a")
+    return folder
+
+
 @pytest.fixture
-def corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return write_cassettes(tmp_path / "corpus", "text/a")
+def corpus(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(place)
+    # The table of a measurement before this one may have had the same place.
+    monkeypatch.setattr(measuring, "_table", measuring._table.__wrapped__)
+    return place / "corpus"
 
 
 def invoke(*arguments: object, mutants: Sequence[Mutant] = (FOUND, SURVIVES, UNREACHED)) -> Result:
-    setup = MutantsSetup(population=partial(few, mutants), clock=lambda: 0.0)
+    setup = MutantsSetup(
+        population=partial(few, mutants),
+        backend=lambda _: real_backend(None),  # in this process, from which mutants are forked
+        clock=lambda: 0.0,
+    )
     words = ["mutants", *(str(argument) for argument in arguments)]
     return CliRunner().invoke(parity, words, obj=setup, prog_name="parity")
 
@@ -114,7 +130,11 @@ def test_an_unknown_fingerprint_is_refused(corpus: Path) -> None:
     assert "there is no mutant '0123'" in result.output
 
 
-def test_the_list_shows_every_mutant_and_runs_none(corpus: Path, tmp_path: Path) -> None:
+def test_the_list_shows_every_mutant_and_runs_none(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
     result = invoke(corpus, "--list")
 
     assert result.exit_code == 0
@@ -161,7 +181,7 @@ def test_the_check_names_records_that_are_stale_or_found(corpus: Path, tmp_path:
 
 
 def test_a_stopped_sample_goes_on_where_it_was(
-    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    corpus: Path, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = MutantJournal.add
     added: list[str] = []
@@ -173,8 +193,7 @@ def test_a_stopped_sample_goes_on_where_it_was(
 
     monkeypatch.setattr(MutantJournal, "add", interrupted)
     stopped = invoke(corpus, "--sample", 2)
-    monkeypatch.undo()
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(MutantJournal, "add", real)
     file = tmp_path / "mutants.json"
 
     resumed = invoke(corpus, "--sample", 2, "--resume", "--json", file)
@@ -184,7 +203,8 @@ def test_a_stopped_sample_goes_on_where_it_was(
     assert len(added) == 1
     assert resumed.exit_code == 1
     assert sorted(outcomes(file).values()) == ["found", "survived", "unreached"]
-    (journal,) = (tmp_path / ".parity" / "mutants").glob("*.jsonl")
+    journals = (place / ".parity" / "mutants").glob("*.jsonl")
+    journal = max(journals, key=lambda file: file.stat().st_mtime_ns)
     assert len(journal.read_text().splitlines()) == 3  # the header, and each mutant once
 
 
