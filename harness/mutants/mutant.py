@@ -71,7 +71,7 @@ def mutants_at(
 ) -> Iterator[tuple[Place, tuple[Mutant, ...]]]:
     """Yield each place with its mutants. `places` are all of the module, in their order.
 
-    What is equal by everything else is told apart by its number in the function.
+    Changes that are equal in all of this are numbered, in the order of the function.
     """
     seen: Counter[str] = Counter()
     for place in places:

@@ -62,7 +62,7 @@ class _Seen:
     def __init__(self, folders: tuple[str, ...]) -> None:
         self._folders = folders
         self._left: dict[CodeType, set[int] | None] = {}
-        """Code to the lines of it that were not executed yet; `None` for other people's code."""
+        """Code to the lines of it that were not executed yet; `None` for code that is not ours."""
         self._tracers: dict[CodeType, _Trace] = {}
         self.lines: defaultdict[str, set[int]] = defaultdict(set)
 

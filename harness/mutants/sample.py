@@ -195,7 +195,7 @@ def waiting(rows: Sequence[Row]) -> list[Mutant]:
 def _row(row: Row, sources: Mapping[str, Source]) -> JsonObject:
     mutant, measured = row.mutant, row.measured
     assert measured is not None
-    told: JsonObject = {
+    document: JsonObject = {
         **measured.to_json(),
         "operator": mutant.operator.value,
         "room": mutant.room,
@@ -204,5 +204,5 @@ def _row(row: Row, sources: Mapping[str, Source]) -> JsonObject:
         "function": mutant.place.qualname,
     }
     if measured.outcome is Outcome.SURVIVED:
-        told["diff"] = mutant.diff(sources[mutant.place.file])
-    return told
+        document["diff"] = mutant.diff(sources[mutant.place.file])
+    return document

@@ -79,7 +79,7 @@ def in_display(source: Source, node: ast.List | ast.Tuple | ast.Set | ast.Dict) 
 
 
 def in_await(source: Source, node: ast.Await) -> Iterator[Change]:
-    """An `await` whose value nobody uses: what it waits for is made and never run."""
+    """An `await` whose value is not used: the coroutine is made and never run."""
     text = source.segment(node.value)
     yield Change(Operator.DROP_AWAIT, (source.replaced(node, text),))
 

@@ -206,7 +206,7 @@ def test_a_function_that_needs_other_variables_of_its_surroundings_is_not_exchan
     assert exchanges(text(file, "x + step + 5", "x + 5"), "make", live) is None
 
 
-def test_a_function_nobody_has_made_is_not_exchanged(file: Path) -> None:
+def test_a_function_that_does_not_exist_is_not_exchanged(file: Path) -> None:
     live = LiveCode(file.parent)
 
     assert exchanges(text(file, "x + 1\n", "x - 1\n"), "no_such", live) is None
