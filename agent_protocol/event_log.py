@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class EventLog:
-    """Stores what an agent emits and tells subscribers, in that order.
+    """Stores what an agent emits, then passes it to the subscribers.
 
     Not for use from several threads: everything happens in the caller's.
     """

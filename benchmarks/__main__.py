@@ -34,7 +34,7 @@ MEASUREMENTS: Final = {
 
 
 class _Measure(Protocol):
-    def __call__(self, *, quick: bool, tell: Callable[[str], None]) -> Section: ...
+    def __call__(self, *, quick: bool, progress: Callable[[str], None]) -> Section: ...
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in asked.names or MEASUREMENTS:
         try:
             measure = cast("_Measure", import_module(MEASUREMENTS[name]).measure)
-            section = measure(quick=asked.quick, tell=_tell)
+            section = measure(quick=asked.quick, progress=_progress)
         except Exception as error:  # noqa: BLE001 - a border: the other measurements go on
             foreseen = isinstance(error, MeasurementError)
             problem = str(error) if foreseen else f"{type(error).__name__}: {error}"
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _tell(what: str) -> None:
+def _progress(what: str) -> None:
     print(what, file=sys.stderr, flush=True)
 
 

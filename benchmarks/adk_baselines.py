@@ -317,14 +317,14 @@ async def _conversation(
     runner = Runner(app=App(name=_APP, root_agent=root), session_service=sessions)
     session = await sessions.create_session(app_name=_APP, user_id=_USER, session_id="s")
     for index in range(events):
-        await sessions.append_event(session, _told(index))
+        await sessions.append_event(session, _event(index))
     conversation = BareConversation(runner, session, gate)
     await conversation.begin()
     yield conversation
     await conversation.end()
 
 
-def _told(index: int) -> Event:
+def _event(index: int) -> Event:
     of_user = index % 2 == 0
     return Event(
         invocation_id=f"seed-{index // 2}",

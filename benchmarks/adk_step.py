@@ -26,7 +26,7 @@ SURPLUS: Final = Target(1.3)
 AGAINST_STOCK: Final = Target(10, "at least")
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """Both kinds of turn, all subjects by turns within each conversation."""
     from runtimes.adk.quiet import import_quietly
 
@@ -36,7 +36,7 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
     for kind, shown in kinds:
         found = []
         for repeat in range(1 if quick else 5):
-            tell(f"adk_step: {shown}, conversation {repeat + 1}")
+            progress(f"adk_step: {shown}, conversation {repeat + 1}")
             with asyncio.Runner(loop_factory=virtual_loop) as runner:
                 found.append(runner.run(_once(kind)))
         figures += _figures(shown, found)

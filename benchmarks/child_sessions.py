@@ -41,7 +41,7 @@ _INVOKE: Final = {"agent_name": "helper", "prompt": "Have a look."}
 
 
 class _Model:
-    """Answers agents with `complete_task`, and whoever else with words or with calls of agents."""
+    """Answers agents with `complete_task`, and the parent with text or with calls of agents."""
 
     def __init__(self) -> None:
         self.to_call = 0

@@ -31,16 +31,16 @@ RETURNS: Final = Target(1, "below")
 _ROOT: Final = Path(__file__).resolve().parents[1]
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """CPU of agents' sessions as ratios to a parent's turn; memory from a process of its own."""
     found = []
     for repeat in range(1 if quick else 5):
-        tell(f"children: session {repeat + 1}")
+        progress(f"children: session {repeat + 1}")
         with asyncio.Runner(loop_factory=virtual_loop) as runner:
             found.append(runner.run(_sampled()))
     figures = _costs(found)
     for runtime in RUNTIMES:
-        tell(f"children: {runtime}, {IN_SEQUENCE} in sequence")
+        progress(f"children: {runtime}, {IN_SEQUENCE} in sequence")
         figures += _memory(runtime, _kept_in_child(runtime))
     return Section(
         "children", figures, ("Milliseconds are this machine's; ratios are what counts.",)

@@ -24,7 +24,7 @@ const NEEDED = [
 
 // The core logs to the console; standard output is for the result alone.
 for (const level of ['log', 'debug', 'info', 'warn', 'error']) console[level] = () => {};
-// Whoever started this holds the other end: nothing is left running when it is gone.
+// The parent process holds the other end: this process ends with it.
 process.stdin.on('end', () => process.exit(1)).resume();
 
 async function importCore(folder) {
@@ -180,9 +180,9 @@ class Conversation {
 }
 
 // As sampling.sample does it for our runtimes: by turns, the first turn of a visit not counted.
-// Nothing is collected on purpose: it throws compiled code away, and the turns after it cost ten
-// times as much. Whoever starts this gives it room enough (--max-semi-space-size) that hardly any
-// collection falls into what is measured.
+// It does not call gc(): that throws compiled code away, and the turns after it cost ten times as
+// much. The parent process gives it so much room (--max-semi-space-size) that hardly any collection
+// falls into a measured turn.
 async function cpu(core, plan) {
   const window = plan.visits * (plan.block + 1);
   let order = [];

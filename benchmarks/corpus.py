@@ -40,19 +40,19 @@ class _Run:
     cpu: float
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """One worker against two, on the corpus and, unless quick, on 2000 copies of its cases."""
     if not CORPUS.is_dir():
         raise MeasurementError(f"no cassettes in {CORPUS.name}/")
     found: dict[int, list[_Run]] = {1: [], 2: []}
     for repeat in range(1 if quick else 3):
         for jobs, runs in found.items():
-            tell(f"corpus: -n {jobs}, run {repeat + 1}")
+            progress(f"corpus: -n {jobs}, run {repeat + 1}")
             runs.append(_run(CORPUS, jobs))
     figures = [figure for jobs, runs in found.items() for figure in _corpus_figures(jobs, runs)]
     figures.append(_speed_up("corpus", found))
     if not quick:
-        figures += _many(tell)
+        figures += _many(progress)
     remark = (
         f"{os.cpu_count()} cores. Wall time: whatever else the machine does is in it; CPU beside "
         "it is not disturbed as much."
@@ -78,12 +78,12 @@ def _speed_up(what: str, found: dict[int, list[_Run]]) -> Figure:
     return Figure(name=f"{what}: -n 1 / -n 2", value=one / two)
 
 
-def _many(tell: Callable[[str], None]) -> list[Figure]:
+def _many(progress: Callable[[str], None]) -> list[Figure]:
     with tempfile.TemporaryDirectory(prefix="parity-bench-") as folder:
         count = _copies(Path(folder))
         found: dict[int, list[_Run]] = {}
         for jobs in (1, 2):
-            tell(f"corpus: {count} cases, -n {jobs} (a minute or two)")
+            progress(f"corpus: {count} cases, -n {jobs} (a minute or two)")
             found[jobs] = [_run(Path(folder), jobs)]
     figures = [
         Figure(name=f"{count} cases, -n {jobs}", value=runs[0].wall, unit="s wall")

@@ -1,10 +1,9 @@
-"""How often the explainer is right: every fault of the catalogue, put in and explained.
+"""How often the explainer is right about a case with a seeded fault.
 
-What is right stands in `fault_seams.toml`, by what a fault spoils. The cases that show a fault are
-the first of its own class that differ, up to four of them. The faults fall into two halves by the
-hash of their names: rules were made with one half before their eyes, the other says how they do
-with faults that nobody had in mind. Which rules speak plainly was decided by counting, and is
-counted again here, rule by rule.
+`fault_seams.toml` has the right seams of each fault. A fault is explained in the first cases of its
+own class that show it, up to four. The hash of their names divides the faults in two halves: one
+was used to write the rules, the other shows how the rules do with new faults. The rules are also
+counted one by one, as a count decides which of them are sure.
 """
 
 from __future__ import annotations
@@ -13,7 +12,8 @@ import hashlib
 import tempfile
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 from functools import cache
 from itertools import islice
@@ -21,15 +21,16 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.figures import Figure, MeasurementError, Section, Target
-from harness.cassette.find import CassetteFile, find_cassettes
+from harness.cassette.find import find_cassettes
 from harness.detection.explaining import explanations_of
 from harness.detection.families import own_first
+from harness.detection.good import Corpus
 from harness.detection.reach import wrapped_by
 from harness.experiment.backend import real_backend
 from harness.explain import Explanation, Seam
-from harness.faults.catalogue import faults
+from harness.faults.catalogue import CatalogueAt, faults
 from harness.parity.divergence import ChannelName
-from harness.parity.waivers import Waivers, load_waivers
+from harness.parity.waivers import load_waivers
 from harness.triage.places import lies_at, places_of
 from seeded_faults import Fault, Site
 
@@ -46,15 +47,14 @@ TARGETS: Final = {
     "services": {"wrong, sure": Target(3)},
 }
 _CASES: Final = 4
-"""How many findings of one fault are counted."""
+"""Findings of one fault that are counted."""
 _NEAR: Final = 40
-"""Among how many cassettes, those of a fault's own class first, others than the first are sought:
-a fault that one cassette alone shows would be played in all of them."""
+"""Cassettes in which findings after the first one are sought, those of the fault's class first."""
 _EVERY: Final = 20
-"""Of a quick measurement: one fault of so many."""
+"""A quick measurement takes one of so many faults."""
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """Explain every observable fault and count what the explanations say."""
     files = tuple(find_cassettes([ROOT / "cassettes"])) if (ROOT / "cassettes").is_dir() else ()
     if not files:
@@ -72,8 +72,16 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
             if not accepted or (quick and number % _EVERY):
                 continue
             if number % 20 == 0:
-                tell(f"explaining: {number} of {len(chosen)} faults")
-            for place, found in enumerate(_told(fault, files, waivers, Path(kept))):
+                progress(f"explaining: {number} of {len(chosen)} faults")
+            corpus = Corpus(
+                catalogue=CatalogueAt(),
+                files=files,
+                trusted=frozenset(),
+                waivers=waivers,
+                kept=Path(kept),
+                baselines=BASELINES,
+            )
+            for place, found in enumerate(_explanations(fault, corpus)):
                 part = f"{_site(fault)}, {_half(fault)}"
                 seams.setdefault(part, Counter())[outcome_of(found, accepted)] += 1
                 named.setdefault(_site(fault), Counter())[names_file(fault, found.seam)] += 1
@@ -97,29 +105,24 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
     )
 
 
-def _told(
-    fault: Fault, files: Sequence[CassetteFile], waivers: Waivers, kept: Path
-) -> Iterator[Explanation]:
-    """What is said of the first case that shows a fault, then of a few more."""
-
-    def among(some: Sequence[CassetteFile]) -> Iterator[tuple[str, Explanation]]:
-        return explanations_of(fault, some, waivers, kept=kept, baselines=BASELINES)
-
-    first, explanation = next(among(files), ("", None))
+def _explanations(fault: Fault, corpus: Corpus) -> Iterator[Explanation]:
+    """The explanations of the first case that shows a fault, then of a few more."""
+    first, explanation = next(explanations_of(fault, corpus), ("", None))
     if explanation is None:
         return
     yield explanation
-    near = among(own_first(files, fault.behaviour)[:_NEAR])
+    files = own_first(corpus.files, fault.behaviour)[:_NEAR]
+    near = explanations_of(fault, replace(corpus, files=tuple(files)))
     yield from islice((found for name, found in near if name != first), _CASES - 1)
 
 
 def accepted_channels(fault: Fault) -> frozenset[ChannelName]:
-    """The channels in which a fault may show first; none where nobody has said."""
+    """The channels in which a fault may show first; empty where the table has none."""
     return frozenset(map(ChannelName, _table()["channels"].get(fault.name, [])))
 
 
 def accepted_seams(fault: Fault) -> frozenset[Seam]:
-    """The seams that are right for a fault; none where nobody has said."""
+    """The seams that are right for a fault; empty where the table has none."""
     table = _table()
     if fault.site is not Site.SERVICE:
         return frozenset(map(Seam, table["runtimes"].get(fault.name, [])))

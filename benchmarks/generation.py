@@ -47,24 +47,26 @@ _DATE: Final = date(2026, 11, 22)
 _STAGES: Final = ("draw", "run", "compare")
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """Blocks in this process, stage by stage; the command on one and two workers; one finding."""
     waivers = load_waivers(_WAIVERS if _WAIVERS.is_file() else None, as_of=_DATE)
     real_backend().preload(SIDES)
-    tell("generation: warming up")
+    progress("generation: warming up")
     _blocks(1, waivers, examples=6)
     passes = []
     for repeat in range(1 if quick else 3):
         count = 1 if quick else 4
-        tell(f"generation: {count * BLOCK_EXAMPLES} scenarios in one process, pass {repeat + 1}")
+        progress(
+            f"generation: {count * BLOCK_EXAMPLES} scenarios in one process, pass {repeat + 1}"
+        )
         passes.append(_blocks(count, waivers))
     walls: dict[int, list[float]] = {1: [], 2: []}
     examples = 50 if quick else 250
     for repeat in range(1 if quick else 3):
         for jobs, found in walls.items():
-            tell(f"generation: {examples} scenarios, -n {jobs}, run {repeat + 1}")
+            progress(f"generation: {examples} scenarios, -n {jobs}, run {repeat + 1}")
             found.append(_command(examples, jobs))
-    tell("generation: a finding is made small")
+    progress("generation: a finding is made small")
     shrunk, seconds = _shrunk(waivers)
     return Section(
         "generation",

@@ -47,17 +47,17 @@ class _Watch:
         self.spent[what] += time.process_time_ns() - begun
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """Run the corpus as `parity run` does with one job, taking the time of each stage."""
     files = find_cassettes([CORPUS]) if CORPUS.is_dir() else []
     if not files:
         raise MeasurementError(f"no cassettes in {CORPUS.name}/")
     real_backend().preload(("legacy", "adk"))
-    tell("harness: warming up")
+    progress("harness: warming up")
     _pass(files[: max(8, len(files) // 8)])
     found = []
     for repeat in range(1 if quick else 5):
-        tell(f"harness: {len(files)} cassettes, pass {repeat + 1}")
+        progress(f"harness: {len(files)} cassettes, pass {repeat + 1}")
         found.append(_pass(files))
     return _section(median_of(found), len(files))
 

@@ -17,9 +17,9 @@ ANSWER: Final = Target(0.3, "below")
 RUNS: Final = 7
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """The median of seven runs; one before them fills the caches."""
-    tell(f"help: {RUNS} runs")
+    progress(f"help: {RUNS} runs")
     walls = [_once() for _ in range(RUNS + 1)][1:]
     figure = Figure(
         name="parity --help, median of 7",

@@ -3,9 +3,9 @@
 `python -m benchmarks.kills --runs 100`. Each run replays a few cassettes, is killed with SIGKILL
 (or SIGTERM, with `--signal TERM`) at a moment that a seeded generator chose, and is gone on with
 until it ends. What must hold: a case whose `finished` line was whole is not run again, the results
-of the resumed journal are those of a run that nobody killed, no process is left, no folder is left
-after the next start, and nothing is printed that looks like a traceback. This process adopts what a
-killed one leaves behind (`PR_SET_CHILD_SUBREAPER`, Linux), so that it can wait for every last one.
+of the resumed journal are those of an undisturbed run, no process is left, no folder is left after
+the next start, and no traceback is printed. This process adopts the children of a killed one
+(`PR_SET_CHILD_SUBREAPER`, Linux), so that it can wait for all of them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Setting:
     folder: Path
     """Where journals go, and where it is run."""
     expected: dict[str, str]
-    """Cassette to its `finished` line, of a run that nobody killed."""
+    """Cassette to its `finished` line in an undisturbed run."""
     number: signal.Signals = signal.SIGKILL
     """The signal that ends it."""
 
@@ -126,7 +126,7 @@ def killed_run(setting: Setting, number: int, after_s: float) -> Kill:
     kill.problems += [f"{name} was judged again" for name in _twice(journal)]
     kill.problems += [f"{name} was lost" for name in before if after.get(name) != before[name]]
     if after != setting.expected:
-        kill.problems.append("the resumed journal is not that of a run that nobody killed")
+        kill.problems.append("the resumed journal is not that of an undisturbed run")
     _, left = _wait_for_orphans()
     kill.problems += [f"left running after --resume: {name}" for name in left]
     kill.problems += [f"left after --resume: {name}" for name in _folders(setting)]
@@ -203,14 +203,14 @@ def measured(
     jobs: Sequence[int],
     number: signal.Signals = signal.SIGKILL,
 ) -> int:
-    """Kill so many runs, tell what came of it, and return with how many something was wrong.
+    """Kill runs, print the results, and return the number of runs with a problem.
 
     Args:
         base: The command of a run, without `-n` and without a journal.
-        folder: Where it is run.
-        runs: How many are killed.
-        seed: Of the moments.
-        jobs: What `-n` says, by turns.
+        folder: The working folder.
+        runs: How many runs to kill.
+        seed: Seed of the moments.
+        jobs: Values of `-n`, by turns.
         number: The signal that ends a run.
 
     Raises:
@@ -227,7 +227,7 @@ def measured(
         took = time.perf_counter() - begun
         expected = results_in(whole)
         if not expected:
-            raise MeasurementError(f"a run that nobody killed found nothing: {command}")
+            raise MeasurementError(f"an undisturbed run found nothing: {command}")
         setting = Setting(command=command, folder=folder, expected=expected, number=number)
         settings[count] = setting, took
         print(f"-n {count}: {len(expected)} cases in {took:.1f} s, undisturbed", flush=True)
@@ -252,7 +252,7 @@ def measured(
 
 
 def main() -> int:
-    """Kill runs and tell what came of it; 1 if anything did not hold."""
+    """Kill runs and print the results; 1 if there was a problem."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks.kills")
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)

@@ -33,14 +33,14 @@ _ROOT: Final = Path(__file__).resolve().parents[1]
 _MB: Final = 1024 * 1024
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """Resident size from one child, allocations from another: tracing would swell the first."""
     turns = TURNS // 5 if quick else TURNS
     figures: list[Figure] = []
     kinds: tuple[tuple[Kind, str], ...] = (("text", "text"), ("tool", "tool call"))
     for kind, shown in kinds:
         for runtime in ("legacy", "adk"):
-            tell(f"memory: {runtime}, {shown}, {turns} turns")
+            progress(f"memory: {runtime}, {shown}, {turns} turns")
             plain = converse_in_child(runtime, kind, turns, "rss")
             traced = converse_in_child(runtime, kind, turns, "trace")
             where = f"{runtime}, {shown}"
@@ -54,7 +54,7 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
                     unit="KB",
                 ),
             ]
-    figures += _busy(BUSY_TURNS // 5 if quick else BUSY_TURNS, tell)
+    figures += _busy(BUSY_TURNS // 5 if quick else BUSY_TURNS, progress)
     remark = (
         f"{turns} turns; growth is counted from turn {WARM_UP}. The target, a quarter of the "
         "published core's memory, is judged by `published_core`, which measures both."
@@ -62,11 +62,11 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
     return Section("memory", figures, (remark,))
 
 
-def _busy(turns: int, tell: Callable[[str], None]) -> list[Figure]:
+def _busy(turns: int, progress: Callable[[str], None]) -> list[Figure]:
     """All services on: what stays of each turn, against the large output that it had."""
     figures: list[Figure] = []
     for runtime in ("legacy", "adk"):
-        tell(f"memory: {runtime}, all services on, {turns} turns")
+        progress(f"memory: {runtime}, all services on, {turns} turns")
         found = converse_in_child(runtime, BUSY, turns, "trace")
         where = f"{runtime}, all services on"
         measured = turns - BUSY_WARM_UP

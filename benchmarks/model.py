@@ -59,7 +59,7 @@ class Gate:
         self._go.set()
 
     def fail(self, problem: str) -> None:
-        """The loop ended by itself: nobody must wait for its next request."""
+        """The loop ended by itself: stop waiting for its next request."""
         self._problem = problem
         self._arrived.set()
 

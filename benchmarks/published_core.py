@@ -86,7 +86,7 @@ class Core:
             return found
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """Text turns of all three, each repeat in one go; nothing where node or the core is missing."""
     try:
         core = Core(find_node(), package_folder(DEFAULT_VERSION))
@@ -95,10 +95,10 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
     asked: JsonObject = {"message": _MESSAGE, "chunks": asyncio.run(_answer())}
     repeats = []
     for repeat in range(1 if quick else REPEATS):
-        tell(f"published_core: conversation {repeat + 1}")
+        progress(f"published_core: conversation {repeat + 1}")
         repeats.append(_cpu(core, asked, core_first=repeat % 2 == 1))
     count = memory.TURNS // 5 if quick else memory.TURNS
-    tell(f"published_core: memory, {count} turns")
+    progress(f"published_core: memory, {count} turns")
     figures = cpu_figures(repeats) + memory_figures(_memory(core, asked, count), judged=not quick)
     return Section("published_core", figures, (f"{DEFAULT_VERSION}; memory of {count} turns.",))
 
@@ -127,7 +127,7 @@ def _cpu(core: Core, asked: JsonObject, *, core_first: bool) -> dict[str, float]
 
 
 def _memory(core: Core, asked: JsonObject, count: int) -> dict[str, Mapping[str, int]]:
-    """Bytes by `start`, `end` and what else each side tells, by name."""
+    """Side to its bytes at `start`, `end` and other points."""
     plan = {**asked, "way": "rss", "turns": count, "warmUp": memory.WARM_UP}
     found = {name: memory.converse_in_child(name, "text", count, "rss") for name in turns.RUNTIMES}
     return {CORE: core.run(plan, flags=["--expose-gc"]), **found}

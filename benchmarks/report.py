@@ -71,10 +71,10 @@ class Runs:
     seconds: float
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """Run, build three times, open in a browser if there is one."""
     count = CASES // 5 if quick else CASES
-    tell(f"report: {count} cases through both runtimes")
+    progress(f"report: {count} cases through both runtimes")
     runs = judged(count)
     report = RunReport(
         control="legacy",
@@ -83,7 +83,7 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
         planned=len(runs.cases),
         files=runs.files,
     )
-    tell("report: building")
+    progress("report: building")
     page, seconds = "", []
     for _ in range(3):
         with gc_paused():
@@ -99,7 +99,7 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
         Figure(name="size, per case", value=size / count / 1000, unit="kB"),
         Figure(name="size", value=size / 1e6, unit="MB"),
     ]
-    found, remarks = _opened(page, count, tell)
+    found, remarks = _opened(page, count, progress)
     return Section(
         "report", [*figures, *found], (f"{count} cases, all of them divergent.", *remarks)
     )
@@ -152,7 +152,7 @@ def _shorter(value: Any, key: str = "") -> Any:
 
 
 def _opened(
-    page: str, count: int, tell: Callable[[str], None]
+    page: str, count: int, progress: Callable[[str], None]
 ) -> tuple[list[Figure], tuple[str, ...]]:
     try:
         from selenium import webdriver
@@ -161,7 +161,7 @@ def _opened(
     chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if chromium is None or driver is None:
         return [], ("Not opened: that takes chromium and chromium-driver (Debian's packages).",)
-    tell("report: opening it in Chromium")
+    progress("report: opening it in Chromium")
     with tempfile.TemporaryDirectory() as folder, _browser(webdriver, chromium, driver) as browser:
         file = Path(folder, "index.html")
         file.write_text(page, "utf-8")

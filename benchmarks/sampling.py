@@ -28,7 +28,7 @@ class Subject(Protocol):
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Collect now, and not again before the end: a collection would hit whoever is next."""
+    """Collect now, and not again before the end, so that no turn pays for a collection."""
     gc.collect()
     was_on = gc.isenabled()
     gc.disable()

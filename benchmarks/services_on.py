@@ -36,12 +36,12 @@ Costs = Mapping[str, Sequence[float]]
 """`name@turn` to seconds of CPU of each turn of the window."""
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """Everything on, what a hook adds, what loop detection adds, and the services alone."""
     turns = EARLY if quick else TURNS
     figures: list[Figure] = []
     remarks = [f"{WINDOW} turns from each turn on; a quiet turn is the median, masking not in it."]
-    tell(f"services: everything on, {turns[-1]} turns")
+    progress(f"services: everything on, {turns[-1]} turns")
     everything = {name: (name, Equipment()) for name in RUNTIMES}
     costs = dict(_conversations(everything, turns))
     figures += _growth(RUNTIMES, turns, costs)
@@ -51,14 +51,14 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
         remarks.append(f"Without the {CORE}: {missing}.")
     else:
         core_turns = EARLY if quick else CORE_TURNS
-        tell(f"services: the {CORE}, {core_turns[-1]} turns")
+        progress(f"services: the {CORE}, {core_turns[-1]} turns")
         found = core.run(core_plan(core_turns, WINDOW), deadline_s=DEADLINE_S)
         costs |= {f"{CORE}@{turn}": seconds for turn, seconds in found.items()}
         figures += _growth([CORE], core_turns, costs)
         figures += _against_core([turn for turn in core_turns if turn in turns], costs)
-    tell("services: a hook, and no loop detection")
+    progress("services: a hook, and no loop detection")
     figures += _equipped()
-    tell("services: masking and loop detection alone")
+    progress("services: masking and loop detection alone")
     figures += detector_costs(TURNS)
     return Section("services", figures, remarks)
 

@@ -24,13 +24,13 @@ KINDS: Final[tuple[tuple[Kind, str], ...]] = (("text", "text"), ("tool", "tool c
 FLAT: Final = Target(1.3)
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """Two runtimes, three places in a conversation, two kinds of turn; ratios of medians."""
     figures: list[Figure] = []
     for kind, shown in KINDS:
         found = []
         for repeat in range(1 if quick else 5):
-            tell(f"turns: {shown}, conversation {repeat + 1}")
+            progress(f"turns: {shown}, conversation {repeat + 1}")
             with asyncio.Runner(loop_factory=virtual_loop) as runner:
                 found.append(runner.run(sampled_turns(kind)))
         figures += _figures(shown, found)

@@ -64,7 +64,7 @@ class Pass:
         return len(chosen) / sum(self.seconds[name] for name in chosen)
 
 
-def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """The three by turns, each repeat in one go; nothing where node or the core is missing."""
     try:
         check_runtime("upstream")
@@ -79,13 +79,13 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
     warm, cold, walls = [], [], []
     try:
         for repeat in range(1 if quick else REPEATS):
-            tell(f"upstream: {len(files)} cassettes, pass {repeat + 1}")
+            progress(f"upstream: {len(files)} cassettes, pass {repeat + 1}")
             passed(sample[:1], _run)
             warm.append(passed(files, _run))
-            tell(f"upstream: {len(sample)} cassettes in a new process each, pass {repeat + 1}")
+            progress(f"upstream: {len(sample)} cassettes in a new process each, pass {repeat + 1}")
             pool.close_idle()
             cold.append(passed(sample, _run_cold))
-            tell(f"upstream: {len(files)} cassettes, {JOBS} workers, run {repeat + 1}")
+            progress(f"upstream: {len(files)} cassettes, {JOBS} workers, run {repeat + 1}")
             walls.append(_traced(files))
     finally:
         pool.close_idle()

@@ -1,19 +1,19 @@
-"""`parity`: the command line. Commands live in `harness.commands` and are imported when used."""
+"""`parity`: the command line; `harness.command_line` declares the commands."""
 
 from __future__ import annotations
 
-import importlib
 import logging
 import os
 import sys
-from collections.abc import Mapping
 from difflib import get_close_matches
 from io import StringIO
+from types import ModuleType
 from typing import Final
 
 import click
 
 from harness.collector import collect_seldom
+from harness.command_line import agents, corpus, evidence, run_and_read, search
 from harness.debug_log import log_debug
 from harness.errors import HarnessError, in_short
 from harness.output import StandardOutput
@@ -28,93 +28,54 @@ _USAGE: Final = 2
 _UNDECIDED: Final = 3
 _INTERRUPTED: Final = 130
 
-_COMMANDS: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
-    "run and read": {
-        "run": ("run:run", "Replay cassettes through two runtimes and compare."),
-        "report": ("report:report", "Show the report of a run from its journal; runs nothing."),
-        "show-report": ("show_report:show_report", "Open a report's page in the browser."),
-        "history": ("history:history", "List the verdicts of a cassette in past runs."),
-        "merge": ("merge:merge", "Join the journals of one run's shards, and judge the whole."),
-        "trace": ("trace:trace", "Write everything that one runtime does with cassettes."),
-        "diff": ("diff:diff", "Compare two trace documents, written by `parity trace`."),
-        "bisect": ("bisect:bisect", "Find the first revision in which CASSETTE is red."),
-    },
-    "corpus": {
-        "list": ("corpus:list_", "List cassettes: name, phase and note."),
-        "show": ("corpus:show", "Show one cassette as YAML, its macros expanded."),
-        "check": ("corpus:check", "Check cassettes: their form, secrets, declared behaviours."),
-        "import": ("importing:import_", "Make cassettes of recorded `.responses` files."),
-        "adopt": ("adopt:adopt", "Make a finding a cassette of the corpus in ./cassettes."),
-        "waive": ("waive:waive", "Propose the waiver of a difference that is accepted."),
-        "baseline": ("baseline:baseline", "Keep what a runtime does, to compare without it later."),
-    },
-    "search": {
-        "generate": (
-            "generate:generate",
-            "Draw scenarios and keep those on which runtimes differ.",
-        ),
-        "shrink": ("shrink:shrink", "Make a failing cassette as small as it can be."),
-        "orders": ("orders:orders", "Complete parallel work in every order, and compare."),
-        "faults": ("faults:faults", "Break the runtimes on purpose, and count what is noticed."),
-        "mutants": ("mutants:mutants", "Draw small edits of the source, and count those found."),
-    },
-    "evidence": {
-        "measure": ("measure:measure", "Run what the gate lacks for a phase, and ask the gate."),
-        "gate": ("gate:gate", "Say whether a rollout phase may be flipped, and why."),
-        "sign": ("sign:sign", "Sign the gate's yes to a phase, and add it to the records."),
-        "verify": ("verify:verify", "Say whether a signed record holds here and now."),
-        "revoke": ("revoke:revoke", "Revoke a signed record."),
-        "keygen": ("keygen:keygen", "Make a pair of Ed25519 keys."),
-        "can-flip": ("can_flip:can_flip", "Say whether the signed records allow a flag."),
-    },
-    "agents": {
-        "agent": ("agent:agent", "Ask an agent to do something in the current folder."),
-        "record": ("record:record", "Run the agent as `parity agent` does, and keep a cassette."),
-        "upstream": ("upstream:upstream", "Install, list, remove versions of the published core."),
-    },
+_HEADINGS: Final = {
+    "run and read": run_and_read,
+    "corpus": corpus,
+    "search": search,
+    "evidence": evidence,
+    "agents": agents,
 }
-"""Heading of `parity --help` to its commands: the module and function of each, and its short help.
+"""Heading of `parity --help` to the module that declares its commands, in their order."""
 
-Only the command that is called is imported.
-"""
-_TARGETS: Final = {
-    name: target for rows in _COMMANDS.values() for name, (target, _) in rows.items()
-}
+
+def _commands(module: ModuleType) -> dict[str, click.Command]:
+    """The commands that a module declares, by name, without parts of commands."""
+    found = [each for each in vars(module).values() if isinstance(each, click.Command)]
+    parts = [part for each in found for part in getattr(each, "commands", {}).values()]
+    return {str(each.name): each for each in found if each not in parts}
 
 
 class _Commands(click.Group):
-    """Imports a command when it is asked for, and turns errors into exit codes.
+    """Finds a command by its name, and turns errors into exit codes.
 
-    1 is left to the commands, for which it says `divergent`: no exception ends with it.
+    1 means `divergent` and is the commands' own: no exception ends with it.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_TARGETS)
+        return [name for module in _HEADINGS.values() for name in _commands(module)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _TARGETS:
-            return None
-        module, _, name = _TARGETS[cmd_name].partition(":")
-        command = getattr(importlib.import_module(f"harness.commands.{module}"), name)
-        return command if isinstance(command, click.Command) else None
+        found = (_commands(module).get(cmd_name) for module in _HEADINGS.values())
+        return next((each for each in found if each is not None), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under their headings; imports none of them."""
-        width = max(map(len, _TARGETS))
-        for heading, rows in _COMMANDS.items():
+        """Write the commands under their headings, each with the first sentence of its help."""
+        width = max(map(len, self.list_commands(ctx)))
+        for heading, module in _HEADINGS.items():
+            rows = _commands(module).items()
             with formatter.section(f"Commands, {heading}"):
                 formatter.write_dl(
-                    [(f"{name:<{width}}", words) for name, (_, words) in rows.items()]
+                    [(f"{name:<{width}}", each.get_short_help_str(80)) for name, each in rows]
                 )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first word names; an unknown one gets the nearest names."""
-        if args and not args[0].startswith("-") and args[0] not in _TARGETS:
-            near = get_close_matches(args[0], _TARGETS)
-            listed = " or ".join(repr(name) for name in near)
-            hint = f" Did you mean {listed}?" if near else ""
+        known = self.list_commands(ctx)
+        if args and not args[0].startswith("-") and args[0] not in known:
+            listed = " or ".join(repr(name) for name in get_close_matches(args[0], known))
+            hint = f" Did you mean {listed}?" if listed else ""
             ctx.fail(f"No such command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 

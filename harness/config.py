@@ -1,6 +1,6 @@
 """Where things are: the corpus, the waivers, what is trusted, and what build this is.
 
-Read by the commands only; below them everybody is handed plain values.
+Only commands read this module; all others receive plain values.
 """
 
 from __future__ import annotations

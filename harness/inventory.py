@@ -1,8 +1,8 @@
-"""What a verdict rests on: code, corpus and rules by digest, the machine and its packages by name.
+"""What a verdict depends on: code, corpus and rules by digest, machine and packages by name.
 
-An `Inventory` says of each component which files it has and what is in them, so that two of them
-can be told apart by the very file, waiver or package. Two that are equal are of runs that can be
-put together.
+An `Inventory` lists the files of each component with their digests, so that a difference between
+two inventories names the file, waiver or package. The results of runs with equal inventories can be
+merged.
 """
 
 from __future__ import annotations
@@ -96,13 +96,13 @@ class Inventory:
 
     def differences(self, now: Inventory) -> list[str]:
         """In what two inventories differ, in words; `self` is the earlier one."""
-        told = []
+        found = []
         for name in dict.fromkeys([*self.components, *now.components]):
             was = self.components.get(name, Component())
             is_now = now.components.get(name, Component())
             if was.digest != is_now.digest:
-                told.append(f"{name}: {_in_words(was.names, is_now.names)}")
-        return told
+                found.append(f"{name}: {_in_words(was.names, is_now.names)}")
+        return found
 
 
 def changes(was: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
@@ -119,11 +119,11 @@ def changes(was: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
 
 
 def _in_words(was: Mapping[str, str], now: Mapping[str, str]) -> str:
-    told = [f"{name} {word}" for name, word in changes(was, now).items()]
-    if not told:
+    found = [f"{name} {word}" for name, word in changes(was, now).items()]
+    if not found:
         return "changed, in nothing that has a name"
-    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
-    return ", ".join(told[:_NAMED]) + more
+    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    return ", ".join(found[:_NAMED]) + more
 
 
 @cache
@@ -179,7 +179,7 @@ def helpers_component(cassettes: Iterable[tuple[str, Path]]) -> Component:
 def waivers_component(file: Path | None) -> Component:
     """The waivers file, and each waiver in it by its id; `None` is none at all.
 
-    A file that is no such file has no parts: whoever judges by it says what is wrong with it.
+    A file of another form has no parts: `load_waivers` reports what is wrong with it.
     """
     if file is None or not file.exists():
         return Component()
@@ -229,7 +229,7 @@ def environment(sides: Sequence[str] = ()) -> dict[str, str]:
 
 @cache
 def installed_distributions() -> Mapping[str, str]:
-    """Every installed distribution by version, as the names of their folders tell, sorted.
+    """Every installed distribution by version, read from the names of the folders, sorted.
 
     Reading the metadata of each would take longer than all the rest of an inventory.
     """
@@ -279,7 +279,7 @@ def _normal(name: str) -> str:
 
 @cache
 def _node_version() -> str:
-    """What node says it is; empty where none is found: whoever runs the core says that better."""
+    """The version of node; empty where none is found, which opening the core reports."""
     try:
         return node_version()
     except UpstreamUnavailable:

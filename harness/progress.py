@@ -140,8 +140,13 @@ class ProgressLine(ABC):
         return self
 
     def __exit__(self, *raised: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Remove the live line; does nothing the second time."""
         if self._bar is not None:
             self._bar.stop()
+            self._bar = None
 
     def _write(self, words: str) -> None:
         print(printable(words), file=self._stream, flush=True)

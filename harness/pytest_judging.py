@@ -32,6 +32,7 @@ from harness.report.tally import Tally
 from harness.report.words import headline, reasons, untrusted
 from harness.sides import baseline_folder
 from harness.triage.blame import blame
+from harness.whole_file import writable_file
 
 __all__ = [
     "asked_for",
@@ -70,23 +71,17 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
     waivers = Path(texts["waivers"]) if texts["waivers"] else None
     checks.sides(real_backend(), control, candidate)
     load_waivers(waivers, as_of=as_of)
-    checks.writable_file(journal, "--parity-journal")
+    writable_file(journal, "--parity-journal")
     return RunPlan(
         control=control,
         candidate=candidate,
         phase=phase,
-        expr=None,
         # Of `tests/x.yaml::name` only the file is a path.
         paths=tuple(Path(path.partition("::")[0]) for path in paths),
-        jobs=1,
         limits=limits,
         trust=trust,
         repeat=int(repeat),
-        shard="",
-        last_failed=False,
-        resume=False,
         journal=journal,
-        keep=False,
         waivers_file=waivers,
         as_of=as_of,
         started_at=now,
@@ -139,15 +134,12 @@ def settled_alone(plan: RunPlan, result: CaseResult) -> CaseResult:
 
 def description(plan: RunPlan, result: CaseResult, file: CassetteFile) -> str:
     """Why a settled case is not parity, in the explainer's words, and how to see it again."""
-    options = ["--trust"] if plan.trust else []
-    if plan.waivers_file is not None:
-        options += ["--waivers", str(plan.waivers_file)]
     alone = RunReport(
         control=plan.control,
         candidate=plan.candidate,
         cases=(result,),
         files={result.cassette: str(file.path)},
-        options=options,
+        options=reproducing_options(plan.trust, plan.waivers_file),
     )
     head = f"{result.verdict.value}: {printable(result.cassette)}"
     return "\n".join([head, *reasons(alone, result), f"reproduce: {alone.reproduce(result)}"])
@@ -181,7 +173,7 @@ def session_report(
         waivers,
         given=len(results) + len(problems),
         files={file.name: str(file.path) for file in files},
-        options=reproducing_options(header, plan.waivers_file),
+        options=reproducing_options(header.trust, plan.waivers_file),
     )
     return with_past(report, inventory, waivers)
 

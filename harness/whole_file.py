@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
+import tempfile
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -11,8 +13,9 @@ from typing import Final
 
 from harness.errors import UsageError
 from services.private_files import open_private
+from services.redaction import redacted_value
 
-__all__ = ["write_asked_for", "write_whole"]
+__all__ = ["writable_file", "writable_folder", "write_asked_for", "write_json", "write_whole"]
 
 _DRAFTS: Final = count(1)
 _STREAMS: Final = ("/dev/fd/", "/dev/std", "/proc/")
@@ -58,6 +61,45 @@ def write_asked_for(file: Path, content: str, option: str) -> None:
         write_whole(file, content)
     except OSError as error:
         problem = f"{file} cannot be written: {error.strerror}"
+        raise UsageError(problem, f"choose another place with {option}") from error
+
+
+def write_json(file: Path, document: object) -> None:
+    """Write `document`, without secrets, to the file that the user named with `--json`.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    write_asked_for(file, json.dumps(redacted_value(document), indent=1) + "\n", "--json")
+
+
+def writable_file(file: Path | None, option: str) -> None:
+    """Find out before a run whether its report can be written; makes the folder.
+
+    Raises:
+        UsageError: naming the option to change.
+    """
+    if file is None:
+        return
+    if file.is_dir() or (file.exists() and not os.access(file, os.W_OK)):
+        raise UsageError(f"{file} cannot be written", f"choose another file with {option}")
+    writable_folder(file.parent, option)
+
+
+def writable_folder(folder: Path | None, option: str) -> None:
+    """The same for a folder.
+
+    Raises:
+        UsageError: naming the option to change.
+    """
+    if folder is None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        problem = f"the folder {folder} cannot be written to: {error.strerror}"
         raise UsageError(problem, f"choose another place with {option}") from error
 
 

@@ -1,7 +1,7 @@
-"""Imported for its effect: our packages come from the folder in which this one lies.
+"""Import this module to get our packages from the folder of this package.
 
-`sys.path` may begin with a folder of the user that holds a `harness` or a `services` (PYTHONPATH,
-`python -m`). Only a process that is ours imports this module, never the interpreter of a user.
+`sys.path` may begin with a folder of the user that has a `harness` or `services` (PYTHONPATH,
+`python -m`). Only processes of this project import this module, never the user's interpreter.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""The pytest plugin: `pytest --parity` takes cassettes for tests, in any project.
+"""The pytest plugin: `pytest --parity` collects cassettes as tests, in any project.
 
-Loaded by pytest wherever this project is installed, so it imports nothing else of ours and does
-nothing without `--parity` (or `parity = true` in pytest's configuration). With it the packages of
-this project are imported in a process of their own: the user's project may have packages of the
-same names.
+pytest loads it wherever this project is installed, so it imports none of our other packages, and
+does nothing without `--parity` (or `parity = true` in pytest's configuration). A process of its own
+imports them, as the user's project may have packages of the same names.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Check what was asked for before anything is collected, and let the rest take part."""
+    """Check the options before anything is collected, and register the hooks."""
     if not _asked(config, "parity"):
         return
     from parity_entry.pytest_session import CassetteHooks
@@ -73,6 +72,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _asked(config: pytest.Config, name: str) -> object:
-    """What the command line says, else the configuration file."""
+    """The value of the command line, else of the configuration file."""
     value: object = config.getoption(name)
     return config.getini(name) if value is None else value

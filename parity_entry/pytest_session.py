@@ -1,9 +1,9 @@
-"""Cassettes as pytest's items: one for each file, judged as `parity run` judges it.
+"""Cassettes as pytest's items: one for each case, judged as by `parity run`.
 
-The judging is done by a process of ours (`parity_entry.serving`); here are its texts alone. What a
-case comes to travels with pytest's report of it, so that the process that shows the reports, which
-is another one under pytest-xdist, can settle the waivers over all cases, keep a journal, and say
-whose problem a red session is. An inconclusive case fails: it is not green, and a skip looks green.
+A process of ours judges them (`parity_entry.serving`). A case's result is attached to pytest's
+report, so that the reporting process (another one under pytest-xdist) can settle the waivers over
+all cases, write a journal, and say whose problem a red session is. An inconclusive case fails,
+because a skip would look green.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _TRAVELS: Final = "parity_result"
 
 
 class _NotParity(Exception):
-    """A case that is not parity. The message is complete as it stands."""
+    """A case that is not parity. The message is complete."""
 
 
 class CassetteFileNode(pytest.File):
@@ -39,7 +39,7 @@ class CassetteFileNode(pytest.File):
     serving: Serving
 
     def collect(self) -> Iterator[pytest.Item]:
-        """Its case and the variants of it, unless another phase was asked for.
+        """Its case and variants, unless the option for the phase excludes them.
 
         Raises:
             CollectError: the file cannot be looked at.
@@ -88,12 +88,12 @@ class CassetteItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Where it is, and what to call it."""
+        """File, line (none) and name."""
         return self.path, None, self.name
 
 
 class CassetteHooks:
-    """What takes part in a session with `--parity`."""
+    """The hooks of a session with `--parity`."""
 
     def __init__(self, config: pytest.Config, serving: Serving) -> None:
         self._serving = serving
@@ -105,7 +105,7 @@ class CassetteHooks:
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
     ) -> CassetteFileNode | None:
-        """Take a cassette for a test; a file that was named itself is one in any case."""
+        """Collect a cassette; any file that was named itself counts as one."""
         if file_path.suffix not in _SUFFIXES:
             return None
         if not (_is_cassette(file_path) or parent.session.isinitpath(file_path)):
@@ -118,7 +118,7 @@ class CassetteHooks:
     def pytest_runtest_makereport(
         self, item: pytest.Item
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Let a case's result travel with its report."""
+        """Attach a case's result to its report."""
         report = yield
         if isinstance(item, CassetteItem) and report.when == "call":
             kept = {name: item.outcome.get(name) for name in ("result", "problem")}
@@ -132,7 +132,7 @@ class CassetteHooks:
             self._outcomes[travels["case"]["name"]] = travels
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
-        """Settle the waivers over all cases, as they count; keep the journal."""
+        """Settle the waivers over all cases, and write the journal."""
         if not self._shows or not self._outcomes:
             return
         outcomes = [self._outcomes[name] for name in sorted(self._outcomes)]
@@ -145,7 +145,7 @@ class CassetteHooks:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say whose problem it is, if there is one."""
+        """Report whose problem it is, if there is one."""
         if self._lines:
             terminalreporter.section("cassettes")
         for line in self._lines:
@@ -153,7 +153,7 @@ class CassetteHooks:
 
 
 def _is_cassette(file: Path) -> bool:
-    """Whether the beginning of a regular file looks like a cassette's; nothing is waited for."""
+    """Whether a regular file begins like a cassette; does not block on pipes."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         with os.fdopen(descriptor, "rb") as stream:

@@ -1,6 +1,6 @@
 """The program of the process that judges the cassettes of a pytest session.
 
-Started by path, so that no folder is put on `sys.path` for it: see `parity_entry.serving`.
+It is started by path, so that Python adds no folder to `sys.path`: see `parity_entry.serving`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-# At the end: only this package is to be found there, and its name is its own.
+# At the end of the path: only this package, whose name is unique, must be found there.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 import_module("parity_entry.ours_first")
 

@@ -1,8 +1,8 @@
-"""The process that judges cassettes for a pytest session, as the session sees it.
+"""The client of the process that judges cassettes for a pytest session.
 
-The session runs in the user's interpreter, in which `harness` or `services` may be the user's own
-packages. So the cassettes are loaded, run and judged in a process of ours. Requests and answers are
-one line of JSON each; `harness.pytest_serving` answers them.
+The session runs in the user's interpreter, where `harness` or `services` may be the user's own
+packages. So a process of ours loads, runs and judges the cassettes. Requests and answers are one
+line of JSON each; `harness.pytest_serving` answers them.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _PROGRAM: Final = Path(__file__).with_name("serve.py")
 _GRACE_S: Final = 10.0
 """Seconds for the process to end its workers before it is killed."""
 _LAST_WORDS: Final = 2000
-"""Bytes of its standard error that are looked at for the reason of its end."""
+"""Bytes of its standard error that are searched for the reason of its end."""
 
 
 class JudgeFailed(Exception):
-    """The process could not answer. The message is complete as it stands."""
+    """The process could not answer. The message is complete."""
 
 
 class Serving:
@@ -44,15 +44,15 @@ class Serving:
             start_new_session=True,
         )
         self._owed = 0
-        """Answers to requests that were given up."""
+        """Number of answers to requests that were interrupted."""
 
     def ask(self, request: str, **facts: Any) -> dict[str, Any]:
-        """What the process answers to a request; `facts` are JSON.
+        """Send a request, with `facts` as JSON, and return the answer.
 
-        A request that is interrupted, or given up for a timeout, is ended in the process too.
+        If the caller is interrupted, the process ends the request too.
 
         Raises:
-            JudgeFailed: the process has ended, or what it ran into has no answer.
+            JudgeFailed: the process has ended, or the request failed.
         """
         assert self._child.stdin is not None
         line = json.dumps({"request": request, **facts}).encode() + b"\n"

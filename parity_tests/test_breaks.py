@@ -44,7 +44,7 @@ def test_a_dropped_usage_event_is_found_in_the_events(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.contract("P-009")
-def test_a_consolidated_text_told_twice_is_found_in_the_events(
+def test_a_consolidated_text_emitted_twice_is_found_in_the_events(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     from agent_protocol.content import TextPart

@@ -60,7 +60,7 @@ def test_a_childs_event_out_of_order_is_found_in_the_children(
     held: list[Any] = []
 
     def late(self: Any, activity: Any) -> None:
-        """Tell the first call only after what follows it."""
+        """Emit the first call only after its successors."""
         held.append(activity)
         if len(held) > 1:
             whole(self, activity)

@@ -1,4 +1,4 @@
-"""Each runtime alone against the contract: what `AgentProtocol` promises, whoever keeps it."""
+"""Each runtime alone must keep the promises of `AgentProtocol`."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_a_send_of_another_kind_is_refused(runtime: str, payload: UpdateSend | A
 
 
 @RUNTIMES
-def test_a_subscriber_that_throws_disturbs_nobody(runtime: str) -> None:
+def test_a_subscriber_that_raises_does_not_disturb_the_others(runtime: str) -> None:
     async def scene() -> None:
         async with stage(runtime, answer("hi"), answer("again")) as on:
             heard: list[str] = []
@@ -276,7 +276,7 @@ def test_a_hook_that_never_lets_an_agent_end_is_heeded_a_hundred_times(runtime: 
 
 @OUR_RUNTIMES
 @pytest.mark.contract("P-150")
-def test_what_a_server_tells_of_a_calls_progress_is_shown(runtime: str) -> None:
+def test_progress_that_a_server_reports_for_a_call_is_shown(runtime: str) -> None:
     server = {"command": sys.executable, "args": [str(MCP_SERVER)], "trust": True}
     settings = Settings(mcp_servers={"calc": server})
     shown: list[Any] = []

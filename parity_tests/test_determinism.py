@@ -1,4 +1,4 @@
-"""Two runs of one runtime give the same bytes, whoever runs beside them."""
+"""Two runs of one runtime give the same bytes, also beside other runs."""
 
 from __future__ import annotations
 

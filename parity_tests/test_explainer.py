@@ -14,10 +14,11 @@ from typing import Final
 import pytest
 
 from harness.cassette.find import find_cassettes
-from harness.detection.explaining import explanation_of
+from harness.detection.explaining import explanations_of
 from harness.detection.families import FAMILIES
+from harness.detection.good import Corpus
 from harness.explain import Explanation, Seam
-from harness.faults.catalogue import faults
+from harness.faults.catalogue import CatalogueAt, faults
 from harness.parity.divergence import ChannelName
 from parity_tests.corpus import CORPUS, ROOT, WAIVERS
 from seeded_faults import Behaviour
@@ -82,8 +83,16 @@ def explanations(tmp_path_factory: pytest.TempPathFactory) -> Explanations:
 def explanation_in_its_families(name: str, kept: Path) -> Explanation | None:
     families = FAMILIES[faults()[name].behaviour]
     files = [file for file in find_cassettes([CORPUS]) if file.name.partition("/")[0] in families]
-    baselines = ROOT / "baselines" / "upstream"
-    return explanation_of(faults()[name], files, WAIVERS, kept=kept, baselines=baselines)
+    corpus = Corpus(
+        catalogue=CatalogueAt(),
+        files=tuple(files),
+        trusted=frozenset(),
+        waivers=WAIVERS,
+        kept=kept,
+        baselines=ROOT / "baselines" / "upstream",
+    )
+    found = explanations_of(faults()[name], corpus)
+    return next((explanation for _, explanation in found), None)
 
 
 def test_each_class_of_behaviour_has_the_one_that_was_drawn() -> None:

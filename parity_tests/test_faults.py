@@ -8,11 +8,11 @@ from typing import Final
 import pytest
 
 from harness.cassette.find import find_cassettes
-from harness.detection.catalogue_at import CatalogueAt
 from harness.detection.families import FAMILIES
 from harness.detection.finding import FoundBy
+from harness.detection.good import Corpus
 from harness.detection.measuring import CorpusTask, measure
-from harness.faults.catalogue import faults
+from harness.faults.catalogue import CatalogueAt, faults
 from parity_tests.corpus import CORPUS, ROOT, WAIVERS
 from seeded_faults import Behaviour
 
@@ -49,18 +49,17 @@ def test_the_cassettes_of_its_class_find_it_by_a_channel(name: str, kept: Path) 
         file for file in find_cassettes([CORPUS]) if file.name.partition("/")[0] in families
     )
 
-    done = measure(
-        CorpusTask(
-            fault=name,
-            catalogue=CatalogueAt(),
-            files=files,
-            trusted=frozenset(file.name for file in files),
-            waivers=WAIVERS,
-            kept=kept,
-            baselines=ROOT / "baselines" / "upstream",
-        )
+    corpus = Corpus(
+        catalogue=CatalogueAt(),
+        files=files,
+        trusted=frozenset(file.name for file in files),
+        waivers=WAIVERS,
+        kept=kept,
+        baselines=ROOT / "baselines" / "upstream",
     )
 
+    done = measure(CorpusTask(fault=name, corpus=corpus))
+
     assert done.found is not None
-    assert done.found.by is FoundBy.CHANNEL
+    assert done.found.kind is FoundBy.CHANNEL
     assert done.left_out == {}

@@ -1,7 +1,6 @@
-"""Scenarios nobody wrote: a few of each profile, and a machine that puts some together itself.
+"""Generated scenarios: a few of each profile, and some of a state machine.
 
-`parity generate` draws them by the thousand; these are here so that what draws, runs and compares
-them is never broken unnoticed.
+`parity generate` draws them by the thousand; these tests show that it works.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def test_they_record_its_first_half_alike() -> None:
 @pytest.mark.parametrize(("first", "second"), ORDERS)
 @pytest.mark.contract("P-166")
 @pytest.mark.slow
-def test_whoever_resumes_ends_where_legacy_alone_does(first: str, second: str) -> None:
+def test_a_session_resumed_in_any_runtime_ends_as_in_legacy_alone(first: str, second: str) -> None:
     assert_the_same(resumed("legacy", "legacy"), resumed(first, second))
 
 

@@ -103,7 +103,7 @@ def test_parallel_tools_are_clean_in_every_completion_order() -> None:
 
 
 @pytest.mark.slow
-def test_what_depends_on_order_is_told_with_what_was_shared() -> None:
+def test_an_order_dependence_is_reported_with_the_shared_object() -> None:
     result = explored("subagent_threads/same_file")
 
     assert {found.runtime for found in result.dependent} == {"legacy", "adk"}
@@ -134,7 +134,7 @@ def in_each_session_anew(monkeypatch: pytest.MonkeyPatch, *lists: list[Any]) -> 
 
 
 def test_a_result_that_goes_to_another_call_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Results come through one queue, so whoever waits first gets what is done first."""
+    """Results come through one queue, so the first waiter gets the first result."""
     from runtimes.legacy.subagent import LegacyChildAgent
 
     own = LegacyChildAgent.result

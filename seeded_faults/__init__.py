@@ -1,6 +1,6 @@
-"""Seeded faults: what a package needs to say beside its code how that code can be broken.
+"""Seeded faults: packages declare beside their code how that code can be broken.
 
-A module of faults makes one `Faults` for each kind of its faults and then declares them:
+A module makes a `Faults` for each kind of its faults, and declares them with it:
 
     fault = Faults(Site.SERVICE, Behaviour.TOOLS)
 
@@ -8,8 +8,8 @@ A module of faults makes one `Faults` for each kind of its faults and then decla
     def aliases_unknown(get: Any, self: Any, name: str) -> Any:
         '''A tool is not found by its alias.'''
 
-A fault has the name of its attribute, with hyphens. A package names the package of such modules in
-the entry-point group `parity.faults`; nothing imports them before faults are asked for.
+A fault has the name of its attribute, with hyphens. The entry-point group `parity.faults` names the
+packages of such modules, which are imported when faults are used first.
 """
 
 from seeded_faults.fault import Behaviour, Fault, Faults, Site, faults_in

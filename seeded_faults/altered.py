@@ -1,7 +1,6 @@
-"""`Altered`: an object with one or two of its members exchanged, for one runtime's eyes alone.
+"""`Altered`: an object with some of its members exchanged, for one runtime only.
 
-What a runtime is given is shared with the rest of the session: a fault of the runtime must not
-show to anybody else who holds the same service.
+A runtime shares its services with the rest of the session, where its faults must not show.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ __all__ = ["Altered", "given", "holding", "remade"]
 
 
 class Altered:
-    """Stands before `original`: has the members named, and all the others of the original."""
+    """A proxy of `original` with other `members`."""
 
     def __init__(self, original: Any, **members: Any) -> None:
         self.__dict__.update(members)
@@ -28,11 +27,7 @@ class Altered:
 
 
 def given(**changes: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Wrap an `__init__(self, services, …)`: the object gets services with parts exchanged.
-
-    Args:
-        changes: By the part's name, what is made of it.
-    """
+    """Wrap an `__init__(self, services, …)`; `changes` maps parts of the services to new ones."""
 
     def wrap(init: Any) -> Any:
         def broken(self: Any, services: Any, *args: Any, **kwargs: Any) -> None:
@@ -45,11 +40,7 @@ def given(**changes: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def remade(**members: Callable[[Any], Any]) -> Callable[[type], type]:
-    """Wrap a class: a subclass of it has members exchanged. Both runtimes may use the class itself.
-
-    Args:
-        members: By the member's name, what is made of it.
-    """
+    """Replace a class by a subclass; `members` maps members of the class to new ones."""
 
     def wrap(kind: type) -> type:
         made = {name: change(getattr(kind, name)) for name, change in members.items()}
@@ -59,7 +50,7 @@ def remade(**members: Callable[[Any], Any]) -> Callable[[type], type]:
 
 
 def holding(attribute: str, **members: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Wrap an `__init__`: what the object holds in `attribute` is of a class that is `remade`."""
+    """Wrap an `__init__`: the object in `attribute` gets a class that is `remade`."""
     remake = remade(**members)
 
     def wrap(init: Any) -> Any:

@@ -1,8 +1,7 @@
-"""`Fault`: one way in which a good runtime or service can be broken, and how it is put in.
+"""`Fault`: one way to break a good runtime or service, and how to put it in.
 
-A fault is a small wrapper around one function, in force while one run lasts. A fault of a runtime
-is put into that runtime alone; one of a service into both, which only the comparison with the
-published core can show.
+A fault is a small wrapper around a function, in force during one run. A fault of a service breaks
+both runtimes, so that only the comparison with the published core can show it.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ class Site(StrEnum):
 
 
 class Behaviour(StrEnum):
-    """Which behaviour a fault spoils."""
+    """The behaviour that a fault breaks."""
 
     ANSWERS = "answers"
     """What the model's stream becomes: text, thoughts, usage, finish reasons, citations."""
@@ -67,17 +66,17 @@ class Fault:
     site: Site
     behaviour: Behaviour
     says: str
-    """What goes wrong, one sentence."""
+    """What goes wrong, in one sentence."""
     origin: str
-    """Where such a fault was seen or would come from: a migration, an upstream change, a review."""
+    """A possible origin of such a fault: a migration, an upstream change, a review."""
     breaks: Callable[[], AbstractContextManager[None]]
-    """Puts the fault in; leaving the context takes it out again. Made of `replaced` alone, so that
-    it is known which runs it can touch."""
+    """Puts the fault in; leaving the context takes it out. It uses `replaced` only, which records
+    the targets."""
     held_out: bool = False
-    """Written after the corpus was done, so that neither is tuned to the other."""
+    """Written after the corpus, to measure the corpus with faults that it was not made for."""
     closed_by: str | None = None
-    """Of a held-out fault that the corpus did not find: the cassette that was added because of it.
-    The held-out part goes on counting it as one that was not found."""
+    """The cassette that was added because the corpus did not find this held-out fault. Among the
+    held-out faults it counts as not found."""
     unobservable: str | None = None
     """Why no run can show it, and the test that proves that."""
 
@@ -87,7 +86,7 @@ Unnamed: TypeAlias = "partial[Fault]"
 
 
 class _Marks(TypedDict, total=False):
-    """What may be said of a fault besides; see `Fault`."""
+    """Optional fields of a `Fault`."""
 
     closed_by: str
     unobservable: str
@@ -95,10 +94,10 @@ class _Marks(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """Makes the faults of one kind. They are attributes of their module, which `faults_in` names.
+    """Makes the faults of one kind, as attributes of a module.
 
-    Called as a decorator, it makes a fault of the function that runs instead of the target: see
-    `seeded_faults.wrappers.instead`. The docstring of the function says what goes wrong.
+    As a decorator, it makes a fault of the function that runs instead of the target
+    (`seeded_faults.wrappers.instead`). The function's docstring says what goes wrong.
     """
 
     site: Site
@@ -119,7 +118,7 @@ class Faults:
     def wrap(
         self, target: str, wrap: Wrap, *, says: str, origin: str, **marks: Unpack[_Marks]
     ) -> Unnamed:
-        """A fault that puts `wrap(original)` in the place of `target`."""
+        """A fault that replaces `target` with `wrap(original)`."""
         return self.wrap_all((target, wrap), says=says, origin=origin, **marks)
 
     def wrap_all(
@@ -140,7 +139,7 @@ class Faults:
         origin: str,
         **marks: Unpack[_Marks],
     ) -> Unnamed:
-        """A fault whose parts share something for as long as it is in force."""
+        """A fault with a context of its own, whose parts share state."""
         return partial(
             Fault,
             site=self.site,

@@ -1,7 +1,6 @@
-"""`replaced`: one function of the runtimes or services, wrapped for a while.
+"""`replaced`: wrap one function of the runtimes or services temporarily.
 
-Targets are named by text, because the harness must not import a runtime's modules: a fault is the
-one thing that knows them from inside, and it goes when the runtime goes.
+Targets are named by text, because the harness must not import a runtime's modules.
 """
 
 from __future__ import annotations
@@ -18,15 +17,15 @@ __all__ = ["Reach", "UnknownTarget", "all_of", "replaced", "watched"]
 
 
 class UnknownTarget(LookupError):
-    """What a fault wraps is not there any more: the fault must follow the code."""
+    """A fault's target does not exist any more; the fault must be adapted."""
 
 
 @dataclass(slots=True)
 class Reach:
-    """What became of the replacements made while `watched`: were they called at all?
+    """The replacements made while `watched`, and which of them were called.
 
-    Only plain functions are counted, methods and properties among them. Of a constant or a class
-    it is not known when it is looked at, so such targets are `uncounted`.
+    Calls of functions, methods and properties are counted. Uses of constants and classes cannot be,
+    so such targets are `uncounted`.
     """
 
     put_in: set[str] = field(default_factory=set)
@@ -39,7 +38,7 @@ _watching: list[Reach] = []
 
 @contextmanager
 def watched() -> Iterator[Reach]:
-    """Count what is called of the replacements that are made in the meantime."""
+    """Record the replacements that are made in the meantime, and their calls."""
     reach = Reach()
     _watching.append(reach)
     try:
@@ -50,13 +49,12 @@ def watched() -> Iterator[Reach]:
 
 @contextmanager
 def replaced(target: str, wrap: Callable[[Any], Any]) -> Iterator[None]:
-    """Put `wrap(original)` in the place of `target` for the duration.
+    """Replace `target` with `wrap(original)` temporarily.
 
     Args:
-        target: `package.module:Class.method` or `package.module:name`; of a name imported from
-            elsewhere, the module that uses it.
-        wrap: Makes the broken one of the good one. A static or class method's plain function is
-            handed over, and put back as what it was.
+        target: `package.module:Class.method` or `package.module:name`; for an imported name, the
+            module that uses it.
+        wrap: Returns the broken object. For a static or class method it gets the plain function.
 
     Raises:
         UnknownTarget: there is no such attribute.
@@ -95,10 +93,9 @@ def all_of(*parts: AbstractContextManager[None]) -> AbstractContextManager[None]
 
 
 def _counted(target: str, kept: Any, broken: Any) -> Any:
-    """`broken`, reporting its calls to those who watch; itself where there are none.
+    """`broken`, with its calls reported to the watchers, if there are any.
 
-    What stands in for a class may be a function. It is not counted: of the class itself, in a run
-    without the fault, it is not known.
+    A function that replaces a class is not counted, as uses of the class itself cannot be.
     """
     watchers = tuple(_watching)
     countable = inspect.isfunction(kept) and inspect.isfunction(broken)

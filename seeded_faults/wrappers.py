@@ -1,6 +1,6 @@
-"""Wraps of the usual kinds: each takes the good function and returns the broken one.
+"""The usual wraps: each takes the good function and returns the broken one.
 
-Where the good function is a coroutine function, the broken one is one too: some callers ask.
+For a coroutine function they return a coroutine function, as some callers check that.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def returns(value: object) -> Wrap:
 
 
 def result(change: Callable[[Any], Any]) -> Wrap:
-    """The result is `change` of the original's."""
+    """The result is `change(result of the original)`."""
 
     def wrap(original: Any) -> Any:
         async def awaited(*args: Any, **kwargs: Any) -> Any:
@@ -71,7 +71,7 @@ def result(change: Callable[[Any], Any]) -> Wrap:
 
 
 def only_when(condition: Callable[..., Any]) -> Wrap:
-    """The original is called where `condition`, given the arguments, holds."""
+    """The original is called only if `condition(arguments)` holds."""
 
     def broken(original: Any, /, *args: Any, **kwargs: Any) -> Any:
         return original(*args, **kwargs) if condition(*args, **kwargs) else None
@@ -80,7 +80,7 @@ def only_when(condition: Callable[..., Any]) -> Wrap:
 
 
 def passing(**changes: Callable[[Any], Any]) -> Wrap:
-    """The original is called with changed arguments: by parameter, what becomes of its value."""
+    """The original is called with changed arguments; `changes` maps parameters to functions."""
 
     def wrap(original: Any) -> Any:
         signature = inspect.signature(original)
@@ -112,7 +112,7 @@ def twice(original: Any) -> Any:
 
 
 def around(context: Callable[..., AbstractContextManager[object]]) -> Wrap:
-    """Each call of the original runs within `context`, which is given the arguments."""
+    """Each call of the original runs within `context(arguments)`."""
 
     def wrap(original: Any) -> Any:
         async def awaited(*args: Any, **kwargs: Any) -> Any:
@@ -129,7 +129,7 @@ def around(context: Callable[..., AbstractContextManager[object]]) -> Wrap:
 
 
 def first(action: Callable[..., Any]) -> Wrap:
-    """`action`, given the arguments, comes before each call of the original."""
+    """`action(arguments)` runs before each call of the original."""
 
     @contextmanager
     def context(*args: Any, **kwargs: Any) -> Iterator[None]:
@@ -140,7 +140,7 @@ def first(action: Callable[..., Any]) -> Wrap:
 
 
 def then(action: Callable[..., Any]) -> Wrap:
-    """`action`, given the arguments, comes after each call of the original that succeeds."""
+    """`action(arguments)` runs after each successful call of the original."""
 
     @contextmanager
     def context(*args: Any, **kwargs: Any) -> Iterator[None]:
@@ -161,7 +161,7 @@ def put(path: str, value: object) -> Callable[..., None]:
 
 
 def keeps(path: str) -> Wrap:
-    """What a call of the original that succeeds does to `self.path` is undone."""
+    """Changes of `self.path` by a successful call of the original are undone."""
 
     @contextmanager
     def context(self: Any, *_args: Any, **_kwargs: Any) -> Iterator[None]:

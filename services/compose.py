@@ -255,7 +255,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
 
 def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:
     """The session, with its observers at the model seam, and each request on its thread."""
-    own = () if setup.telemetry is None else (setup.telemetry.model_calls,)
+    own = () if setup.telemetry is None else setup.telemetry.model_calls
     observed = metered(setup.content_generator, (*setup.model_observers, *own), setup.clock)
     abreast = not setup.settings.adk.agent_session_subagent_enabled
     return Session(

@@ -6,7 +6,6 @@ not, so its owner imports this first.
 
 import httpcore  # noqa: F401 - httpx loads it for its first connection
 
-import services.subagents.remote.invocation
 import services.subagents.remote.manager  # noqa: F401 - see above
 
 __all__: list[str] = []

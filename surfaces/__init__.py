@@ -1,1 +1,1 @@
-"""What people and programs touch: one package for each surface, above the runtimes."""
+"""The surfaces, above the runtimes: one package each."""

@@ -1,1 +1,1 @@
-"""Baselines: what a runtime was observed to do, kept in files and compared like a run."""
+"""Baselines: observations of a runtime, kept in files and compared like runs."""

@@ -1,4 +1,4 @@
-"""What the published core commits against the provider rules, from baselines of it."""
+"""The provider rules that the published core breaks, from its baselines."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ __all__ = ["known_core_findings"]
 def known_core_findings(folders: Sequence[Path], name: str, cassette: Path) -> CoreFindings:
     """The published core's findings in the cassette called `name`, whose file is `cassette`.
 
-    Taken from the first folder that has a baseline of the core of this very version of the file.
-    Where none has, the answer says how to make one in the first folder: what cannot be read is no
-    better than what is not there. Without folders the question is not asked.
+    The first folder counts that has a readable baseline of the core for this version of the file.
+    If none has, `mend` is the command that makes one in the first folder.
 
     Raises:
         OSError: the cassette cannot be read.

@@ -1,8 +1,7 @@
-"""An `Observation` as a JSON value and back: what a baseline's file holds under `observation`.
+"""An `Observation` as a JSON value and back: the key `observation` of a baseline's file.
 
-Requests stay differences from the one before, so a document is linear in the conversation. The
-running digests over their contents are left out: they follow from the contents, and are worked out
-anew whenever a document is read. A file whose contents were changed by hand therefore differs.
+A request is stored as its difference from the one before. The digests over the contents are not
+stored: reading a document computes them, so that changed contents show.
 """
 
 from __future__ import annotations
@@ -15,14 +14,18 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from harness.baseline.masked import MaskedPaths
 from harness.canonical import canonical
 from harness.cassette.problems import FormatProblem
 from harness.codec import Coded, Unreadable, read, written
 from harness.provider.rules import RULES, ProviderFinding
-from harness.replay.child_documents import children_of
-from harness.replay.observation import ChildObservation, Observation, ObservedRequest, Thread
-from harness.replay.trace import retry_record
+from harness.replay.observation import (
+    ChildObservation,
+    Observation,
+    ObservedRequest,
+    RunPaths,
+    Thread,
+)
+from harness.replay.trace import children_of, retry_record
 from services.state import RetryAttempt
 from services.wire import Content, Json, JsonObject
 
@@ -108,16 +111,28 @@ class _Document(_Part):
     ] = field(default_factory=dict)
 
 
-def to_document(seen: Observation) -> JsonObject:
-    """All that is compared of a run, as JSON; paths as the run gave them.
+class _MaskedPaths(RunPaths):
+    """The paths of an observation that is masked already."""
 
-    That it broke or was cut off is left out: such a run is never kept.
-    """
+    def __init__(self) -> None:
+        super().__init__(workspace="<WS>", home="<HOME>")
+
+    def mask_text(self, text: str) -> str:
+        """`text` as it is."""
+        return text
+
+    def mask_json(self, text: str) -> str:
+        """`text` as it is."""
+        return text
+
+
+def to_document(seen: Observation) -> JsonObject:
+    """The compared parts of a complete run as JSON, with the run's own paths."""
     return {
         "events": list(seen.events),
         "transcript": list(seen.transcript),
         "requests": [_request(request) for request in seen.requests],
-        # Beside the requests and always there: a document without it was made before it was known.
+        # Always there: a document without this key comes from an earlier build.
         "provider": [
             {
                 "request": index,
@@ -129,7 +144,7 @@ def to_document(seen: Observation) -> JsonObject:
             for finding in request.provider
         ],
         "recording": {path: list(lines) for path, lines in seen.recording.items()},
-        # A list, not a mapping: in which order the calls appeared is compared.
+        # A list, as the order of the calls is compared.
         "toolStates": [
             {"call": call, "states": list(states)} for call, states in seen.tool_states.items()
         ],
@@ -152,20 +167,19 @@ def _request(request: ObservedRequest) -> JsonObject:
 def from_document(
     value: Json, *, name: str, runtime: str, versions: Mapping[str, str], path: str = ""
 ) -> Observation:
-    """The inverse of `to_document`, of a document whose paths are masked.
+    """The inverse of `to_document`, for a document with masked paths.
 
-    In the place of a system instruction stands `sha256:` and its digest: texts that differ are
-    distinguished, and there is something to show.
+    `sha256:` and a digest replace each system instruction.
 
     Args:
         value: The document, from any source.
         name: The cassette's name.
         runtime: The runtime's name.
-        versions: What ran.
-        path: Where the document stands, for messages.
+        versions: Component to version.
+        path: The document's place, for messages.
 
     Raises:
-        FormatProblem: naming the key that does not hold what it should.
+        FormatProblem: naming the wrong key.
     """
     try:
         document = read(_Document, value)
@@ -178,7 +192,7 @@ def from_document(
     return Observation(
         name=name,
         runtime=runtime,
-        paths=MaskedPaths(),
+        paths=_MaskedPaths(),
         versions=versions,
         events=document.events,
         transcript=document.transcript,
@@ -206,7 +220,7 @@ def _check_tokens(events: Sequence[JsonObject]) -> None:
 
 
 def _observed(document: _Document) -> list[ObservedRequest]:
-    """The requests with their digests and with what was found of the provider rules."""
+    """The requests with their digests and their findings of provider rules."""
     found: dict[int, list[ProviderFinding]] = {}
     for number, each in enumerate(document.provider):
         if each.request >= len(document.requests):

@@ -1,9 +1,8 @@
 """A baseline's file: one JSON document per cassette, at `DIR/<name>.json`.
 
-`format`, the cassette by name and digest, the runtime, whose words it uses (which decides under
-which rules it is compared) and the versions that made it, then the projected observation, a list's
-items a line each. Equal runs give equal bytes, on every machine;
-files come from strangers, so reading them is bounded and every key is checked.
+A file has the format, the cassette's name and digest, the runtime, whose words it uses (which
+decides under which rules it is compared), the versions that made it, and the projected observation.
+Equal runs give equal bytes on every machine. Reading is bounded, and checks every key.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ class BaselineFormatError(HarnessError):
 
 
 class BaselineUnfit(HarnessError):
-    """There is no baseline that the case can be compared with; it is inconclusive."""
+    """No baseline fits the case, which is therefore inconclusive."""
 
     exit_code = 3
 
@@ -71,17 +70,17 @@ class Baseline:
     observation: Observation
     """Projected: see `harness.baseline.projected`."""
     cassette_sha256: str
-    """Digest of the cassette's file as it was when it was run."""
+    """Digest of the cassette's file at the time of the run."""
 
     @classmethod
     def of(cls, seen: Observation, name: str, cassette_sha256: str) -> Baseline:
-        """The baseline that a run makes; `name` is what the cassette's path says, as for traces."""
+        """The baseline of a run; `name` comes from the cassette's path."""
         kept = replace(projected(seen), name=name)
         return cls(observation=kept, cassette_sha256=cassette_sha256)
 
 
 def baseline_file(folder: Path, name: str) -> Path:
-    """Where the baseline of the cassette called `name` lies, be it there or not.
+    """The file of the baseline of the cassette called `name`; it may be missing.
 
     Raises:
         UsageError: the name leads out of the folder.
@@ -93,7 +92,7 @@ def baseline_file(folder: Path, name: str) -> Path:
 
 
 def cassette_digest(file: Path) -> str:
-    """SHA-256 of a cassette's file as it is now, 64 hex digits.
+    """SHA-256 of a cassette's file, 64 hex digits.
 
     Raises:
         OSError: it cannot be read.
@@ -119,11 +118,11 @@ def baseline_text(baseline: Baseline) -> str:
 
 
 class _Laid(dict[str, Any]):
-    """A mapping that is written a key a line, in its order."""
+    """A mapping that is written with one key per line, in its order."""
 
 
 def _laid_out(value: Any, *, listed: bool = False) -> str:
-    """JSON that reads well in a diff; `indent` would give every number a line of its own."""
+    """JSON for readable diffs; `indent` would give every number its own line."""
     if isinstance(value, _Laid) and value:
         pairs = (f"{json.dumps(key)}: {_laid_out(item)}" for key, item in value.items())
         return "{\n" + ",\n".join(pairs) + "\n}"
@@ -133,11 +132,11 @@ def _laid_out(value: Any, *, listed: bool = False) -> str:
 
 
 def write_baseline(folder: Path, baseline: Baseline) -> Path:
-    """Write or replace a baseline's file, whole or not at all; return where.
+    """Write or replace a baseline's file, completely or not at all; return the file.
 
     Raises:
         BaselineFormatError: it could not be read back, so nothing was written.
-        OSError: the place cannot be written to.
+        OSError: the file cannot be written.
     """
     name = baseline.observation.name
     file = baseline_file(folder, name)
@@ -167,10 +166,10 @@ def read_baseline(folder: Path, name: str) -> Baseline | None:
 
 
 def parse_baseline(text: str, file: Path, name: str) -> Baseline:
-    """Take a file's text apart; `file` is for messages, `name` the cassette it must be of.
+    """Read a file's text; `file` is for messages, `name` the cassette that it must belong to.
 
     Raises:
-        BaselineFormatError: naming the key that does not hold what it should.
+        BaselineFormatError: naming the wrong key.
     """
     try:
         document = parse_document(text, strict_json=True)
@@ -203,12 +202,12 @@ def _parsed(document: Json, name: str) -> Baseline:
         versions={key: text_of(each, f"versions.{key}") for key, each in versions.items()},
         path="observation",
     )
-    # A no-op for what was written here; a text that was put in by hand becomes comparable.
+    # A no-op for files of this build; it makes texts comparable that were edited by hand.
     return Baseline.of(replace(observation, words=fields.text("words")), name, digest)
 
 
 def fitting_observation(folder: Path, name: str, cassette: Path) -> Observation:
-    """What the baseline in `folder` says of the cassette called `name`, whose file is `cassette`.
+    """The baseline's observation of the cassette called `name`, whose file is `cassette`.
 
     Raises:
         BaselineUnfit: there is none, or it is of another version of the cassette.

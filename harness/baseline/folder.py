@@ -1,7 +1,6 @@
-"""A folder of baselines as a whole: what made it, and which of its files no cassette asks for.
+"""A folder of baselines: which runtimes made it, and which of its files have no cassette.
 
-Only the head of each file is read here, which this build writes first; a file that has none is
-left to the readers of the whole file.
+Only the head of each file is read: the keys before the observation.
 """
 
 from __future__ import annotations
@@ -24,9 +23,9 @@ _HEAD_BYTES: Final = 8192
 
 
 def made_of(sides: Sequence[str], names: Collection[str]) -> dict[str, str]:
-    """For each side that is a baseline: what made the files of the cassettes called `names`.
+    """Side to the makers of its baselines of the cassettes `names`, with a digest over the files.
 
-    In words, with a digest over the files: `2 of upstream with gemini-cli-core 0.61.0 (digest …)`.
+    In words: `2 of upstream with gemini-cli-core 0.61.0 (digest …)`.
     """
     folders = {side: baseline_folder(side) for side in sides}
     return {
@@ -56,10 +55,7 @@ def _described(folder: Path, names: Collection[str]) -> str:
 
 
 def superfluous(folder: Path, names: Collection[str]) -> Mapping[str, Path]:
-    """The baselines in `folder` of cassettes that are not among `names`, by name, sorted.
-
-    Only files that this build would take for baselines: whatever else lies there is let alone.
-    """
+    """The baselines in `folder` of cassettes that are not among `names`, without other files."""
     found = {
         file.relative_to(folder).with_suffix("").as_posix(): file
         for file in sorted(folder.rglob("*.json"))
@@ -72,7 +68,7 @@ def superfluous(folder: Path, names: Collection[str]) -> Mapping[str, Path]:
 
 
 def _head(file: Path) -> dict[str, Any] | None:
-    """What stands before the observation, where the file begins as baselines do."""
+    """The keys before the observation; `None` if the file is no baseline."""
     try:
         if not file.is_file() or file.stat().st_size > MAX_BYTES:
             return None

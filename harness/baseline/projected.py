@@ -1,27 +1,21 @@
-"""What is kept of a run: behaviour in full, the runtime's own wording as hashes, no machine.
+"""`projected`: the parts of a run that a baseline keeps.
 
-`projected` is applied when a baseline is made, and to the other side when one is compared: both
-then carry the same hashes or different ones. What it replaces, and why:
+Baselines are projected when they are made, and so is the other side of a comparison. Replaced are:
 
 - Paths: `<WS>`, `<HOME>` and so on, by the run's `RunPaths`, before anything is hashed.
 - Secrets (`services/redaction`): masks of the same length.
-- System instruction and tool declarations: their digests, which is all that is compared of them.
+- System instruction and tool declarations: their digests, as only these are compared.
 - The environment context, any text that begins with `<session_context>`, up to the end of that
-  frame: `<session_context> sha256:…`. It holds the date, which is the run's virtual one in the
-  run's own locale and zone; paths, which are masked; the workspace's files and the project's
-  memory, which are the cassette's; and the name of the operating system. That last one names the
-  machine: the published core writes node's `process.platform`. It is hashed as `<OS>`, so that a
-  baseline made on one system can be compared on another; that a runtime sends the model another
-  system is the one change of this text that a baseline does not show. (Source: the published
+  frame: `<session_context> sha256:…`. It has the run's virtual date, masked paths, files of the
+  cassette, and the operating system (node's `process.platform` in the published core). The system
+  is hashed as `<OS>`, so that baselines can be compared on other systems. (Source: the published
   core's `utils/environmentContext.js`, our `services/prompts.py`.)
-- Any text of more than 8 Ki characters: its beginning, its length and its SHA-256. A run that
-  overflows the context window on purpose carries a megabyte through every channel. (No id that a
-  projection rule would hide stands in so long a text: tool outputs are cut long before.)
-- Stack traces in events (`_meta.stack`): `<stack>`. They name files of the machine; that one is
-  there is still compared.
+- Any text of more than 8 Ki characters: its beginning, its length and its SHA-256. Some runs
+  overflow the context window, with a megabyte in every channel. (Such a text has no id that a
+  projection rule would hide: tool outputs are cut long before.)
+- Stack traces in events (`_meta.stack`): `<stack>`, as they name files of the machine.
 
-Versions of interpreters are not in any of these texts, and are left out of `versions`: they name
-the machine, and baselines of equal runs are to be equal files.
+Versions of interpreters are left out of `versions`, so that equal runs give equal files.
 """
 
 from __future__ import annotations
@@ -57,10 +51,10 @@ _MACHINE: Final = frozenset({"node", "python"})
 
 
 def projected(seen: Observation) -> Observation:
-    """`seen` as a baseline keeps it. Projecting twice is the same as once; `seen` stays as it is.
+    """A copy of `seen` as a baseline keeps it; projecting twice has no further effect.
 
     Raises:
-        FormatProblem: the run emitted what is no observation, such as a token count in words.
+        FormatProblem: the run emitted wrong types, such as a token count in words.
     """
     document: JsonObject = json.loads(seen.paths.mask_json(canonical(to_document(seen))))
     document = redacted_value(document)
@@ -96,10 +90,7 @@ def _hashed(frame: re.Match[str]) -> str:
 
 
 def _progress(text: str) -> str | None:
-    """An agent's progress with its own long texts shortened; `None` for any other text.
-
-    It is JSON in a text, with ids that rules look for when it is compared.
-    """
+    """An agent's progress, which is JSON, with its long texts shortened; `None` for other texts."""
     if not text.startswith(_PROGRESS):
         return None
     try:
@@ -113,7 +104,7 @@ def _progress(text: str) -> str | None:
 
 
 def _by_thread(text: str, agents: Mapping[str, str]) -> str:
-    """A text in which agents go by their threads: in a hash no rule could look for their ids."""
+    """A text with threads instead of agents' ids, which no rule could find in a hash."""
     for agent, thread in agents.items():
         text = text.replace(agent, f"<agent {thread}>")
     return text
@@ -124,10 +115,7 @@ def _shortened(text: str) -> str:
 
 
 def _texts(value: Any) -> Iterator[tuple[Any, Any]]:
-    """Every text with its holder and key; it may be replaced while iterating.
-
-    Wherever it stands: a hash takes the place of a text, it never hides that two differ.
-    """
+    """Every text in a JSON value with its holder and key; callers may replace it meanwhile."""
     pairs: list[tuple[Any, Any]] = []
     if isinstance(value, dict):
         pairs = list(value.items())

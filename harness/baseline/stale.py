@@ -1,4 +1,4 @@
-"""Is what was kept of a runtime still what it does? In words, down to the first place."""
+"""Compare a stored baseline with a fresh one, and say where they differ first."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _OTHER_CASSETTE: Final = "is of another version of the cassette"
 
 
 def staleness(folder: Path, fresh: Baseline) -> tuple[tuple[str, ...], str | None]:
-    """Compare what `folder` holds with what was observed just now.
+    """Compare the stored baseline in `folder` with a fresh one.
 
-    What is compared is what `parity run` compares, under the same projection rules; files that
-    differ only in what those hide are not stale, nor are ones that other versions made.
+    It compares like `parity run`, with the same projection rules. Differences that these hide, and
+    other versions, do not make a file stale.
 
     Returns:
-        Lines that say why the file is stale, none if it isn't; and a remark on versions, or None.
+        Lines that say why the file is stale, none if it is not; and a remark on versions, or None.
     """
     now = fresh.observation
     stored = _stored(folder, now.name)
@@ -47,7 +47,7 @@ def staleness(folder: Path, fresh: Baseline) -> tuple[tuple[str, ...], str | Non
 
 
 def outdated(folder: Path, name: str, cassette: Path) -> str | None:
-    """Why a baseline cannot be of this cassette, as far as that shows without a run."""
+    """Why a baseline does not fit this cassette; `None` if no run is needed to see that."""
     stored = _stored(folder, name)
     if isinstance(stored, str):
         return stored
@@ -57,7 +57,7 @@ def outdated(folder: Path, name: str, cassette: Path) -> str | None:
 
 
 def _stored(folder: Path, name: str) -> Baseline | str:
-    """What is kept under `name`, or what is wrong with that."""
+    """The stored baseline of `name`, or its problem."""
     try:
         return read_baseline(folder, name) or "is missing"
     except BaselineFormatError as error:

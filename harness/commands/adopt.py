@@ -17,8 +17,7 @@ from harness.cassette.format import Cassette
 from harness.cassette.load import build_cassette
 from harness.cassette.problems import FormatProblem
 from harness.cassette.trust import starts_processes
-from harness.commands import checks, options
-from harness.commands.naming import finding_place
+from harness.commands import checks
 from harness.errors import HarnessError, UsageError
 from harness.experiment.backend import Backend
 from harness.experiment.case import Baselined, BaselineTask, CaseTask, baseline, judge
@@ -65,43 +64,9 @@ class _Plan:
     waivers_file: Path | None
 
 
-@click.command()
-@click.argument("found", type=finding_place)
-@click.option(
-    "--as",
-    "name",
-    metavar="FAMILY/BEHAVIOUR",
-    help="What to call it, for what it shows.  [default: its own name]",
-)
-@click.option("--note", metavar="TEXT", help="One line about it.  [default: its own]")
-@click.option(
-    "--force",
-    is_flag=True,
-    help="Write over a cassette that is there; adopt although the runtimes differ on it.",
-)
-@click.option("--no-upstream", is_flag=True, help="Do not observe it in the published core.")
-@options.trust
-@options.waivers
 @click.pass_context
 def adopt(ctx: click.Context, /, **asked: Any) -> None:
-    """Make a finding a cassette of the corpus in ./cassettes.
-
-    Secrets and paths of this machine are struck out; then it is run in legacy and adk, which must
-    agree on it by now, and observed in the published core where that is installed, as `parity
-    baseline` does, into baselines/upstream. FOUND is moved: it goes when all else is written, and
-    stays as it is if anything fails.
-
-    \b
-    parity adopt .parity/found/shrunk/2fa3272ca154.yaml --as text/usage_twice
-    parity adopt found.yaml --as errors/reset_twice --note 'two resets'
-    parity adopt found.yaml --as tools/odd_call --no-upstream
-
-    In the corpus it is trusted: one that starts processes is adopted only with --trust.
-
-    Exit codes: 0 adopted; 1 the runtimes differ on it; 2 wrong usage, or a file that cannot be
-    loaded or written; 3 nothing can be said of it; 130 interrupted. Only after 0 has anything
-    changed.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity adopt`."""
     _adopt(_Plan(**asked), checks.backend_of(ctx))
 
 

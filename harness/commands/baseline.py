@@ -15,7 +15,7 @@ from harness.baseline.folder import superfluous
 from harness.baseline.stale import outdated
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
-from harness.commands import checks, options
+from harness.commands import checks
 from harness.commands.case_tasks import tasks_of
 from harness.draw import chosen
 from harness.errors import LoadProblem, UsageError
@@ -26,6 +26,7 @@ from harness.experiment.events import follow_whole, on_finished
 from harness.experiment.limits import Limits
 from harness.experiment.pool import run_cases
 from harness.report.progress import CaseProgress
+from harness.whole_file import writable_folder
 from harness.wording import counted
 from harness.wrapping import say
 
@@ -92,58 +93,9 @@ class _Tally:
             self.stale[name] = (fault,)
 
 
-@click.command()
-@options.paths
-@click.option("--runtime", required=True, metavar="NAME", help="The runtime to observe.")
-@click.option(
-    "--out",
-    type=options.FOLDER,
-    required=True,
-    help="The folder of the baselines, one at <name>.json each.",
-)
-@options.select
-@options.jobs
-@options.limits
-@options.trust
-@click.option("--check", is_flag=True, help="Write nothing: observe anew, and name what is stale.")
-@click.option(
-    "--most",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="With --check: observe only N anew; of the others, whether they are of their cassettes.",
-)
-@click.option(
-    "--seed",
-    type=int,
-    default=0,
-    show_default=True,
-    metavar="S",
-    help="Which N those are.",
-)
-@click.option("--prune", is_flag=True, help="Remove baselines of cassettes that are gone.")
 @click.pass_context
 def baseline(ctx: click.Context, /, jobs: int, limits: Limits, **asked: Any) -> int:
-    """Keep what a runtime does, to compare without it later.
-
-    `parity run --control baseline:DIR` reads the files back; a folder of ./baselines can be named
-    by its name alone. They hold behaviour whole, the
-    runtime's own prompts as hashes, and no path of this machine. A run that could not be observed
-    is not kept.
-
-    \b
-    parity baseline cassettes --runtime legacy --out baselines/legacy -n 0
-    parity baseline cassettes --runtime legacy --out baselines/legacy --check
-    parity baseline cassettes --runtime legacy --out baselines/legacy --check \\
-        --most 300 --seed 7
-    parity run cassettes --control baseline:legacy --candidate adk
-
-    --prune, and --check where it names what is superfluous, take whole folders of cassettes as all
-    there are; name every one that DIR is for.
-
-    Exit codes: 0 all kept, or nothing stale; 1 something is stale, missing or superfluous; 2 wrong
-    usage, or a file that cannot be loaded; 3 a run was not observed; 130 interrupted. Of several,
-    2 wins over 1 over 3.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity baseline`; return its exit code."""
     plan = _Plan(**asked)
     backend = checks.backend_of(ctx, limits)
     checks.runtimes(backend, plan.runtime)
@@ -184,7 +136,7 @@ def _check_places(plan: _Plan) -> None:
     if plan.most is not None and not plan.check:
         raise UsageError("--most says how many --check observes anew", "give --check too")
     if not plan.check:
-        checks.writable_folder(plan.out, "--out")
+        writable_folder(plan.out, "--out")
         return
     if plan.prune:
         raise UsageError("--check writes nothing, --prune removes files", "give one of them")

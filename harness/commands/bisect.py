@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any, Final
 import click
 
 from harness.canonical import printable
-from harness.commands import checks, options
+from harness.commands import checks
 from harness.commands.naming import find_one
 from harness.config import to_run
 from harness.errors import UsageError
@@ -24,9 +23,10 @@ from harness.triage.checkout import Checkout
 from harness.triage.judging import Judge
 from harness.triage.revision import CannotTrace, Tracer
 from harness.triage.traces import read_trace
-from harness.whole_file import write_asked_for
+from harness.whole_file import writable_file, write_json
 from harness.wrapping import say
-from services.redaction import redacted, redacted_value
+from services.redaction import redacted
+from services.wire import JsonObject
 
 __all__ = ["bisect"]
 
@@ -50,75 +50,11 @@ class _Asked:
     repository: Path
 
 
-@click.command()
-@click.argument("cassette")
-@click.option("--good", required=True, metavar="REV", help="A revision in which it is green.")
-@click.option(
-    "--bad", default="HEAD", show_default=True, metavar="REV", help="One in which it is red."
-)
-@click.option(
-    "--control",
-    metavar="NAME|TRACE",
-    help="What is right: a runtime of the same revision (legacy, if nothing is said), or a trace "
-    "document that holds for all of them.",
-)
-@click.option(
-    "--runtime",
-    metavar="NAME",
-    help="The runtime that is judged. Without --control it is compared with what it did in the "
-    "good revision; if neither is given, adk is compared with legacy.",
-)
-@click.option(
-    "--waivers",
-    type=options.FILE,
-    help="Accepted differences, for all revisions; by default today's parity_tests/waivers.toml.",
-)
-@click.option(
-    "--timeout",
-    "timeout_s",
-    type=click.FloatRange(min=1),
-    default=120,
-    show_default=True,
-    help="Seconds for one trace; a revision that takes longer is skipped.",
-)
-@options.trust
-@click.option("--json", "json_file", type=options.FILE, help="Write what was found as JSON.")
-@click.option(
-    "--repository",
-    type=options.FOLDER,
-    default=Path(),
-    show_default=True,
-    help="The checkout whose history is searched.",
-)
 @click.pass_context
 def bisect(ctx: click.Context, /, **asked: Any) -> int:
-    """Find the first revision in which CASSETTE is red.
-
-    CASSETTE is a file as it is now, or the name of one in ./cassettes or else the bundled corpus.
-    Revisions are put into a worktree in a temporary folder, one after the other; your own tree,
-    index, stash and refs stay as they are. In each, THE REVISION'S OWN CODE RUNS (its `parity
-    trace`): bisect only a repository whose history you trust. Today's harness compares what the
-    traces say. A revision that cannot trace the cassette is skipped; where skipped ones could be
-    the first red one as well, the answer is the range.
-
-    Red means, by what is asked:
-
-    \b
-    (nothing)                   adk diverges from legacy of the same revision
-    --control N --runtime M     M diverges from N of the same revision
-    --runtime M                 M does something else than in the good revision
-    --control TRACE             the runtime does something else than in the trace
-
-    \b
-    parity bisect tools/parallel_reads --good HEAD~20
-    parity bisect tools/parallel_reads --good HEAD~20 --bad main --runtime legacy
-    parity bisect text/text --good HEAD~30 --control right.json --runtime adk
-
-    Exit codes: 0 found; 2 wrong usage, no such revision, good is red, bad is green, or one of the
-    two cannot be traced; 3 only a range could be found; 130 interrupted.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity bisect`; return its exit code."""
     plan = _Asked(**asked)
-    checks.writable_file(plan.json_file, "--json")
+    writable_file(plan.json_file, "--json")
     return _bisect(ctx, plan)
 
 
@@ -143,7 +79,7 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
                 runtime=runtime,
                 control=runtime if control is None else control,
                 waivers=waivers,
-                told=lambda judged: _show_judged(checkout, judged),
+                on_judged=lambda judged: _show_judged(checkout, judged),
             )
             if control is None:
                 judge.control = _expected(judge, good, plan)
@@ -216,7 +152,7 @@ def _check_end(judged: Judged, revision: str, option: str, light: str, judge: Ju
 def _show_judged(checkout: Checkout, judged: Judged) -> None:
     """Progress, on standard error."""
     why = f"  ({judged.why})" if judged.light == "skipped" else ""
-    say(f"{judged.light.value:7}  {checkout.told(judged.commit)}{why}", err=True)
+    say(f"{judged.light.value:7}  {checkout.described(judged.commit)}{why}", err=True)
 
 
 def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
@@ -230,8 +166,8 @@ def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
         say("could not be judged:")
         for suspect in found.suspects:
             why = next((each.why for each in skipped if each.commit == suspect), "")
-            say(f"  {checkout.told(suspect)}  ({why})")
-    say(f"red from here on: {checkout.told(found.commit)}")
+            say(f"  {checkout.described(suspect)}  ({why})")
+    say(f"red from here on: {checkout.described(found.commit)}")
     for line in lines:
         say(f"  {line}")
     for file in files[:_FILES]:
@@ -246,11 +182,11 @@ def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
     else:
         say(f"the first red revision is {found.commit} ({looked})")
     if plan.json_file is not None:
-        write_asked_for(plan.json_file, _document(found, lines, files), "--json")
+        write_json(plan.json_file, _document(found, lines, files))
 
 
-def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> str:
-    document = {
+def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> JsonObject:
+    return {
         "bisect": 1,
         "exact": not found.suspects,
         "first": found.commit,
@@ -263,4 +199,3 @@ def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> str:
             for each in found.judged
         ],
     }
-    return json.dumps(redacted_value(document), indent=1) + "\n"

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import click
 
-from harness.commands import options
 from harness.commands.here import check_digest, signoffs_folder
 from harness.errors import UsageError
 from harness.flip.judge import judged_flip
@@ -29,31 +28,6 @@ from surfaces.headless.settings_files import load_settings
 __all__ = ["can_flip"]
 
 
-@click.command("can-flip")
-@click.argument("flag", metavar="FLAG")
-@click.option(
-    "--surface",
-    "surfaces",
-    type=click.Choice(["noninteractive", "interactive", "subagent"]),
-    multiple=True,
-    help="Only this surface; again for more.  [default: all that the flag flips]",
-)
-@click.option(
-    "--settings",
-    "settings_file",
-    type=options.FILE,
-    help="The settings that it would be turned on in: surfaces whose own flag is off stay.",
-)
-@click.option(
-    "--signoffs",
-    type=options.PLACE,
-    metavar="DIR",
-    help="Where the records are; ./signoffs if there is one, else the checkout's.",
-)
-@options.expect_head
-@options.gates
-@options.as_of
-@options.policy_from
 def can_flip(
     flag: str,
     surfaces: tuple[str, ...],
@@ -64,26 +38,7 @@ def can_flip(
     as_of: datetime | None,
     policy_from: str | None,
 ) -> int:
-    """Say whether a flag may be turned on, by the signed records.
-
-    The newest record of each phase that FLAG moves counts. `experimental.adk.runtimeEnabled` moves
-    every surface whose own flag is on, and without --settings that may be any;
-    `experimental.adk.agentSession…Enabled` moves its own. A record counts if trusted signers signed
-    it, its profile is `release`, and all that it rests on is what is here now.
-
-    The gates must be those of the last commit, or with --policy-from those of REV; the records must
-    lie in the same repository, in no repository of their own and behind no link. Git must be able
-    to say that none was taken away: where it cannot, the answer is unknown.
-
-    \b
-    parity can-flip experimental.adk.agentSessionNoninteractiveEnabled
-    parity can-flip runtimeEnabled --surface noninteractive
-    parity can-flip runtimeEnabled --settings .gemini/settings.json
-    parity can-flip runtimeEnabled --policy-from origin/main
-
-    Exit codes: 0 yes; 1 no, also where the gates are not the committed ones; 2 wrong usage, or a
-    file that cannot be read; 3 unknown: there is no record of what is here, or git cannot answer.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity can-flip`; return its exit code."""
     check_digest(expect_head)
     found = _flag(flag)
     moved = _moved(found, surfaces, settings_file)

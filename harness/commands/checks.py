@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -35,8 +34,6 @@ __all__ = [
     "temporary_folder",
     "usual_limits",
     "worker_count",
-    "writable_file",
-    "writable_folder",
 ]
 
 
@@ -177,36 +174,6 @@ def current_waivers(file: Path | None) -> Waivers:
         WaiverFileError: the file cannot be used.
     """
     return load_waivers(file or default_waivers(), as_of=datetime.now(UTC).date())
-
-
-def writable_file(file: Path | None, option: str) -> None:
-    """Find out before a run whether its report can be written; makes the folder.
-
-    Raises:
-        UsageError: naming the option to change.
-    """
-    if file is None:
-        return
-    if file.is_dir() or (file.exists() and not os.access(file, os.W_OK)):
-        raise UsageError(f"{file} cannot be written", f"choose another file with {option}")
-    writable_folder(file.parent, option)
-
-
-def writable_folder(folder: Path | None, option: str) -> None:
-    """The same for a folder.
-
-    Raises:
-        UsageError: naming the option to change.
-    """
-    if folder is None:
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        problem = f"the folder {folder} cannot be written to: {error.strerror}"
-        raise UsageError(problem, f"choose another place with {option}") from error
 
 
 def worker_count(jobs: int) -> int:

@@ -13,7 +13,7 @@ from harness.cassette.find import CassetteFile
 from harness.cassette.problems import FormatProblem
 from harness.cassette.secrets import secret_problems
 from harness.cassette.show import show_cassette
-from harness.commands import checks, options
+from harness.commands import checks
 from harness.commands.naming import find_one
 from harness.config import default_contract
 from harness.coverage.contract import Contract, load_contract
@@ -27,31 +27,13 @@ from services.redaction import told
 __all__ = ["check", "list_", "show"]
 
 
-@click.command("list")
-@options.paths
-@options.select
-@options.phase
-@click.option(
-    "--contract",
-    "behaviour",
-    metavar="ID",
-    help="Only those that say they exercise this behaviour of parity_tests/contract.md.",
-)
 def list_(
     paths: tuple[Path, ...],
     expr: str | None,
     phase: str | None,
     behaviour: str | None,
 ) -> int:
-    """List cassettes: name, phase, and what each is about.
-
-    \b
-    parity list
-    parity list cassettes/tools --phase A
-    parity list --contract P-014
-
-    Exit codes: 0 listed; 2 wrong usage, or a file that cannot be loaded (the others are listed).
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity list`; return its exit code."""
     if behaviour is not None:
         say(_sentence(behaviour), err=True)
     files = checks.chosen_cassettes(paths, expr, phase, on_stderr=True)
@@ -88,18 +70,8 @@ def _sentence(behaviour: str) -> str:
     return f"{found.id} ({found.behaviour_class}, phase {found.phase}): {found.title}"
 
 
-@click.command()
-@click.argument("cassette", metavar="NAME|FILE")
-@click.option("--whole", is_flag=True, help="Show long texts whole instead of by their ends.")
 def show(cassette: str, whole: bool) -> None:
-    """Show one cassette as YAML, its macros expanded.
-
-    NAME is looked for in ./cassettes or else the bundled corpus; a unique part of it will do.
-
-    \b
-    parity show tools/parallel_reads
-    parity show cassettes/tools/parallel_reads.yaml
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity show`."""
     found = find_one(cassette)
     case = load_found(found)
     loaded = case.cassette if isinstance(case, HttpCase) else case
@@ -107,23 +79,8 @@ def show(cassette: str, whole: bool) -> None:
     click.echo(text, nl=False)
 
 
-@click.command()
-@options.paths
-@options.select
 def check(paths: tuple[Path, ...], expr: str | None) -> int:
-    """Check cassettes: their form, secrets, declared behaviours.
-
-    Every problem is one line with file, key and what to do. A secret is an API key, a token, a
-    password in an address, a PEM block, or a person's name in a home path; the line names the sort
-    of secret, never the secret. A behaviour is one of parity_tests/contract.md.
-
-    \b
-    parity check
-    parity check cassettes/tools
-    parity check tools/parallel_reads
-
-    Exit codes: 0 all are valid; 2 some are not.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity check`; return its exit code."""
     contract_file = default_contract()
     contract = load_contract(contract_file)
     files = checks.chosen_cassettes(paths, expr)

@@ -10,20 +10,28 @@ from pathlib import Path
 
 import click
 
-from harness.commands import checks, options
 from harness.commands.naming import near_paths
 from harness.errors import HarnessError, LoadProblem, UsageError
 from harness.parity.verdict import CaseResult
 from harness.report.json_report import json_report
 from harness.report.model import RunReport, exit_code
-from harness.report.pairs import PairsReport
 from harness.report.terminal import show
 from harness.triage.pairs import compared
 from harness.triage.traces import read_trace
-from harness.whole_file import write_asked_for
+from harness.whole_file import writable_file, write_asked_for
 from harness.wording import did_you_mean
 
 __all__ = ["diff"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PairsReport(RunReport):
+    """The report of a comparison of traces; `files` holds a case's two files as shell words."""
+
+    def reproduce(self, case: CaseResult) -> str:
+        """The command that compares this one pair again."""
+        pair = self.files.get(case.cassette, shlex.join([self.control, self.candidate]))
+        return f"parity diff {pair}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,33 +43,11 @@ class _Pair:
     candidate: Path | None
 
 
-@click.command()
-@click.argument("control", metavar="A", type=options.PLACE)
-@click.argument("candidate", metavar="B", type=options.PLACE)
-@click.option(
-    "--json",
-    "json_file",
-    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    help="Write the report as JSON; `-` for standard output, with nothing else there.",
-)
-@options.verbose
 def diff(control: Path, candidate: Path, json_file: Path | None, verbose: bool) -> int:
-    """Compare two trace documents, written by `parity trace`.
-
-    The same projections, channels and explanations as in `parity run`; A is what is right, B what
-    is judged. Two folders are compared file by file: what only one of them holds is inconclusive.
-
-    \b
-    parity diff before.json after.json
-    parity diff traces/legacy traces/adk --json diff.json
-
-    Exit codes: 0 nothing differs; 1 something does; 2 wrong usage, or a file that is no trace (the
-    others are compared nevertheless); 3 inconclusive: a run was not observed, or a trace has no
-    partner. Of several, 2 wins over 1 over 3.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity diff`; return its exit code."""
     on_stdout = json_file is not None and str(json_file) == "-"
     if not on_stdout:
-        checks.writable_file(json_file, "--json")
+        writable_file(json_file, "--json")
     report = _report(control, candidate)
     if on_stdout:
         click.echo(json_report(report), nl=False)
@@ -89,7 +75,7 @@ def _report(control: Path, candidate: Path) -> RunReport:
     names = sides.pop() if len(sides) == 1 else ("", "")
     if names[0] == names[1]:
         names = (str(control), str(candidate))
-    return PairsReport(
+    return _PairsReport(
         control=names[0],
         candidate=names[1],
         cases=tuple(sorted(cases, key=lambda case: case.cassette)),

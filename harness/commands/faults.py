@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import tempfile
 import time
@@ -14,10 +13,10 @@ from typing import Any
 import click
 
 from harness.cassette.find import CassetteFile, with_variants
-from harness.commands import checks, options
+from harness.commands import checks
 from harness.config import default_baselines, default_waivers, to_run, versions
-from harness.detection.catalogue_at import CatalogueAt
 from harness.detection.choosing import chosen_faults, dead, sampled
+from harness.detection.good import Corpus
 from harness.detection.matrix import Conditions, Matrix, Row
 from harness.detection.measurement import Measurement, look_in_corpus, look_in_sample
 from harness.detection.show import FaultProgress, show, show_catalogue
@@ -25,19 +24,16 @@ from harness.detection.stratified import FaultSample
 from harness.errors import UsageError
 from harness.experiment.backend import real_backend
 from harness.experiment.limits import Limits
+from harness.faults.catalogue import CatalogueAt
 from harness.gate.facts import evidence_facts
 from harness.parity.projection import RULES
 from harness.parity.waivers import Waivers
 from harness.scenarios.profiles import PROFILES
-from harness.whole_file import write_asked_for
+from harness.whole_file import writable_file, write_json
 from harness.wrapping import say
-from seeded_faults import Behaviour, Fault, Site
-from services.redaction import redacted_value
+from seeded_faults import Fault, Site
 
 __all__ = ["FaultsSetup", "faults"]
-
-_CLASSES = [each.value for each in Behaviour]
-_SEED = 20260101
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,65 +65,6 @@ class _Plan:
     baselines: Path | None
 
 
-@click.command()
-@options.paths
-@click.option(
-    "--class",
-    "classes",
-    type=click.Choice(_CLASSES),
-    metavar="BEHAVIOUR",
-    multiple=True,
-    help=f"Only faults of this class; may be given again: {', '.join(_CLASSES)}.",
-)
-@click.option(
-    "--fault",
-    "names",
-    metavar="NAME",
-    multiple=True,
-    help="Only the fault so called; may be given again.",
-)
-@click.option(
-    "--site",
-    "sites",
-    type=click.Choice([each.value for each in Site]),
-    multiple=True,
-    help="Only faults of what is broken there; may be given again.",
-)
-@click.option("--list", "list_", is_flag=True, help="List the faults and measure nothing.")
-@click.option(
-    "--sample",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Only so many of them, of each class and site in proportion; see --seed.",
-)
-@click.option("--corpus-only", is_flag=True, help="No generated run for what survives the corpus.")
-@click.option(
-    "--time",
-    "seconds",
-    type=options.duration,
-    default="2m",
-    show_default=True,
-    help="How long the generated run lasts, all survivors together.",
-)
-@click.option("--profile", default="everything", show_default=True, help="What is generated.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=_SEED,
-    show_default=True,
-    help="Of --sample and the generated run; the same by default, so that measurements compare.",
-)
-@options.select
-@options.jobs
-@options.limits
-@options.trust
-@click.option("--json", "json_file", type=options.FILE, help="Write the kill matrix as JSON.")
-@options.waivers
-@click.option(
-    "--baselines",
-    type=options.PLACE,
-    help="What the published core was observed to do; baselines/upstream if there is one.",
-)
 @click.pass_context
 def faults(
     ctx: click.Context,
@@ -138,25 +75,7 @@ def faults(
     jobs: int,
     **asked: Any,
 ) -> int:
-    """Break the runtimes on purpose, and count what is noticed.
-
-    Each fault of the catalogue is put in and meets the cassettes at PATHS (as for `parity run`),
-    those of its own class first, up to the first finding. What survives the corpus meets generated
-    scenarios, one sample for all. A fault of a runtime must show between legacy and adk; one of a
-    service is put into both and must show between legacy and the published core's baselines.
-    Waivers and projection rules are in force as in `parity run`.
-
-    \b
-    parity faults -n 0
-    parity faults --class tools --class hooks --corpus-only
-    parity faults --fault usage-dropped text
-    parity faults --site service --json kills.json
-    parity faults --sample 60 --corpus-only --json kills.json
-    parity faults --list
-
-    Exit codes: 0 all observable faults were found; 1 some survived; 2 wrong usage, or a fault
-    that can no longer be put in; 130 interrupted, with what is known so far.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity faults`; return its exit code."""
     setup = ctx.obj if isinstance(ctx.obj, FaultsSetup) else FaultsSetup()
     plan = _Plan(jobs=checks.worker_count(jobs), **asked)
     chosen, sample = _chosen(plan, setup)
@@ -175,7 +94,7 @@ def _chosen(plan: _Plan, setup: FaultsSetup) -> tuple[list[Fault], FaultSample |
 def _check(plan: _Plan, chosen: list[Fault]) -> None:
     if plan.profile not in PROFILES:
         raise UsageError(f"unknown profile {plan.profile!r}", f"known: {', '.join(PROFILES)}")
-    checks.writable_file(plan.json_file, "--json")
+    writable_file(plan.json_file, "--json")
     services = [fault for fault in chosen if fault.site is Site.SERVICE]
     if services and not _baselines(plan).is_dir():
         problem = f"there is no folder {str(_baselines(plan))!r} of the published core's baselines"
@@ -213,8 +132,7 @@ def _run(
     matrix.rows = [row for row in matrix.rows if row.corpus is not None]
     show(matrix, sys.stdout)
     if plan.json_file is not None:
-        document = redacted_value(matrix.to_json())
-        write_asked_for(plan.json_file, json.dumps(document, indent=1) + "\n", "--json")
+        write_json(plan.json_file, matrix.to_json())
         say(f"written: {plan.json_file}")
     if matrix.interrupted:
         return 130
@@ -230,12 +148,14 @@ def _measurement(
     core = setup.core if setup.core is not None else backend.check("upstream") is None
     return Measurement(
         backend=backend,
-        catalogue=setup.catalogue,
-        files=tuple(source for _, source, _ in sources),
-        trusted=frozenset(file.name for file, _, trusted in sources if trusted),
-        waivers=waivers,
-        baselines=_baselines(plan),
-        kept=kept,
+        corpus=Corpus(
+            catalogue=setup.catalogue,
+            files=tuple(source for _, source, _ in sources),
+            trusted=frozenset(file.name for file, _, trusted in sources if trusted),
+            waivers=waivers,
+            baselines=_baselines(plan),
+            kept=kept,
+        ),
         jobs=plan.jobs,
         profile=plan.profile,
         seed=plan.seed,
@@ -249,23 +169,24 @@ def _matrix(
     sample: FaultSample | None,
     waivers_file: Path | None,
 ) -> Matrix:
+    corpus = measurement.corpus
     conditions = Conditions(
-        waivers=len(measurement.waivers.live),
-        rules={
+        waivers=len(corpus.waivers.live),
+        projection_rules={
             "legacy and adk": sum(not rule.across for rule in RULES),
             "the published core and legacy": len(RULES),
         },
-        cassettes=len(measurement.files),
+        cassettes=len(corpus.files),
         profile=measurement.profile,
         seed=measurement.seed,
-        core=measurement.core,
+        published_core_in_generated=measurement.core,
         versions=dict(versions()),
         sample=sample,
         measured=evidence_facts(
             # Broken runs are of plain cassettes; the corpus is the one that everything else ran.
-            [(file.name, file.path) for file in with_variants(measurement.files)],
+            [(file.name, file.path) for file in with_variants(corpus.files)],
             waivers_file,
-            measurement.waivers.as_of,
+            corpus.waivers.as_of,
         ),
     )
     rows = [Row(fault=fault) for fault in chosen]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Sequence
@@ -13,17 +12,17 @@ from typing import Any
 
 import click
 
-from harness.commands import checks, options
+from harness.commands import checks
 from harness.commands.here import found_here
 from harness.gate.answer import GateAnswer, Measurement
 from harness.gate.evidence import Evidence, read_evidence
 from harness.gate.here import Here
+from harness.gate.judge import judge
 from harness.gate.page import gate_html
 from harness.gate.plan import Planned, measure_command, needed, plan_of
 from harness.gate.scope import FOLDER
 from harness.gate.show import EXITS, show_answer, show_changes
-from harness.whole_file import write_asked_for
-from services.redaction import redacted_value
+from harness.whole_file import writable_file, write_asked_for, write_json
 
 __all__ = ["Question", "gate"]
 
@@ -84,7 +83,7 @@ class Question:
         # Before anything was measured there is no such folder, and no mistake of the user's.
         there = [each for each in self.places if each != FOLDER or each.exists()]
         evidence = read_evidence(there)
-        answer = place.answer(evidence, self.phase, self.profile, self.folder)
+        answer = judge(place.scope(evidence, self.phase, self.profile, self.folder))
         return Answered(place=place, evidence=evidence, answer=answer)
 
     def plan(self, answered: Answered, jobs: int, but: Sequence[Measurement] = ()) -> list[Planned]:
@@ -110,8 +109,7 @@ class Question:
         show_answer(answer, title, source, sys.stdout, plan=plan, measure=self.measure)
         written = []
         for json_file in json_files:
-            text = json.dumps(redacted_value(answer.to_json()), indent=1) + "\n"
-            write_asked_for(json_file, text, "--json")
+            write_json(json_file, answer.to_json())
             written.append(str(json_file))
         if html_file is not None:
             text = gate_html(answer, title, source, plan, self.measure)
@@ -122,40 +120,15 @@ class Question:
         return EXITS[answer.answer]
 
 
-@click.command()
-@options.phase_required
-@options.profile
-@options.evidence
-@options.gates
-@options.waivers
-@options.as_of
-@options.policy_from
-@click.option("--json", "json_file", type=options.FILE, help="Write the answer as JSON.")
-@click.option("--html", "html_file", type=options.FILE, help="Write the answer as a page.")
 def gate(
     as_of: datetime | None,
     json_file: Path | None,
     html_file: Path | None,
     **asked: Any,
 ) -> int:
-    """Say whether a rollout phase may be flipped, and why.
-
-    Judges what was run and measured before; runs nothing itself. What is missing makes the answer
-    unknown, what contradicts makes it no. The output ends with the command that measures what is
-    missing, and about how long it takes. Evidence counts only if it is of the code, cassettes and
-    rules that are here now.
-
-    \b
-    parity gate --phase B
-    parity gate --phase A --profile pull_request --journal parity-report
-    parity gate --phase A --json answer.json --html answer.html
-    parity gate --phase A --policy-from origin/main
-    parity gate --phase A --as-of 2026-06-01
-
-    Exit codes: 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3 unknown.
-    """  # noqa: D301 - click's mark for lines that stay as they are
-    checks.writable_file(json_file, "--json")
-    checks.writable_file(html_file, "--html")
+    """Run `parity gate`; return its exit code."""
+    writable_file(json_file, "--json")
+    writable_file(html_file, "--html")
     question = Question(**asked)
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
     answered = question.asked(day, say_changes=True)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import click
 
-from harness.commands import checks, options
+from harness.commands import checks
 from harness.config import default_waivers, versions
 from harness.errors import UsageError
 from harness.experiment.backend import Backend
@@ -35,7 +35,7 @@ from harness.scenarios.found import FOUND, KnownFinding, read_found
 from harness.scenarios.generation import GenerationPlan
 from harness.scenarios.generation_journal import JOURNALS, GenerationJournal, last_seed
 from harness.scenarios.profiles import PROFILES
-from harness.whole_file import write_asked_for
+from harness.whole_file import writable_file, writable_folder, write_asked_for
 from harness.wrapping import say
 from services.clock import SystemClock
 
@@ -77,92 +77,9 @@ class _Asked:
     executor: str | None
 
 
-def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> None:
-    if not value or ctx.resilient_parsing:
-        return
-    width = max(map(len, PROFILES))
-    for profile in PROFILES.values():
-        say(f"{profile.name:<{width}}  {profile.about}")
-    ctx.exit()
-
-
-@click.command()
-@click.option("--search", "way", flag_value="search", help="Draw as Hypothesis searches (usual).")
-@click.option(
-    "--sample", "way", flag_value="sample", help="Draw independently: only this gives a bound."
-)
-@click.option("--profile", default="everything", show_default=True, help="What it is mostly about.")
-@click.option(
-    "--list-profiles",
-    is_flag=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_list_profiles,
-    help="Show the profiles and exit.",
-)
-@click.option(
-    "--examples", type=int, metavar="N", help=f"How many scenarios.  [default: {_EXAMPLES}]"
-)
-@click.option(
-    "--time",
-    "time_s",
-    type=options.duration,
-    metavar="TIME",
-    help="Go on for so long instead: 90s, 10m, 1h30m.",
-)
-@click.option("--seed", type=int, help="Draw the same again.  [default: a fresh one, shown]")
-@click.option("--control", default="legacy", show_default=True, help="The runtime that is right.")
-@click.option("--candidate", default="adk", show_default=True, help="The runtime that is judged.")
-@options.jobs
-@options.limits
-@click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
-@click.option("--fault", metavar="NAME", help="Put this seeded fault in: it should be found.")
-@click.option(
-    "--found",
-    type=options.PLACE,
-    metavar="DIR",
-    help="Where findings are kept.  [default: .parity/found]",
-)
-@click.option(
-    "--shrink-time",
-    type=options.duration_or_none,
-    default="60s",
-    metavar="TIME",
-    show_default=True,
-    help="How long one finding may be shrunk; 0 for not at all.",
-)
-@click.option("--json", "json_file", type=options.FILE, help="Write the summary as JSON.")
-@options.waivers
-@click.option(
-    "--executor",
-    metavar="ADDRESS",
-    help="Let the workers of a Dask scheduler do it: tls://HOST:PORT. Needs the extra `dask`.",
-)
 @click.pass_context
 def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> int:
-    """Draw scenarios and keep those on which two runtimes differ.
-
-    Scenarios come in blocks of 25; which they are follows from way, profile, seed and number of
-    examples, however many workers there are. What is found is written to .parity/found at once,
-    run again by itself, and made small. Findings that are there already are counted, not kept anew.
-
-    \b
-    parity generate
-    parity generate --profile aborts --time 10m -n 0
-    parity generate --sample --examples 2000 --seed 7
-    parity generate --time 1h --resume
-    parity generate --control upstream --candidate legacy --time 10m
-
-    --search follows what looks interesting and claims nothing of how often runtimes differ;
-    --sample draws every scenario independently and, finding nothing, states an upper bound.
-
-    A run that was stopped or killed goes on with the same command and --resume; without --seed it
-    is the last such run that goes on. With --time, no block is begun when time is up, and those
-    begun are finished; findings are run again and shrunk after that.
-
-    Exit codes: 0 nothing found; 1 findings, those known before included; 2 wrong usage; 3 only
-    undecided cases; 130 interrupted (what was found is kept).
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity generate`; return its exit code."""
     asked = _Asked(jobs=checks.worker_count(jobs), **given)
     backend = checks.backend_of(ctx, limits)
     _check(asked, backend)
@@ -183,7 +100,7 @@ def _check(asked: _Asked, backend: Backend) -> None:
         raise UsageError(problem, f"known: {', '.join(PROFILES)}")
     checks.runtimes(backend, asked.control, asked.candidate)
     checks.fault(asked.fault, asked.control, asked.candidate)
-    checks.writable_file(asked.json_file, "--json")
+    writable_file(asked.json_file, "--json")
 
 
 def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
@@ -195,7 +112,7 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
     sides = (plan.control, plan.candidate)
     measured = {} if asked.json_file is None else evidence_facts((), waivers_file, day, sides)
     folder = asked.found or FOUND
-    checks.writable_folder(folder, "--found")
+    writable_folder(folder, "--found")
     setup = CampaignSetup(
         workers=seams.workers,
         jobs=jobs,

@@ -1,4 +1,4 @@
-"""What signing commands find here, read anew each time they look."""
+"""The state of this checkout for signing commands, read anew at each call."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 def found_here(
     gates: Path | None, waivers: Path | None, as_of: date, policy_from: str | None = None
 ) -> Here:
-    """What is judged by, as it is at this moment and not as it was read before.
+    """The rules and files as they are now, not as they were read before.
 
     Raises:
         HarnessError: a file is missing or cannot be used.

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from harness.commands import options
-from harness.commands.signing import asked, passphrase_options, passphrase_source
+from harness.commands.signing import asked, passphrase_source
 from harness.errors import UsageError
 from harness.signoff.keyfile import (
     check_new_passphrase,
@@ -23,23 +22,6 @@ from harness.signoff.trust import SIGNER_NAME
 __all__ = ["keygen"]
 
 
-@click.command()
-@click.option(
-    "--out",
-    type=options.FILE,
-    required=True,
-    metavar="FILE",
-    help="Where the private key goes; the public one goes beside it, as FILE.pub.",
-)
-@click.option(
-    "--name",
-    default="release-manager",
-    show_default=True,
-    metavar="NAME",
-    help="What the signer is called in gates.toml: a role.",
-)
-@passphrase_options
-@click.option("--no-passphrase", is_flag=True, help="Leave the private key unencrypted.")
 def keygen(
     out: Path,
     name: str,
@@ -47,21 +29,7 @@ def keygen(
     passphrase_fd: int | None,
     no_passphrase: bool,
 ) -> None:
-    """Make a pair of Ed25519 keys.
-
-    The private key can be read by its owner only, and is encrypted with the passphrase that is
-    asked for (or read from a file or a descriptor). A folder that is missing is made, for its owner
-    only. Nothing is ever written over. What is printed is public: the block that makes the key a
-    trusted one, to be put into gates.toml.
-
-    \b
-    parity keygen --out ~/keys/release --name release-manager
-    parity keygen --out ~/keys/ci --name ci --no-passphrase
-    parity keygen --out key --passphrase-fd 3 3<passphrase.txt
-
-    Exit codes: 0 both files are written; 2 wrong usage, or a place where something is already;
-    130 interrupted, with nothing left behind.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity keygen`."""
     if not SIGNER_NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no signer's name", "small letters, digits and dashes")
     check_place(out)

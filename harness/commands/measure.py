@@ -11,17 +11,17 @@ from typing import Any
 
 import click
 
-from harness.commands import checks, options
-from harness.commands.faults import faults
+from harness.command_line.run_and_read import run
+from harness.command_line.search import faults, generate
+from harness.commands import checks
 from harness.commands.gate import Question
-from harness.commands.generate import generate
-from harness.commands.run import run
 from harness.errors import HarnessError, UsageError
 from harness.experiment.backend import Backend
 from harness.gate.answer import Measurement
 from harness.gate.page import answer_file
 from harness.gate.plan import Planned, in_about
 from harness.gate.show import EXITS, Lines, show_plan
+from harness.whole_file import writable_file, writable_folder
 
 __all__ = ["measure"]
 
@@ -44,25 +44,6 @@ class _Interrupted(Exception):
     """The user has had enough."""
 
 
-@click.command()
-@options.phase_required
-@options.profile
-@options.evidence
-@options.gates
-@options.waivers
-@options.policy_from
-@click.option(
-    "-n",
-    "--jobs",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Worker processes; 0 for one per core. The results are the same.",
-)
-@options.trust
-@click.option("--dry-run", is_flag=True, help="Show what would be run and how long, and run none.")
-@click.option("--json", "json_file", type=options.FILE, help="Write the gate's answer as JSON.")
-@click.option("--html", "html_file", type=options.FILE, help="Write the gate's answer as a page.")
 @click.pass_context
 def measure(
     ctx: click.Context,
@@ -74,26 +55,11 @@ def measure(
     html_file: Path | None,
     **asked: Any,
 ) -> int:
-    """Run what the gate lacks for a phase, and end with its answer.
-
-    Asks the gate what is missing, shows what is going to be run and about how long that takes, runs
-    it, and asks again. What is there already and still counts is not run again, so that the same
-    command goes on after Ctrl-C or a kill: a leg and a sample where they were cut off, the seeded
-    faults from their beginning. Journals, the kill matrix and the answer go into the first folder
-    that --journal names.
-
-    \b
-    parity measure --phase A --dry-run
-    parity measure --phase A --profile pull_request
-    parity measure --phase A -n 2 --html gate.html
-
-    Exit codes: those of the gate, 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3
-    unknown; and 130 interrupted. With --dry-run those of the gate as things stand.
-    """  # noqa: D301 - click's mark for lines that stay as they are
-    checks.writable_file(json_file, "--json")
-    checks.writable_file(html_file, "--html")
+    """Run `parity measure`; return its exit code."""
+    writable_file(json_file, "--json")
+    writable_file(html_file, "--html")
     question = Question(**asked)
-    checks.writable_folder(question.folder, "--journal")
+    writable_folder(question.folder, "--journal")
     waivers = question.waivers_file
     repeated = () if waivers is None else ("--waivers", str(waivers))
     how = _How(jobs=checks.worker_count(jobs), options=repeated, trust=trust, seams=ctx.obj)

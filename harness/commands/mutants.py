@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from harness.cassette.find import CassetteFile
-from harness.commands import checks, options
+from harness.commands import checks
 from harness.config import default_baselines, default_equivalents, default_waivers, to_run
 from harness.errors import UsageError
 from harness.experiment.backend import Backend, real_backend
@@ -24,7 +24,7 @@ from harness.inventory import files_component
 from harness.mutants.journal import JOURNALS, MutantJournal
 from harness.mutants.measurement import Measurement, Prepared
 from harness.mutants.mutant import Mutant
-from harness.mutants.population import ROOMS, Population, drawn
+from harness.mutants.population import Population, drawn
 from harness.mutants.record import Equivalents, load_equivalents
 from harness.mutants.result import Measured, Outcome
 from harness.mutants.sample import Row, Sample, draw, waiting
@@ -32,15 +32,12 @@ from harness.mutants.show import MutantProgress, show, show_mutant, show_populat
 from harness.mutants.source import CODE_ROOT
 from harness.mutants.store import Store, good_runs_digest
 from harness.triage.checkout import Checkout
-from harness.whole_file import write_asked_for
+from harness.whole_file import writable_file, write_asked_for
 from harness.wrapping import say
 from services.redaction import redacted_value
 from services.wire import Json
 
 __all__ = ["MutantsSetup", "mutants"]
-
-_SEED = 20260101
-_SIZE = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,63 +71,6 @@ class _Asked:
     equivalents_file: Path | None
 
 
-@click.command()
-@options.paths
-@click.option(
-    "--in",
-    "parts",
-    metavar="PART",
-    multiple=True,
-    help=f"Only mutants of {', '.join(ROOMS)}, or of a file or folder of these; again for more.",
-)
-@click.option(
-    "--sample",
-    "size",
-    type=click.IntRange(min=1),
-    default=_SIZE,
-    show_default=True,
-    metavar="N",
-    help="How many mutants are run; unreached and equivalent ones are drawn and not counted.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=_SEED,
-    show_default=True,
-    help="Which mutants are drawn follows from it and from the code.",
-)
-@click.option(
-    "--since",
-    metavar="REV",
-    help="Draw places of files that were changed since this revision several times as often.",
-)
-@click.option(
-    "--mutant", "fingerprint", metavar="FINGERPRINT", help="Show this mutant and run it alone."
-)
-@click.option("--list", "list_", is_flag=True, help="List the mutants and run none.")
-@click.option(
-    "--check",
-    is_flag=True,
-    help="Run the mutants that are recorded as equivalent: each must be there and not be found.",
-)
-@click.option("--resume", is_flag=True, help="Go on where the same sample was stopped.")
-@options.select
-@options.jobs
-@options.limits
-@options.trust
-@click.option("--json", "json_file", type=options.FILE, help="Write the sample as JSON.")
-@options.waivers
-@click.option(
-    "--baselines",
-    type=options.PLACE,
-    help="What the published core was observed to do; baselines/upstream if there is one.",
-)
-@click.option(
-    "--equivalents",
-    "equivalents_file",
-    type=options.FILE,
-    help="Mutants that no run can show; parity_tests/equivalent_mutants.toml if there is one.",
-)
 @click.pass_context
 def mutants(
     ctx: click.Context,
@@ -141,35 +81,14 @@ def mutants(
     jobs: int,
     **given: Any,
 ) -> int:
-    """Draw small edits of the source, and count how many of them the corpus finds.
-
-    A mutant is one edit of the runtimes or services: a condition negated, a statement dropped, two
-    arguments swapped, a bound off by one. Mutants are drawn uniformly over all places. Each meets
-    the cassettes at PATHS (as for `parity run`) that execute its place, up to the first that shows
-    it. A mutant of a runtime must show between legacy and adk; one of a service, which both have,
-    against the published core's baselines or between the two. No file is changed.
-
-    The first run on a state of the code finds out what each cassette executes; that is kept in
-    .parity/mutants.
-
-    \b
-    parity mutants -n 0
-    parity mutants --in runtimes --sample 300 --seed 7 -n 0 --json mutants.json
-    parity mutants --in services/policy cassettes/policy
-    parity mutants --since main --sample 40
-    parity mutants --mutant 2b5ff03c9a61
-    parity mutants --check
-
-    Exit codes: 0 all were found; 1 some survived, or --check found a wrong record; 2 wrong usage;
-    130 interrupted, with what is known so far: go on with --resume.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity mutants`; return its exit code."""
     setup = ctx.obj if isinstance(ctx.obj, MutantsSetup) else MutantsSetup()
     asked = _Asked(jobs=checks.worker_count(jobs), **given)
     population = setup.population(asked.parts)
     if list_:
         show_population(population.mutants, len(population.places), sys.stdout)
         return 0
-    checks.writable_file(asked.json_file, "--json")
+    writable_file(asked.json_file, "--json")
     command = _Command(asked, setup, population, checks.chosen_cassettes(paths, expr))
     if asked.check:
         return command.check()

@@ -1,7 +1,7 @@
 """What the command line may call a cassette, a journal or a folder of baselines.
 
-Whatever can be named by its path can be named by its name, and the other way round: every command
-asks here. A path that exists is taken as it is. A word that is neither gets the nearest ones.
+Every command accepts a path or a name. An existing path comes first; for an unknown word the error
+suggests the nearest names.
 """
 
 from __future__ import annotations

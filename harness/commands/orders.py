@@ -6,11 +6,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import click
 
-from harness.commands import checks, options
+from harness.commands import checks
 from harness.commands.case_tasks import tasks_of
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import Backend
@@ -23,13 +22,10 @@ from harness.orders.places import Place
 from harness.orders.show import Asked, exit_code, orders_json, show_orders
 from harness.report.progress import CaseProgress
 from harness.sides import hands_over
-from harness.whole_file import write_asked_for
+from harness.whole_file import writable_file, write_asked_for
 from harness.wrapping import say
 
 __all__ = ["OrdersSeams", "orders"]
-
-_MOST: Final = 24
-"""All orders of four that complete side by side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,31 +36,6 @@ class OrdersSeams:
     run: RunUnder
 
 
-@click.command()
-@options.paths
-@click.option("--control", default="legacy", show_default=True, help="The runtime that is right.")
-@click.option("--candidate", default="adk", show_default=True, help="The runtime that is judged.")
-@options.select
-@options.phase
-@click.option(
-    "--most",
-    type=click.IntRange(1, 10_000),
-    default=_MOST,
-    metavar="N",
-    show_default=True,
-    help="Orders of a cassette at the most; fewer where there are fewer.",
-)
-@click.option(
-    "--order",
-    "only",
-    metavar="PLACES",
-    help="Try this one: places with commas between them, as a report names them.",
-)
-@options.jobs
-@options.limits
-@options.trust
-@click.option("--json", "json_file", type=options.FILE, help="Write every case and order as JSON.")
-@options.waivers
 @click.pass_context
 def orders(
     ctx: click.Context,
@@ -82,26 +53,11 @@ def orders(
     json_file: Path | None,
     waivers_file: Path | None,
 ) -> int:
-    """Let parallel work complete in every order, and compare.
-
-    What runs side by side are tool calls and subagents. Model answers and ended calls are held back
-    until nothing else can happen, then let go one at a time. Under each order control and candidate
-    must agree. Between orders each of them must do the same, except where threads touched something
-    they share in another order: that is said, and what it was. Orders with few preemptions come
-    first.
-
-    \b
-    parity orders subagent
-    parity orders cassettes/tools -k parallel --most 100 -n 0
-    parity orders tools/parallel_reads --control upstream
-
-    Exit codes: 0 parity; 1 divergent, or an engine that lets order show where nothing is shared; 2
-    wrong usage, or a file that cannot be loaded; 3 inconclusive; 130 interrupted.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity orders`; return its exit code."""
     seams = _seams(ctx, limits)
     backend = seams.backend
     _check(backend, control, candidate)
-    checks.writable_file(json_file, "--json")
+    writable_file(json_file, "--json")
     files = checks.chosen_cassettes(paths, expr, phase, variants=only is None)
     tasks = tasks_of(
         OrdersTask,

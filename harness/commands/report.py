@@ -7,20 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import click
-
 from harness.canonical import printable
-from harness.commands import options
 from harness.commands.naming import journal_place
-from harness.commands.reports import deliver, report_options, report_wanted
+from harness.commands.reports import Reporting
 from harness.config import default_waivers
 from harness.errors import UsageError
+from harness.experiment.events import follow
 from harness.inventory import waivers_component
 from harness.parity.waivers import Waivers
 from harness.report.journal import JournalRecord, read_header, read_journal
 from harness.report.kept import JOURNALS, kept_journals
 from harness.report.kills import read_kills
 from harness.report.leads import with_leads, with_past
+from harness.report.listening import replayed
 from harness.report.model import RunReport
 from harness.report.settled import files_of, journal_report, reproducing_options, waivers_of
 from harness.report.since import Run, red_cases, since_journal
@@ -29,28 +28,6 @@ from harness.wrapping import say
 __all__ = ["journal_in", "report"]
 
 
-@click.command()
-@click.option(
-    "--journal",
-    "place",
-    type=options.PLACE,
-    help="A journal, or a folder with one; by default the last run that left one here.",
-)
-@click.option(
-    "--since",
-    type=options.FILE,
-    metavar="JOURNAL",
-    help="Report what changed since this run; by default since the last green one kept here.",
-)
-@report_options
-@click.option(
-    "--kills",
-    "kills_file",
-    type=options.FILE,
-    metavar="FILE",
-    help="The kill matrix to show beside it, as `parity faults --json` wrote it.",
-)
-@options.waivers
 def report(
     place: Path | None,
     since: Path | None,
@@ -58,20 +35,8 @@ def report(
     waivers_file: Path | None,
     **asked: Any,
 ) -> int:
-    """Show what a run came to, from its journal; nothing is run.
-
-    Also of a run that was killed, as far as it got. Waivers are applied as they are now, on the day
-    by which the run judged them.
-
-    \b
-    parity report
-    parity report --journal parity-report --html parity-report
-    parity report --journal monday.jsonl --since friday.jsonl
-
-    Exit codes: those of `parity run`: 0 parity; 1 divergent; 2 wrong usage, or the run had a file
-    that could not be loaded; 3 inconclusive, as is a run that did not come to its end.
-    """  # noqa: D301 - click's mark for lines that stay as they are
-    wanted = report_wanted(asked)
+    """Run `parity report`; return its exit code."""
+    reporting = Reporting(asked)
     record = read_journal(journal_in(place))
     waivers = waivers_of(record.header, waivers_file or default_waivers())
     _notes(record, waivers_file or default_waivers())
@@ -79,12 +44,13 @@ def report(
         record,
         waivers,
         files=files_of(record.header),
-        options=reproducing_options(record.header, waivers_file),
+        options=reproducing_options(record.header.trust, waivers_file),
     )
     made = _with_changes(made, record, waivers, since)
     if kills_file is not None:
         made = replace(made, kills=read_kills(kills_file))
-    return deliver(made, wanted)
+    follow(replayed(record), *reporting.listeners(lambda ending: made))
+    return reporting.end()
 
 
 def journal_in(place: Path | None) -> Path:
@@ -124,7 +90,7 @@ def _run_journals(files: Sequence[Path]) -> list[Path]:
 
 
 def _notes(record: JournalRecord, waivers_file: Path | None) -> None:
-    """What a reader must know before he believes the report."""
+    """Print what limits the report: a run that did not end, waivers that changed."""
     header = record.header
     began = f", begun {header.started_at}" if header.started_at else ""
     say(printable(f"journal: {record.file}{began}"))

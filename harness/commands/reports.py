@@ -1,105 +1,61 @@
-"""What the commands that end with a run's report share: its options, its files, its exit code."""
+"""What the commands that end with a run's report share: its listeners and its exit code."""
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any
 
-import click
-
-from harness.commands import checks, options
-from harness.errors import UsageError
+from harness.command_line import listeners
+from harness.experiment.events import RunFinished
 from harness.gate.page import gates_beside
+from harness.report.html import HtmlListener
+from harness.report.listening import ReportListener, Settled
 from harness.report.model import RunReport, exit_code
-from harness.report.terminal import show
-from harness.report.written import GITHUB, STEP_SUMMARY, WRITERS, write_report
+from harness.report.terminal import TerminalListener
 from harness.wrapping import say
 
-__all__ = ["ReportWanted", "deliver", "report_options", "report_wanted"]
-
-_PAGE: Final = "html_folder"
-
-Command = TypeVar("Command", bound=Callable[..., Any])
+__all__ = ["Reporting"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportWanted:
-    """What the command line says of the report."""
-
-    places: Mapping[str, Path] = field(default_factory=dict)
-    """The options of `harness.report.written` that were given, with where each writes to."""
-    durations: int = 0
-    """How many of the slowest cases are listed."""
-    verbose: bool = False
-
-
-def report_options(command: Command) -> Command:
-    """`-v`, `--durations N`, and where the report can be written to: read by `report_wanted`."""
-    words = "Annotate, and add the Markdown to $GITHUB_STEP_SUMMARY where that is set."
-    command = click.option("--github", GITHUB, is_flag=True, help=words)(command)
-    for writer in reversed(WRITERS):
-        kind = click.Path(path_type=Path, dir_okay=writer.index is not None)
-        option = click.option(writer.option, writer.parameter, type=kind, help=writer.help)
-        command = option(command)
-    words = "List the N slowest cases; with --json, how long each case took."
-    durations = click.option(
-        "--durations", type=click.IntRange(min=0), default=0, metavar="N", help=words
-    )
-    return options.verbose(durations(command))
-
-
-def report_wanted(asked: dict[str, Any]) -> ReportWanted:
-    """Take what `report_options` added out of a command's parameters.
-
-    Raises:
-        UsageError: a place cannot be written to, found out before there is a report.
-    """
-    places: dict[str, Path] = {}
-    if asked.pop(GITHUB):
-        summary = os.environ.get(STEP_SUMMARY)
-        if summary:
-            checks.writable_file(Path(summary), STEP_SUMMARY)
-        places[GITHUB] = Path(summary or os.devnull)
-    for writer in WRITERS:
-        place: Path | None = asked.pop(writer.parameter)
-        if place is None:
-            continue
-        if writer.index is not None:
-            checks.writable_folder(place, writer.option)
-        if str(place) == "-":
-            where = "standard output: the terminal's report goes there"
-            raise UsageError(f"{writer.option} cannot go to {where}", "name a file")
-        checks.writable_file(writer.file(place), writer.option)
-        places[writer.parameter] = place
-    return ReportWanted(
-        places=places, durations=asked.pop("durations"), verbose=asked.pop("verbose")
-    )
-
-
-def deliver(report: RunReport, wanted: ReportWanted, *, also: Path | None = None) -> int:
-    """Write the report to its files and to standard output; return the exit code.
-
-    A page shows the answers of a gate that lie in its folder, where `parity measure` leaves them.
+class Reporting:
+    """The listeners that show a run's report: those that the command line adds, and the terminal.
 
     Args:
-        report: The report.
-        wanted: What the command line says of it.
-        also: Another file that the command has written.
+        asked: A command's parameters, from which those of `report_options` are removed.
 
     Raises:
-        UsageError: a file cannot be written.
+        UsageError: a place cannot be written to.
     """
-    report = replace(report, durations=wanted.durations)
-    if _PAGE in wanted.places:
+
+    def __init__(self, asked: dict[str, Any]) -> None:
+        self._settled = Settled()
+        self._durations: int = asked.pop("durations")
+        verbose: bool = asked.pop("verbose")
+        given = [(row, asked.pop(row.parameter)) for row in listeners.LISTENERS]
+        self._shown: list[ReportListener] = [
+            row.listener(value, self._settled) for row, value in given if value
+        ]
+        self._shown.append(TerminalListener(sys.stdout, self._settled, verbose=verbose))
+
+    def listeners(self, make: Callable[[RunFinished], RunReport]) -> list[Settled | ReportListener]:
+        """The listeners, in their order, for a run whose report `make` makes."""
+        self._settled.make = lambda ending: self._completed(make(ending))
+        return [self._settled, *self._shown]
+
+    def _completed(self, report: RunReport) -> RunReport:
+        """`report` with what the command line asks for, and with what lies beside its page."""
         components = {} if report.header is None else report.header.components
-        report = replace(report, gates=gates_beside(wanted.places[_PAGE], components))
-    written = write_report(report, wanted.places)
-    written += [] if also is None else [also]
-    show(report, sys.stdout, verbose=wanted.verbose)
-    if written:
-        say(f"written: {', '.join(map(str, written))}")
-    return int(exit_code(report))
+        for page in self._shown:
+            if isinstance(page, HtmlListener):
+                report = replace(report, gates=gates_beside(page.folder, components))
+        return replace(report, durations=self._durations)
+
+    def end(self, *also: Path | None) -> int:
+        """Name the files that are written, `also` those of the command; return the exit code."""
+        written = [*(each.written for each in self._shown), *also]
+        if names := [str(file) for file in written if file is not None]:
+            say(f"written: {', '.join(names)}")
+        return int(exit_code(self._settled.report))

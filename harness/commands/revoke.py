@@ -6,11 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-import click
-
-from harness.commands import options
 from harness.commands.here import folder_of
-from harness.commands.signing import confirmed, key_options, say, signing_key
+from harness.commands.signing import confirmed, say, signing_key
 from harness.errors import UsageError
 from harness.gate.gates import load_gates
 from harness.gate.here import gates_file as found_gates
@@ -26,13 +23,6 @@ __all__ = ["revoke"]
 _LONGEST: Final = 2000
 
 
-@click.command()
-@click.argument("record", type=options.PLACE)
-@click.option("--reason", required=True, metavar="TEXT", help="Why it holds no longer.")
-@key_options
-@options.signoffs("the record's, or ./signoffs")
-@options.gates
-@click.option("--yes", is_flag=True, help="Do not ask.")
 def revoke(
     record: Path,
     reason: str,
@@ -41,23 +31,7 @@ def revoke(
     yes: bool,
     **key_from: Any,
 ) -> None:
-    """Revoke a signed record.
-
-    Appends a signed statement that the record holds no longer.
-
-    RECORD is a record's file, or its name in the folder. Nothing is taken away: the revocation is
-    one more record of the chain. One signer whom the gates trust for what the record is about is
-    enough. `parity verify` and `parity can-flip` refuse the record from then on, and no older one
-    takes its place.
-
-    \b
-    parity revoke 0003-A-release.json --key ~/keys/release \\
-        --reason "the corpus left out hooks"
-
-    Exit codes: 0 revoked; 1 it cannot be revoked: not there, revoked already, or the chain does not
-    hold; 2 wrong usage, or a key that cannot be used; 130 interrupted. Nothing is written unless it
-    is 0.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity revoke`."""
     words = reason.strip()
     if not words or len(words) > _LONGEST:
         raise UsageError(f"--reason takes 1 to {_LONGEST} characters", "say why in a sentence")

@@ -15,18 +15,15 @@ import click
 
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
-from harness.commands import checks, options
-from harness.commands.adk_plugins import adk_plugin_option, with_adk_plugins
+from harness.commands import checks
 from harness.commands.case_tasks import case_tasks
-from harness.commands.naming import side
-from harness.commands.reports import deliver, report_options, report_wanted
+from harness.commands.reports import Reporting
 from harness.commands.run_plan import (
     RunPlan,
     failed_before,
     header_of,
     inventory_of,
     last_journal,
-    shard,
 )
 from harness.config import default_contract, default_corpora, default_waivers
 from harness.coverage.contract import load_contract
@@ -41,9 +38,12 @@ from harness.parity.waivers import load_waivers
 from harness.report.journal import Journal, shard_of
 from harness.report.kept import keep_copy, kept_place, prune
 from harness.report.leads import with_past
+from harness.report.model import RunReport
 from harness.report.progress import CaseProgress
 from harness.report.settled import reproducing_options, settled_report
-from harness.report.tally import Failures, Tally
+from harness.report.tally import CaseEvent, Failures, Tally
+from harness.sides import with_adk_plugins
+from harness.whole_file import writable_file
 from harness.wording import counted
 from harness.wrapping import say
 
@@ -52,63 +52,6 @@ __all__ = ["run"]
 _NAMED = 5
 
 
-@click.command()
-@options.paths
-@click.option(
-    "--control", type=side, default="legacy", show_default=True, help="The runtime that is right."
-)
-@click.option(
-    "--candidate", type=side, default="adk", show_default=True, help="The runtime that is judged."
-)
-@adk_plugin_option("Diagnostic: the side that is adk runs with this ADK plugin; no gate counts it.")
-@options.select
-@options.phase
-@click.option(
-    "--last-failed",
-    is_flag=True,
-    help="Only what was not parity in the last run here, or in the --journal, which is then read.",
-)
-@click.option(
-    "--shard",
-    type=shard,
-    metavar="I/N",
-    help="Only this part of the cassettes, as 2/3; `parity merge` puts the journals together.",
-)
-@click.option("-x", "first_only", is_flag=True, help="Stop after the first divergent case.")
-@click.option(
-    "--maxfail",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Stop after N divergent cases; --resume runs the rest.",
-)
-@options.jobs
-@options.limits
-@options.trust
-@click.option(
-    "--repeat",
-    type=click.IntRange(1, 20),
-    default=1,
-    show_default=True,
-    help="Runs of each side; from 2 on, what differs from run to run is reported apart.",
-)
-@click.option(
-    "--journal", type=options.FILE, help="Write each result as it comes, one JSON line each."
-)
-@click.option("--resume", is_flag=True, help="Go on with the journal's run: skip what is in it.")
-@click.option(
-    "--keep/--no-keep",
-    default=True,
-    envvar="PARITY_KEEP",
-    show_default=True,
-    help="Leave a journal in .parity/journals, for --last-failed and `parity history`.",
-)
-@report_options
-@options.waivers
-@click.option(
-    "--as-of",
-    type=click.DateTime(["%Y-%m-%d"]),
-    help="Judge the waivers by this day instead of today (UTC).",
-)
 @click.pass_context
 def run(
     ctx: click.Context,
@@ -122,34 +65,10 @@ def run(
     adk_plugins: tuple[str, ...],
     **asked: Any,
 ) -> int:
-    """Replay cassettes through two runtimes and compare.
-
-    PATHS are cassettes and folders of them, by path or by name (`tools/parallel_reads`, `tools`).
-    Without any, ./cassettes or else the bundled corpus is run, and the recorded HTTP traffic in
-    its folder `http`, which a named folder leaves out: all that the gates ask for.
-    A side can be `baseline:DIR`: what `parity baseline` saw a runtime do. The verdict is `parity`,
-    `divergent` or `inconclusive`; the first difference is explained, with the command that shows
-    it again. A cassette of phase B is two cases: as it is, and as NAME@sessions, where child
-    agents run through sessions.
-
-    \b
-    parity run
-    parity run tools -n 0 --html report
-    parity run text/text cassettes/tools/parallel_reads.yaml
-    parity run -k 'abort or errors' --json report.json
-    parity run tools -x
-    parity run --last-failed
-    parity run --journal run.jsonl --resume
-    parity run --shard 1/3 --journal shard-1.jsonl
-    parity run --control baseline:baselines/legacy
-
-    Exit codes: 0 parity; 1 divergent; 2 wrong usage, or a file that cannot be loaded (the others
-    are run nevertheless), or output that cannot be written; 3 inconclusive; 130 interrupted; 141
-    the reader of the output has left. Of several, 2 wins over 1 over 3.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity run`; return its exit code."""
     now = datetime.now(UTC)
     day = as_of.date() if as_of is not None else now.date()
-    wanted = report_wanted(asked)
+    reporting = Reporting(asked)
     sides = _with_plugins((control, candidate), adk_plugins)
     plan = RunPlan(
         control=sides[0],
@@ -157,14 +76,13 @@ def run(
         jobs=checks.worker_count(jobs),
         as_of=day,
         started_at=now,
-        wanted=wanted,
         maxfail=1 if first_only else maxfail,
         **asked,
     )
     backend = checks.backend_of(ctx, plan.limits)
     checks.sides(backend, plan.control, plan.candidate)
     _check_asked(plan)
-    return _last_failed(plan, backend) if plan.last_failed else _chosen(plan, backend)
+    return (_last_failed if plan.last_failed else _chosen)(plan, backend, reporting)
 
 
 def _with_plugins(sides: tuple[str, str], plugins: tuple[str, ...]) -> tuple[str, str]:
@@ -189,15 +107,15 @@ def _check_asked(plan: RunPlan) -> None:
     if plan.resume and plan.last_failed:
         raise UsageError("--resume and --last-failed ask for different cases", "leave one out")
     if not plan.last_failed:
-        checks.writable_file(plan.journal, "--journal")
+        writable_file(plan.journal, "--journal")
 
 
-def _chosen(plan: RunPlan, backend: Backend) -> int:
+def _chosen(plan: RunPlan, backend: Backend, reporting: Reporting) -> int:
     files = checks.chosen_cassettes(plan.paths, plan.expr, plan.phase, variants=True)
-    return _run(plan, backend, files, plan.journal)
+    return _run(plan, backend, reporting, files, plan.journal)
 
 
-def _last_failed(plan: RunPlan, backend: Backend) -> int:
+def _last_failed(plan: RunPlan, backend: Backend, reporting: Reporting) -> int:
     record = last_journal(plan)
     failed = failed_before(record, plan.waivers_file)
     cases = counted(len(failed), "case")
@@ -212,11 +130,15 @@ def _last_failed(plan: RunPlan, backend: Backend) -> int:
         raise UsageError("none of these cases is among the cassettes", "name where they are")
     # The journal names what was chosen: the cassettes that were left out are not gone.
     these = replace(plan, expr=" or ".join(file.name for file in files))
-    return _run(these, backend, files, None)
+    return _run(these, backend, reporting, files, None)
 
 
 def _run(
-    plan: RunPlan, backend: Backend, files: Sequence[CassetteFile], journal_file: Path | None
+    plan: RunPlan,
+    backend: Backend,
+    reporting: Reporting,
+    files: Sequence[CassetteFile],
+    journal_file: Path | None,
 ) -> int:
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
     mine = set(shard_of([file.name for file in files], plan.shard or ""))
@@ -234,44 +156,53 @@ def _run(
             say(printable(f"{journal.file} {words} {journal.set_aside}"), err=True)
         tally = Tally.after(None if journal is None else journal.before)
         failures = Failures(waivers, tally, plan.maxfail)
-        left = [file for file in todo if not tally.has(file.name)]
-        stopped = _judge(plan, backend, left, tally, failures, journal).stopped
-        not_run = [file.name for file in todo if not tally.has(file.name)]
-        if journal is not None and not not_run:
-            journal.ended()
-    _leave_behind(plan, journal_file)
-    if len(tally.skipped) == len(todo) and not plan.shard:
-        if plan.phase is None:
-            problem = "no cassette has two prompts to hand a session over between"
-            raise UsageError(problem, "name one runtime a side")
-        raise UsageError(f"no cassette is of phase {plan.phase}", "see `parity list`")
-    report = settled_report(
-        header,
-        tally,
-        waivers,
-        given=len(todo),
-        stopped=failures.count if stopped and not_run else 0,
-        files={file.name: file.told for file in todo},
-        options=reproducing_options(header, plan.waivers_file),
-    )
-    code = deliver(with_past(report, inventory, waivers), plan.wanted, also=journal_file)
-    for line in _left_over(plan, not_run, journal):
+
+        def keep(event: CaseEvent) -> None:
+            if isinstance(event, RunFinished) and plan.keep:
+                _keep(plan, journal_file)
+
+        def report(ending: RunFinished) -> RunReport:
+            _refuse_no_case(plan, tally, len(todo))
+            settled = settled_report(
+                header,
+                tally,
+                waivers,
+                given=len(todo),
+                stopped=failures.count if ending.stopped and _not_run(todo, tally) else 0,
+                files={file.name: file.told for file in todo},
+                options=reproducing_options(header.trust, plan.waivers_file),
+            )
+            return with_past(settled, inventory, waivers)
+
+        tasks = _tasks(plan, backend, [file for file in todo if not tally.has(file.name)])
+        listeners: list[Listener[CaseTask, CaseOutcome]] = [] if journal is None else [journal]
+        with CaseProgress(sys.stderr, lambda name, _: failures.verdicts.get(name)) as progress:
+            listeners += [tally, failures, progress, keep, *reporting.listeners(report)]
+            follow(judged_cases(tasks, plan.jobs), *listeners, failures.stop)
+    code = reporting.end(journal_file)
+    for line in _left_over(plan, _not_run(todo, tally), journal):
         say(printable(line))
     return code
 
 
-def _judge(
-    plan: RunPlan,
-    backend: Backend,
-    files: Sequence[CassetteFile],
-    tally: Tally,
-    failures: Failures,
-    journal: Journal | None,
-) -> RunFinished:
-    """Judge `files`, until `plan.maxfail` of them diverge."""
+def _not_run(files: Sequence[CassetteFile], tally: Tally) -> list[str]:
+    return [file.name for file in files if not tally.has(file.name)]
+
+
+def _refuse_no_case(plan: RunPlan, tally: Tally, given: int) -> None:
+    """Refuse a run that skipped every case, unless another shard may have judged some."""
+    if len(tally.skipped) < given or plan.shard:
+        return
+    if plan.phase is None:
+        problem = "no cassette has two prompts to hand a session over between"
+        raise UsageError(problem, "name one runtime a side")
+    raise UsageError(f"no cassette is of phase {plan.phase}", "see `parity list`")
+
+
+def _tasks(plan: RunPlan, backend: Backend, files: Sequence[CassetteFile]) -> list[CaseTask]:
     contract = default_contract()
     load_contract(contract)  # a broken one is reported before anything runs
-    tasks = case_tasks(
+    return case_tasks(
         files,
         backend,
         control=plan.control,
@@ -281,11 +212,6 @@ def _judge(
         phase=plan.phase,
         contract=contract,
     )
-    listeners: list[Listener[CaseTask, CaseOutcome]] = [] if journal is None else [journal]
-    with CaseProgress(sys.stderr, lambda name, _: failures.verdicts.get(name)) as progress:
-        return follow(
-            judged_cases(tasks, plan.jobs), *listeners, tally, failures, progress, failures.stop
-        )
 
 
 def _left_over(plan: RunPlan, names: Sequence[str], journal: Journal | None) -> Iterator[str]:
@@ -319,9 +245,8 @@ def _journal(
     return nullcontext()
 
 
-def _leave_behind(plan: RunPlan, journal_file: Path | None) -> None:
+def _keep(plan: RunPlan, journal_file: Path | None) -> None:
     """Keep the journal of this run among the last ones, however it ended."""
-    if plan.keep:
-        if journal_file is not None:
-            keep_copy(journal_file, plan.started_at, again=plan.resume)
-        prune()
+    if journal_file is not None:
+        keep_copy(journal_file, plan.started_at, again=plan.resume)
+    prune()

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Final
-
-import click
 
 from harness.baseline.folder import made_of
 from harness.cassette.find import CassetteFile
 from harness.commands.naming import journal_place
-from harness.commands.reports import ReportWanted
 from harness.config import current_inventory, default_waivers
 from harness.errors import UsageError
 from harness.experiment.limits import Limits
@@ -29,9 +24,7 @@ from harness.report.settled import journal_report, waivers_of
 from harness.sides import baseline_folder, engines_of
 from harness.triage.checkout import Checkout
 
-__all__ = ["RunPlan", "failed_before", "header_of", "inventory_of", "last_journal", "shard"]
-
-_MOST_SHARDS: Final = 1000
+__all__ = ["RunPlan", "failed_before", "header_of", "inventory_of", "last_journal"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,42 +34,26 @@ class RunPlan:
     control: str
     candidate: str
     phase: str | None
-    expr: str | None
+    expr: str | None = None
     paths: tuple[Path, ...]
     """As named on the command line."""
-    jobs: int
+    jobs: int = 1
     limits: Limits
     """What one case may use, over one run of each side."""
     trust: bool
     repeat: int
-    shard: str | None
+    shard: str | None = None
     """`2/3`."""
-    last_failed: bool
+    last_failed: bool = False
     maxfail: int | None = None
     """Divergent cases after which the run stops."""
-    resume: bool
+    resume: bool = False
     journal: Path | None
-    keep: bool
+    keep: bool = False
     """Leave a journal behind in `.parity/journals`."""
-    wanted: ReportWanted = field(default_factory=ReportWanted)
     waivers_file: Path | None
     as_of: date
     started_at: datetime
-
-
-def shard(asked: str) -> str:
-    """`I/N`, the I-th of N parts counted from 1, without leading zeros: the type of an option.
-
-    Raises:
-        click.BadParameter: it is no such part.
-    """
-    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", asked, re.ASCII)
-    if match is None:
-        raise click.BadParameter(f"{asked!r} is no part of a corpus; write it as 2/3")
-    number, count = int(match[1]), int(match[2])
-    if not 1 <= number <= count <= _MOST_SHARDS:
-        raise click.BadParameter(f"{asked!r}: parts count from 1 to at most {_MOST_SHARDS}")
-    return f"{number}/{count}"
 
 
 def inventory_of(plan: RunPlan, files: Sequence[CassetteFile]) -> Inventory:

@@ -8,7 +8,6 @@ from typing import Final
 
 import click
 
-from harness.commands import options
 from harness.errors import UsageError
 from harness.report.kept import kept_journals
 from harness.report.remembered import remembered_pages
@@ -18,22 +17,8 @@ __all__ = ["show_report"]
 _PAGE: Final = "index.html"
 
 
-@click.command("show-report")
-@click.argument("folder", required=False, type=options.PLACE)
-@click.option("--print", "only_print", is_flag=True, help="Print the page's path, and no more.")
 def show_report(folder: Path | None, only_print: bool) -> None:
-    """Open a report's page in the browser, and print its path.
-
-    FOLDER is what was given to --html. Without it the last page is opened that a command wrote in
-    this folder. Nothing is run, and the page needs no network.
-
-    \b
-    parity report --html parity-report
-    parity show-report
-    parity show-report parity-report --print
-
-    Exit codes: 0 the page is there; 2 there is none.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity show-report`."""
     page = _last_page() if folder is None else _page_in(folder)
     click.echo(str(page))
     if only_print:

@@ -20,8 +20,7 @@ from harness.cassette.find import find_cassettes
 from harness.cassette.format import Cassette
 from harness.cassette.trust import starts_processes
 from harness.cassette.variants import as_variant, variant_of
-from harness.commands import checks, options
-from harness.commands.naming import cassette_place
+from harness.commands import checks
 from harness.config import code_digest, to_run
 from harness.errors import HarnessError, UsageError
 from harness.experiment.backend import real_backend
@@ -40,6 +39,7 @@ from harness.scenarios.shrinking.journal import SHRINKS, ShrinkHeader, ShrinkJou
 from harness.scenarios.shrinking.show import shrink_progress, shrunk_lines
 from harness.scenarios.shrinking.sizes import content_digest
 from harness.scenarios.trial import Trial
+from harness.whole_file import writable_folder
 from harness.wrapping import say
 from services.wire import JsonObject
 
@@ -168,35 +168,6 @@ class _Plan:
         return [*words, *(["--trust"] if self.trust else [])]
 
 
-@click.command()
-@click.argument("cassette", type=cassette_place)
-@click.option("--control", help="The runtime that is right.  [default: legacy]")
-@click.option("--candidate", help="The runtime that is judged.  [default: adk]")
-@click.option("--fault", metavar="NAME", help="Put this seeded fault in: it is what shows.")
-@click.option(
-    "--time",
-    "seconds",
-    type=options.duration,
-    metavar="TIME",
-    default="5m",
-    show_default=True,
-    help="How long it may take: 90s, 10m, 1h30m.",
-)
-@click.option(
-    "--out",
-    type=options.FILE,
-    metavar="FILE",
-    help="Where to write it, FAMILY/NAME.yaml; its folder and file name are its name.",
-)
-@click.option(
-    "--found",
-    type=options.FOLDER,
-    metavar="DIR",
-    help="The folder of findings to write it to instead.  [default: .parity/found]",
-)
-@options.trust
-@click.option("--resume", is_flag=True, help="Go on with a shrinking that was ended.")
-@options.waivers
 @click.pass_context
 def shrink(
     ctx: click.Context,
@@ -207,27 +178,7 @@ def shrink(
     fault: str | None,
     **asked: Any,
 ) -> int:
-    """Make a failing cassette as small as it can be.
-
-    Leaves out prompts, answers, parts, tools, settings and files, and simplifies the rest,
-    as long as the runtimes still differ in the same way and the conversation stays one that the
-    model's API would take. CASSETTE is a file, its name, or that of a finding, and is not changed.
-    Of a kept finding, the runtimes and the fault are those that its head names, unless others are
-    given.
-
-    \b
-    parity shrink .parity/found/generated/everything_2fa3272ca154.yaml --trust
-    parity shrink text/usage_each_chunk --fault usage-dropped --time 1m
-    parity shrink failing.yaml --out cassettes/tools/smallest.yaml
-    parity shrink failing.yaml --resume
-
-    What was tried is kept in .parity/shrink until it ends, for --resume. Ctrl-C writes the smallest
-    so far. Recorded HTTP traffic (cassettes/http) cannot be shrunk; baselines cannot be a side.
-
-    Exit codes: 0 written, also where nothing smaller was found; 2 wrong usage, or a cassette that
-    cannot be loaded; 3 nothing to keep: the runtimes agree on it, or nothing can be said; 130
-    interrupted.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity shrink`; return its exit code."""
     known = _head_of(cassette)
     plan = _Plan(
         cassette=cassette,
@@ -246,13 +197,13 @@ def _check(plan: _Plan) -> None:
     if plan.out is not None and plan.found is not None:
         raise UsageError("--out and --found are two places", "give one of them")
     if plan.out is None:
-        checks.writable_folder(plan.found, "--found")
+        writable_folder(plan.found, "--found")
         return
     if plan.out.suffix != ".yaml":
         raise UsageError(f"{plan.out} is no name for a cassette", "name it FAMILY/NAME.yaml")
     if plan.out.exists():
         raise UsageError(f"{plan.out} is there already", "choose another file with --out")
-    checks.writable_folder(plan.out.parent, "--out")
+    writable_folder(plan.out.parent, "--out")
 
 
 def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
@@ -328,7 +279,7 @@ def _made_small(
                 judge,
                 fingerprint=str(trial.fingerprint),
                 enough=lambda: seams.clock() >= end,
-                told=take,
+                on_progress=take,
                 tried=journal,
             )
             made.best = made.shrunk.trial

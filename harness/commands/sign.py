@@ -12,15 +12,16 @@ from typing import Any, Final
 
 import click
 
-from harness.commands import checks, options
+from harness.commands import checks
 from harness.commands.here import clean_revision_here, found_here, journalled_tasks, signoffs_folder
-from harness.commands.signing import confirmed, key_options, say, signing_key
+from harness.commands.signing import KEY_OPTIONS, confirmed, say, signing_key
 from harness.draw import chosen
 from harness.errors import UsageError
 from harness.experiment.backend import Backend
 from harness.experiment.pool import Workers, process_workers
 from harness.gate.evidence import Evidence, LegRun, read_evidence
 from harness.gate.here import Here
+from harness.gate.judge import judge
 from harness.gate.samples import counted_samples
 from harness.gate.scope import Scope
 from harness.inventory import environment
@@ -50,7 +51,6 @@ from harness.signoff.writing import add_signature, append
 __all__ = ["SignSeams", "sign"]
 
 _SEEDS: Final = 2**32
-_BLOCKS: Final = 2
 _LOADED: Final = ("harness.scenarios.block",)
 
 
@@ -91,18 +91,8 @@ def _material(
         SigningRefused: something came out in another way, or could not be run.
     """
     machine = environment()
-    scope = Scope(
-        evidence=evidence,
-        policy=place.policy.gates,
-        phase=asked.phase,
-        profile=asked.profile,
-        as_of=place.as_of,
-        current=place.current,
-        waivers=place.policy.waivers,
-        contract=place.contract,
-        environment=machine,
-    )
-    answer = place.answer(evidence, asked.phase, asked.profile)
+    scope = place.scope(evidence, asked.phase, asked.profile)
+    answer = judge(scope)
     leg = leg_to_replay(scope)
     cassettes = (seams.backend.load(each.path, each.root) for each in place.cassettes)
     gaps = not_said(
@@ -179,75 +169,19 @@ def _run_blocks(asked: _Signature, scope: Scope, seams: SignSeams) -> tuple[Repl
     return tuple(block for _, block in ran if block is not None)
 
 
-@click.command()
-@click.option("--phase", type=click.Choice(["A", "B", "C"]), help="The rollout phase.")
-@options.profile
-@options.evidence
-@key_options
-@click.option(
-    "--signer",
-    metavar="NAME",
-    help="Who signs, where gates.toml does not say so: for pull_request only.",
-)
-@click.option(
-    "--add",
-    type=options.FILE,
-    metavar="RECORD",
-    help="Put a second signature to the newest record, after the same checks.",
-)
-@click.option(
-    "--sample",
-    type=click.IntRange(min=1),
-    default=_BLOCKS,
-    show_default=True,
-    metavar="N",
-    help="How many blocks of each generated run are run again.",
-)
-@click.option(
-    "--cases",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Run only N cases of each leg again, drawn by chance: for pull_request only.",
-)
-@options.signoffs()
-@options.as_of
-@options.jobs
-@options.trust
-@click.option("--yes", is_flag=True, help="Do not ask: for CI.")
 @click.pass_context
 def sign(
     ctx: click.Context,
     /,
     phase: str | None,
     profile: str,
-    places: tuple[Path, ...],
     add: Path | None,
     signoffs: Path | None,
     as_of: datetime | None,
     jobs: int,
-    signer: str | None,
-    sample: int,
-    cases: int | None,
-    trust: bool,
-    yes: bool,
-    **key_from: Any,
+    **given: Any,
 ) -> None:
-    """Sign the gate's yes to a phase, and add it to the records.
-
-    The gate must say yes, the checkout must be as committed, and what was journalled is run again
-    here: every case of the legs between the two runtimes, and some blocks of each generated run.
-    Then what would be signed is shown, with what it does not say, and you are asked.
-
-    \b
-    parity sign --phase A --journal parity-report --key ~/keys/release
-    parity sign --phase A --journal parity-report --key-fd 3 --yes 3<release.key
-    parity sign --add signoffs/0003-A-release.json \\
-        --journal parity-report --key ~/keys/other
-
-    Exit codes: 0 signed; 1 the gate says no, or something does not hold; 2 wrong usage, or a key
-    or file that cannot be used; 3 the gate does not know, or something could not be run again;
-    130 interrupted. Nothing is written unless it is 0.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity sign`."""
     before = None
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
     if add is not None:
@@ -261,19 +195,15 @@ def sign(
         signoffs = add.parent
     if phase is None:
         raise UsageError("nothing says which phase", "give --phase A, B or C")
-    if cases is not None and profile != PULL_REQUEST:
+    key_from = {name: given.pop(name) for name in KEY_OPTIONS}
+    if given["cases"] is not None and profile != PULL_REQUEST:
         raise UsageError(f"what is signed for {profile} is run again whole", "leave --cases out")
     asked = _Signature(
         phase=phase,
         profile=profile,
-        places=places,
-        signer=signer,
-        sample=sample,
-        cases=cases,
         folder=signoffs_folder(signoffs),
         jobs=checks.worker_count(jobs),
-        trust=trust,
-        yes=yes,
+        **given,
     )
     key = signing_key(**key_from)
     _sign(asked, day, key, before, _seams(ctx))
@@ -292,7 +222,7 @@ def _sign(
         raise SigningRefused("; ".join(chain.problems), "mend the chain first")
     refuse_unreadable(place.current)
     evidence = read_evidence(asked.places)
-    refuse_unless_yes(place.answer(evidence, asked.phase, asked.profile))
+    refuse_unless_yes(judge(place.scope(evidence, asked.phase, asked.profile)))
     revision = clean_revision_here(place, asked.folder)
     found = _material(asked, place, evidence, revision, seams)
     again = found_here(None, None, day)

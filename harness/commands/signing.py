@@ -5,63 +5,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Final, TypeVar
 
 import click
 
 from harness.canonical import printable
-from harness.commands import options
 from harness.errors import UsageError
 from harness.signoff.keyfile import Source, read_passphrase, read_secret
 from harness.signoff.keys import SigningKey, is_encrypted
 from services.redaction import redacted
 
 __all__ = [
+    "KEY_OPTIONS",
     "asked",
     "confirmed",
-    "key_options",
-    "passphrase_options",
     "passphrase_source",
     "say",
     "signing_key",
 ]
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 Said = TypeVar("Said")
-
-
-def passphrase_options(command: Command) -> Command:
-    """`--passphrase-file`, `--passphrase-fd`."""
-    command = click.option(
-        "--passphrase-fd",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Read the passphrase from this open descriptor.",
-    )(command)
-    return click.option(
-        "--passphrase-file",
-        type=options.FILE,
-        metavar="FILE",
-        help="Read the passphrase from this file.",
-    )(command)
-
-
-def key_options(command: Command) -> Command:
-    """`--key`, `--key-fd` and where the passphrase comes from."""
-    command = passphrase_options(command)
-    command = click.option(
-        "--key-fd",
-        type=click.IntRange(min=0),
-        metavar="N",
-        help="Read the private key from this open descriptor.",
-    )(command)
-    return click.option(
-        "--key",
-        "key_file",
-        type=options.FILE,
-        metavar="FILE",
-        help="The private key, of `parity keygen`.",
-    )(command)
+KEY_OPTIONS: Final = ("key_file", "key_fd", "passphrase_file", "passphrase_fd")
+"""The parameters of `signing_key`."""
 
 
 def passphrase_source(file: Path | None, descriptor: int | None) -> Source | None:
@@ -115,7 +80,7 @@ def confirmed(question: str, *, yes: bool) -> bool:
 
 
 def asked(question: Callable[[], Said]) -> Said:
-    """What the user says; giving up on a question is giving up on the command.
+    """The user's answer; Ctrl-C and the end of input interrupt the command.
 
     Raises:
         KeyboardInterrupt: the user's, or the end of what is typed.
@@ -127,7 +92,7 @@ def asked(question: Callable[[], Said]) -> Said:
 
 
 def say(lines: Iterable[str], *, err: bool = False) -> None:
-    """Show lines with nothing in them that a terminal could take amiss, or that is secret."""
+    """Print lines, printable and without secrets."""
     for line in lines:
         click.echo(printable(redacted(line)), err=err)
 

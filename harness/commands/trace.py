@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from harness.commands import checks, options
+from harness.commands import checks
 from harness.commands.case_tasks import tasks_of
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import Backend
@@ -18,24 +18,13 @@ from harness.experiment.events import follow, on_finished
 from harness.experiment.limits import Limits
 from harness.experiment.pool import run_cases
 from harness.report.progress import CaseProgress
+from harness.whole_file import writable_folder
 from harness.wrapping import say
 from services.redaction import told
 
 __all__ = ["trace"]
 
 
-@click.command()
-@options.paths
-@click.option("--runtime", required=True, metavar="NAME", help="The runtime to run.")
-@click.option(
-    "--out",
-    type=options.FOLDER,
-    help="The folder for the documents, one at <name>.json each.",
-)
-@options.select
-@options.jobs
-@options.limits
-@options.trust
 @click.pass_context
 def trace(
     ctx: click.Context,
@@ -47,22 +36,10 @@ def trace(
     limits: Limits,
     trust: bool,
 ) -> int:
-    """Write down all that one runtime does with cassettes.
-
-    A trace document, one for each cassette, holds what the runtime asked the model, did, remembered
-    and emitted. With a single cassette and no --out the document goes to standard output.
-
-    \b
-    parity trace text/text --runtime legacy
-    parity trace cassettes/text/text.yaml --runtime legacy
-    parity trace cassettes --runtime adk --out traces -n 0
-
-    Exit codes: 0 every run was observed; 2 wrong usage, or a file that cannot be loaded; 3 a run
-    was not observed.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity trace`; return its exit code."""
     backend = checks.backend_of(ctx, limits)
     checks.runtimes(backend, runtime)
-    checks.writable_folder(out, "--out")
+    writable_folder(out, "--out")
     files = checks.chosen_cassettes(paths, expr, on_stderr=True)
     if out is None and len(files) > 1:
         problem = f"{len(files)} traces do not fit on standard output"

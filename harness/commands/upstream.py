@@ -25,45 +25,12 @@ from runtimes.published import install as install_version
 from runtimes.published import remove as remove_version
 from runtimes.published import upstream_folder as folder_of_all
 
-__all__ = ["upstream"]
+__all__ = ["install", "list_", "remove"]
 
 
-@click.group()
-def upstream() -> None:
-    """Install, list and remove versions of the published core.
-
-    They live side by side in a cache folder: $PARITY_CACHE_HOME, else the user's own. The runtime
-    `upstream` is the default version, `upstream@V` the version V. The core needs node 20 or newer,
-    the one on PATH or the one that $PARITY_NODE names; npm installs it.
-
-    \b
-    parity upstream install
-    parity upstream list
-    parity run --control upstream --candidate legacy
-    """  # noqa: D301 - click's mark for lines that stay as they are
-
-
-@upstream.command()
-@click.option(
-    "--version",
-    metavar="V",
-    help="An exact version, or a tag such as latest; without it, the one that `upstream` names.",
-)
 def install(version: str | None) -> None:
-    """Install a version of the published core with npm.
-
-    Takes about 400 MB of disk. npm's own settings hold (registry, proxy); no script of a package
-    is run. An install that is cut short leaves nothing that counts as installed.
-
-    \b
-    parity upstream install
-    parity upstream install --version 0.60.0
-    parity upstream install --version latest
-
-    Exit codes: 0 installed, now or before; 2 wrong usage, or it cannot be installed; 130
-    interrupted.
-    """  # noqa: D301 - click's mark for lines that stay as they are
-    with _told_as_usage(), _ended_by_signals():
+    """Run `parity upstream install`."""
+    with _as_usage_error(), _ended_by_signals():
         package = install_version(version, tell=lambda line: say(line, err=True))
     folder = package.parents[2]
     name = "upstream" if folder.name == DEFAULT_VERSION else f"upstream@{folder.name}"
@@ -73,20 +40,9 @@ def install(version: str | None) -> None:
     )
 
 
-@upstream.command("list")
-@click.option("--json", "as_json", is_flag=True, help="Write JSON, sizes in bytes.")
 def list_(as_json: bool) -> None:
-    """List the installed versions, oldest first, with what each needs and takes.
-
-    The one marked `default` is what the runtime `upstream` runs.
-
-    \b
-    parity upstream list
-    parity upstream list --json
-
-    Exit codes: 0, also when nothing is installed; 2 wrong usage, or the folder cannot be read.
-    """  # noqa: D301 - click's mark for lines that stay as they are
-    with _told_as_usage():
+    """Run `parity upstream list`."""
+    with _as_usage_error():
         folder = folder_of_all()
         found = [details(version) for version in installed_versions()]
     if as_json:
@@ -102,22 +58,12 @@ def list_(as_json: bool) -> None:
         say(line)
 
 
-@upstream.command()
-@click.argument("version", required=False)
-@click.option("--all", "remove_all", is_flag=True, help="Remove every installed version.")
 def remove(version: str | None, remove_all: bool) -> None:
-    """Remove an installed version of the published core.
-
-    \b
-    parity upstream remove 0.60.0
-    parity upstream remove --all
-
-    Exit codes: 0 removed; 2 wrong usage, or it is not installed.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity upstream remove`."""
     if (version is not None) == remove_all:
         problem = "both a version and --all are given" if remove_all else "no version is named"
         raise UsageError(problem, "name one version, or give --all")
-    with _told_as_usage():
+    with _as_usage_error():
         chosen = installed_versions() if version is None else [version]
         for one in chosen:
             remove_version(one)
@@ -143,7 +89,7 @@ def _table(found: Sequence[InstalledVersion]) -> list[str]:
 
 
 @contextmanager
-def _told_as_usage() -> Iterator[None]:
+def _as_usage_error() -> Iterator[None]:
     try:
         yield
     except UpstreamUnavailable as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 import sys
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from typing import Final
 
 import click
 
-from harness.commands import checks, options
+from harness.commands import checks
 from harness.commands.here import (
     check_digest,
     folder_of,
@@ -39,9 +38,8 @@ from harness.signoff.show import verified_lines
 from harness.signoff.statement import SignOff
 from harness.signoff.trust import Signing
 from harness.signoff.verification import Verification, verified
-from harness.whole_file import write_asked_for
+from harness.whole_file import writable_file, write_json
 from harness.wording import counted
-from services.redaction import redacted_value
 
 __all__ = ["verify"]
 
@@ -70,34 +68,6 @@ class _Asked:
     """No record was named: the newest ones of all phases count."""
 
 
-@click.command()
-@click.argument("record", required=False, type=options.PLACE)
-@options.signoffs("the record's, or ./signoffs")
-@click.option(
-    "--gates",
-    "gates_file",
-    type=options.FILE,
-    help="Whose signatures count: trust this gates.toml instead of the one here.",
-)
-@options.policy_from
-@click.option(
-    "--also-trust",
-    multiple=True,
-    metavar="NAME=FILE",
-    help="Trust this public key too, for this call and for pull_request records only.",
-)
-@options.expect_head
-@click.option(
-    "--replay",
-    type=click.IntRange(min=0),
-    default=0,
-    metavar="N",
-    help="Run N of the record's cases again and compare their traces.",
-)
-@click.option("--seed", type=click.IntRange(min=0), help="Choose the same cases again.")
-@click.option("--json", "json_file", type=options.FILE, help="Write what was found as JSON.")
-@options.jobs
-@options.trust
 @click.pass_context
 def verify(
     ctx: click.Context,
@@ -114,30 +84,8 @@ def verify(
     jobs: int,
     trust: bool,
 ) -> int:
-    """Say whether a signed record holds here and now.
-
-    If it does not, each reason is one line. RECORD is a record's file, or its name in the folder;
-    without one, the newest. It must be signed by enough of those whom the gates here trust (never
-    by a key that it brings along), be exactly of its type, stand in an unbroken chain, and be over
-    the files that are here: each cassette, waiver, source file and rule that is no longer the same
-    is named.
-
-    The gates must be those of the last commit, unless --gates or --policy-from names others, and
-    git must be able to say that no record was taken away. RECORD does not hold where the newest
-    record of its phase was revoked. Without RECORD, the newest records of all phases count.
-
-    \b
-    parity verify
-    parity verify 0003-A-release.json --replay 20
-    parity verify --expect-head 1f3a9c0e --json verified.json
-    parity verify --policy-from origin/main
-    parity verify --also-trust ci=ci.key.pub
-
-    Exit codes: 0 it holds; 1 it does not, or it was revoked; 2 wrong usage, or a file that cannot
-    be read; 3 there is no record, git cannot say whether records are missing, or a case could not
-    be run again; 130 interrupted.
-    """  # noqa: D301 - click's mark for lines that stay as they are
-    checks.writable_file(json_file, "--json")
+    """Run `parity verify`; return its exit code."""
+    writable_file(json_file, "--json")
     check_digest(expect_head)
     folder = _folder(record, signoffs)
     place = found_here(gates_file, None, datetime.now(UTC).date(), policy_from)
@@ -194,7 +142,7 @@ def _verify(
     if again.count:
         result = _replayed(result, place, again, backend)
     if json_file is not None:
-        _write(json_file, result.to_json())
+        write_json(json_file, result.to_json())
     say(verified_lines(result, whole=result.holds))
     if result.problems:
         return _FAILS
@@ -250,7 +198,7 @@ def _nothing(record: Path | None, chain: Chain, json_file: Path | None) -> int:
     if record is not None and not is_record_name(record.name):
         raise UsageError(f"{record} is no record's name", "name one such as 0003-A-release.json")
     if json_file is not None:
-        _write(json_file, {"verification": 1, "holds": False, "problems": problems})
+        write_json(json_file, {"verification": 1, "holds": False, "problems": problems})
     name = record.name if record is not None else str(chain.folder)
     if problems:
         say([f"does not hold: {problem}" for problem in problems])
@@ -281,7 +229,3 @@ def _trusted(place: Here, also: Sequence[str]) -> Signing:
             raise UsageError(f"--also-trust {name}: {error}", "choose another name") from error
         say([f"trusted for this call, and for pull_request records only: {name} ({file})"])
     return signing
-
-
-def _write(file: Path, document: object) -> None:
-    write_asked_for(file, json.dumps(redacted_value(document), indent=1) + "\n", "--json")

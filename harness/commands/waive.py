@@ -11,9 +11,9 @@ from pathlib import Path
 import click
 
 from harness.canonical import printable
-from harness.commands import checks, options
+from harness.commands import checks
 from harness.commands.case_tasks import case_tasks
-from harness.commands.naming import find_one, name_of, side
+from harness.commands.naming import find_one, name_of
 from harness.commands.report import journal_in
 from harness.config import default_waivers
 from harness.errors import HarnessError, LoadProblem, UsageError
@@ -37,42 +37,6 @@ class _Undecided(HarnessError):
     exit_code = 3
 
 
-@click.command()
-@click.argument("cassette", required=False)
-@click.option(
-    "--journal",
-    type=options.PLACE,
-    help="Read the finding from a run's journal, or a folder with one, and run nothing.",
-)
-@click.option(
-    "--control", type=side, default="legacy", show_default=True, help="Without --journal."
-)
-@click.option("--candidate", type=side, default="adk", show_default=True, help="Without --journal.")
-@click.option(
-    "--fingerprint",
-    metavar="HEX",
-    help="Which of several differences, by the beginning of its fingerprint; else the first cause.",
-)
-@click.option("--owner", help="Who answers for it: a role, such as adk-runtime.")
-@click.option("--impact", help="What a user sees of it.")
-@click.option("--reason", help="Why it cannot be otherwise, for now.")
-@click.option(
-    "--days", type=click.IntRange(1, 366), default=90, show_default=True, help="How long it holds."
-)
-@click.option("--id", "name", help="The entry's id; one is made from the place otherwise.")
-@click.option(
-    "--as-of",
-    type=click.DateTime(["%Y-%m-%d"]),
-    help="The day from which the days count, and by which waivers are judged; today otherwise.",
-)
-@click.option("--append", is_flag=True, help="Write it to the end of the waivers file.")
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=options.FILE,
-    help="The waivers file; parity_tests/waivers.toml otherwise.",
-)
-@options.trust
 @click.pass_context
 def waive(
     ctx: click.Context,
@@ -92,23 +56,7 @@ def waive(
     waivers_file: Path | None,
     trust: bool,
 ) -> None:
-    """Propose the waiver of a difference that is accepted.
-
-    Prints the waiver's entry, ready to be completed. CASSETTE is a file, or the name of one in
-    ./cassettes or else the bundled corpus; with --journal
-    it is the name of a case, and can be left out where one case alone differs. The entry holds what
-    each side did, as it is. Owner, impact and reason are a person's to write: until they are
-    written, a file with the entry is refused.
-
-    \b
-    parity waive tools/parallel_mixed
-    parity waive tools/parallel_mixed --fingerprint 3fa9 --append
-    parity waive --journal parity-report/journal.jsonl text/text \\
-        --owner adk-runtime --impact 'None.' --reason 'ADK counts it later.'
-
-    Exit codes: 0 an entry was proposed; 2 wrong usage, or there is nothing to waive; 3 the case
-    decides nothing.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """Run `parity waive`."""
     today = as_of.date() if as_of is not None else datetime.now(UTC).date()
     file = waivers_file or default_waivers()
     # A file that is to be made by --append need not be there.

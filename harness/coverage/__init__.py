@@ -1,1 +1,1 @@
-"""What a corpus exercises: numbered behaviours, the probes that see them, and what was reached."""
+"""Coverage: numbered behaviours, the probes that show them, and which of them a corpus reaches."""

@@ -1,4 +1,4 @@
-"""One behaviour of the contract: its number, phase, class, what holds, and how it is seen."""
+"""One behaviour of the contract: its number, phase, class, sentence and probes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PHASES: Final[Mapping[str, str]] = MappingProxyType(
 
 
 class BehaviourClass(StrEnum):
-    """What a behaviour is about. The gate asks of each class whether it was reached."""
+    """The subject of a behaviour. The gate requires that cases reach each class."""
 
     STREAMING = "streaming"
     INVALID_STREAM = "invalid_stream"
@@ -67,5 +67,4 @@ class Behaviour:
     probes: ProbeExpression
     """What a run must have shown for it to have been reached."""
     source: str
-    """Where the rule comes from: a file of the published core, a class of ADK, the design, the
-    API's documentation."""
+    """The origin: a file of the published core, a class of ADK, the design, the API's docs."""

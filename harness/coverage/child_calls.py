@@ -1,14 +1,13 @@
-"""Probes over calls: those that start agents, and those that agents make; rules, people, hooks."""
+"""Probes over calls: those that start agents, and those that agents make; rules, users, hooks."""
 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from harness.coverage.words import answered, texts_in, tool_word, word_of
+from harness.coverage.words import HOOK_EVENT, answered, texts_in, tool_word, word_of
 from harness.replay.observation import Observation
 from services.threads import MAIN
 
@@ -22,13 +21,12 @@ _BY_HOOK: Final = (
 _DENIED: Final = "Tool execution denied by policy."
 _REMOTE_FAILED: Final = "Error calling remote agent: "
 _LOOP: Final = 5
-"""So often in a row a call is a loop of the main agent's (core `services/loopDetectionService.ts`).
+"""Equal calls in a row that are a loop in the main agent (core `services/loopDetectionService.ts`).
 """
-_TOLD: Final = re.compile(r'"hook_event_name":\s*"([A-Za-z]{1,40})"')
 
 
 def child_calls(seen: Observation) -> Iterator[str]:
-    """Calls that agents were to be started by, and the states of the calls that agents made."""
+    """Calls that should start agents, and the states of the calls that agents made."""
     yield from _starting(seen)
     places = seen.threads.get("tool_states", {})
     for index, states in enumerate(seen.tool_states.values()):
@@ -43,7 +41,7 @@ def child_calls(seen: Observation) -> Iterator[str]:
         side = seen.side_events[index] if index < len(seen.side_events) else {}
         if thread != MAIN and side.get("event") == "confirmation":
             yield f"child:confirmed.{answered(side)}"
-    yield from _hooks_told(seen)
+    yield from _hooks(seen)
 
 
 def _starting(seen: Observation) -> Iterator[str]:
@@ -77,11 +75,11 @@ def _starting(seen: Observation) -> Iterator[str]:
 def child_tools(
     activities: Sequence[tuple[str, dict[str, Any]]], states: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
-    """What became of the tools that agents called.
+    """The outcomes of the tools that agents called.
 
     Args:
-        activities: threads, and data of activities with their type in `type`.
-        states: of every call, as the scheduler had them.
+        activities: Thread and data of each activity, with its type in `type`.
+        states: Call to the scheduler's states of it.
     """
     same: Counter[tuple[str, str]] = Counter()
     denied: defaultdict[str, set[str]] = defaultdict(set)
@@ -114,22 +112,22 @@ def child_tools(
         yield "child:same_call_again"
 
 
-def _hooks_told(seen: Observation) -> Iterator[str]:
-    """Hooks that wrote down what they were told: more often than the main agent alone would.
+def _hooks(seen: Observation) -> Iterator[str]:
+    """Events that hooks wrote down more often than the main agent alone sends them.
 
-    One of AfterModel is told of each chunk of an answer, so the parent's have to come in one.
+    AfterModel hooks receive each chunk of an answer, so cassettes have the parent's in one chunk.
     """
     if not seen.children:
         return
-    told: Counter[str] = Counter()
+    received: Counter[str] = Counter()
     for text in seen.workspace_changes.values():
-        told.update(_TOLD.findall(text or ""))
+        received.update(HOOK_EVENT.findall(text or ""))
     prompts = sum(event.get("type") == "agent_start" for event in seen.events)
     calls = sum(event.get("type") == "tool_request" for event in seen.events)
     asked = sum(request.thread == MAIN and request.role == "main" for request in seen.requests)
-    for event, count in told.items():
+    for event, count in received.items():
         if event in {"BeforeAgent", "AfterAgent"}:
             if count <= prompts:
-                yield f"child:hook.untold.{event}"
+                yield f"child:hook.not_received.{event}"
         elif count > (calls if event in {"BeforeTool", "AfterTool"} else asked):
-            yield f"child:hook.told.{event}"
+            yield f"child:hook.received.{event}"

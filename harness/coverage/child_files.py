@@ -1,4 +1,4 @@
-"""Probes over agents' own chat recordings: that there is one, what was used, how long it took."""
+"""Probes over agents' own chat recordings: whether there is one, its tokens, its duration."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["child_files"]
 _LAST_CHANCE: Final = "You have one final chance to complete the task"
 _MINUTE: Final = 60.0
 _HALF: Final = 1_048_576 // 2
-"""Tokens of half a context window: a longer history is compressed (core `core/tokenLimits.ts`)."""
+"""Half a context window in tokens: a longer history is compressed (core `core/tokenLimits.ts`)."""
 
 
 def child_files(seen: Observation) -> Iterator[str]:
-    """What agents' files show, and of those of one answer whether they were at work together."""
+    """What agents' files show, and whether agents of one answer worked at the same time."""
     beside: defaultdict[str, list[tuple[float, float]]] = defaultdict(list)
     for child in seen.children:
         name, lines = _file(seen, child)
@@ -40,7 +40,7 @@ def child_files(seen: Observation) -> Iterator[str]:
 
 
 def _file(seen: Observation, child: ChildObservation) -> tuple[str, Sequence[JsonObject]]:
-    """Its path and its lines; of a child that got nowhere there is none."""
+    """Path and lines of a child's file; empty if it has none."""
     for name, lines in seen.recording.items():
         if child.agent_id and name.endswith(f"/{child.agent_id}.jsonl"):
             return name, [line for line in lines if isinstance(line, dict)]
@@ -48,7 +48,7 @@ def _file(seen: Observation, child: ChildObservation) -> tuple[str, Sequence[Jso
 
 
 def _sessions(seen: Observation) -> set[str]:
-    """Ids of the sessions that are nobody's child."""
+    """Ids of the sessions that are no child of another one."""
     heads = [lines[0] for lines in seen.recording.values() if lines]
     return {
         str(head.get("sessionId"))
@@ -75,7 +75,7 @@ def _is_last_chance(line: JsonObject) -> bool:
 
 
 def _times(lines: Sequence[JsonObject]) -> tuple[float, float]:
-    """When the first and the last of them were written, in seconds; twice 0 of none."""
+    """Times of the first and the last line, in seconds; 0 and 0 without lines."""
     times: list[float] = []
     for line in lines:
         changed: Any = line.get("$set")

@@ -1,4 +1,4 @@
-"""Probes over what child agents do: how they begin and end, what they tell, what they come to."""
+"""Probes over child agents: how they begin and end, what they report, their results."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ _ENDED: Final = re.compile(
 _FAILED: Final = re.compile(r"\ASubagent '[^']{1,200}' failed\. Error: ")
 _UNKNOWN: Final = re.compile(r"Subagent '[^']{1,200}' not found\.")
 _LIMIT: Final = re.compile(r"\AExecution limit reached \(([A-Z_]{1,40})\)")
-_TOLD: Final = (
+_REPORTS: Final = (
     ("Graceful recovery succeeded.", "child:recovered"),
     ("Graceful recovery attempt failed", "child:recovery_failed"),
     ("Unauthorized tool call: ", "child:unauthorized"),
     ("Failed to parse JSON arguments", "child:arguments_refused"),
-    ("Graceful recovery attempt failed: AbortError", "child:abort_told"),
-    ("AbortError: ", "child:abort_told"),
-    ("Request cancelled.", "child:abort_told"),
+    ("Graceful recovery attempt failed: AbortError", "child:abort_reported"),
+    ("AbortError: ", "child:abort_reported"),
+    ("Request cancelled.", "child:abort_reported"),
 )
 _REFUSED: Final = ("params", "Missing required ", "Output validation failed: ")
-"""How errors of complete_task begin that say what is wrong with its arguments."""
+"""How those errors of complete_task begin that are about its arguments."""
 _END: Final = 600
 """Characters at the beginning of a text that are looked at."""
 
 
 def child_probes(seen: Observation) -> Iterator[str]:
-    """What became of every child, what it told, and what models were asked on its behalf."""
+    """Outcome and reports of every child, and the requests to models on its behalf."""
     for child in seen.children:
         yield from _child(child)
     yield from child_tools(_activities(seen.children), seen.tool_states)
@@ -68,7 +68,7 @@ def _child(child: ChildObservation) -> Iterator[str]:
         yield f"child:activity.{word_of(data['type'])}"
         if match := _LIMIT.search(str(data.get("text"))):
             reason = match[1]
-        for probe in _told(data):
+        for probe in _reported(data):
             yield probe
             if probe in {"child:recovered", "child:recovery_failed"}:
                 yield f"{probe}.{reason}"
@@ -92,7 +92,7 @@ def _activities(children: Sequence[ChildObservation]) -> list[tuple[str, dict[st
     ]
 
 
-def _told(data: dict[str, Any]) -> Iterator[str]:
+def _reported(data: dict[str, Any]) -> Iterator[str]:
     for key in ("context", "errorType"):
         if data.get(key) is not None:
             yield f"child:{'error' if key == 'errorType' else key}.{word_of(data[key])}"
@@ -106,7 +106,7 @@ def _told(data: dict[str, Any]) -> Iterator[str]:
         if match := _LIMIT.search(text):
             yield f"child:recovering.{match[1]}"
             ours = True
-        for sign, probe in _TOLD:
+        for sign, probe in _REPORTS:
             if text.startswith(sign):
                 yield probe
                 ours = True
@@ -115,7 +115,7 @@ def _told(data: dict[str, Any]) -> Iterator[str]:
 
 
 def _together(children: Sequence[ChildObservation]) -> Iterator[str]:
-    """Several children: of one answer, or one after the other; and how many."""
+    """Several children: in one answer, or one after the other; and how many."""
     answers: defaultdict[str, list[ChildObservation]] = defaultdict(list)
     for child in children:
         answers[child.thread.rpartition("/")[0]].append(child)
@@ -131,7 +131,7 @@ def _together(children: Sequence[ChildObservation]) -> Iterator[str]:
 
 
 def _answers(seen: Observation) -> Iterator[str]:
-    """What calls of agents came to, as the parent is told."""
+    """The results of agents' calls, as the parent receives them."""
     for event in seen.events:
         if event.get("name") == _INVOKE and event.get("type") == "tool_response":
             data = event.get("data")

@@ -1,4 +1,4 @@
-"""Probes over what models are asked for agents: histories, tools, models, injected texts."""
+"""Probes over requests of agents to models: histories, tools, models, injected texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Any, Final
 
-from harness.coverage.words import texts_in, tier_of, word_of
+from harness.coverage.words import ends_of, objects_in, texts_in, tier_of, word_of
 from harness.replay.observation import Observation, ObservedRequest
 from services.threads import MAIN
 from services.wire import Content
@@ -22,7 +22,7 @@ _COMPLETE: Final = "complete_task"
 _NOT_LENT: Final = frozenset({"invoke_agent", "update_topic", _COMPLETE})
 _LAST_CHANCE: Final = "You have one final chance to complete the task"
 _PLANS: Final = re.compile(r"/plans\b")
-"""The folder of plans is named to agents that work in plan mode."""
+"""The folder of plans, which the instruction names in plan mode."""
 _SIGNS: Final = (
     ("User hints:", "steering:child.hint"),
     ("Background execution update:", "steering:child.background"),
@@ -31,19 +31,18 @@ _SIGNS: Final = (
     ("<state_snapshot>", "child:summary_in_history"),
     ("<hook_context>", "child:hook.context"),
     ("Output too large. Showing first", "child:truncated"),
-    ("<loaded_context>", "child:told.memory"),
-    ("--- Newly Discovered Project Context ---", "child:told.memory"),
+    ("<loaded_context>", "child:given.memory"),
+    ("--- Newly Discovered Project Context ---", "child:given.memory"),
 )
-_END: Final = 600
-"""Characters at each end of a text that are looked at."""
+
 _SHORTENED: Final = re.compile(r"… (\d{1,9}) characters, sha256:[0-9a-f]{64}\Z")
 """How a baseline ends a long text."""
 _LONG: Final = 40_000
-"""Characters from which on a tool's output is cut (core `config/config.ts`)."""
+"""A longer output of a tool is cut (core `config/config.ts`)."""
 
 
 def child_requests(seen: Observation) -> Iterator[str]:
-    """What agents' models were asked, and how that relates to what their parent's was."""
+    """The requests of agents, also compared with those of their parents."""
     threads: defaultdict[str, list[ObservedRequest]] = defaultdict(list)
     before: dict[tuple[str, str], ObservedRequest] = {}
     parent: ObservedRequest | None = None
@@ -80,7 +79,7 @@ def _request(request: ObservedRequest) -> Iterator[str]:
         parts = content.get("parts")
         if content.get("role") != "model":
             yield from _signs(parts)
-        elif any(part.get("text") and not part.get("thought") for part in _objects(parts)):
+        elif any(part.get("text") and not part.get("thought") for part in objects_in(parts)):
             yield "child:said"
         for _, response in _answered(content):
             if isinstance(response, dict) and "error" in response:
@@ -89,20 +88,20 @@ def _request(request: ObservedRequest) -> Iterator[str]:
 
 def _signs(value: Any) -> Iterator[str]:
     for text in texts_in(value):
-        shown = text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
+        shown = ends_of(text)
         yield from (probe for sign, probe in _SIGNS if sign in shown)
 
 
 def _first(request: ObservedRequest, parent: ObservedRequest | None) -> Iterator[str]:
-    """An agent's first request: what it begins with, beside its parent's latest."""
+    """An agent's first request, compared with the latest one of its parent."""
     system = request.system_instruction or ""
-    # A baseline keeps the instruction's digest only: there the tool has to do.
+    # A baseline keeps only a digest of the instruction: there the tool is the sign.
     if _SKILL in request.tools and (_SKILL in system or system.startswith("sha256:")):
-        yield "child:told.skills"
+        yield "child:given.skills"
     if "--- Context from: " in system:
-        yield "child:told.memory"
+        yield "child:given.memory"
     if _PLANS.search(system):
-        yield "child:told.plan_mode"
+        yield "child:given.plan_mode"
     if "child:last_chance" in set(_signs(list(request.new_contents))):
         yield "child:turn_unasked"
     if request.tools == (_COMPLETE,):
@@ -128,7 +127,7 @@ def _next(last: ObservedRequest, request: ObservedRequest) -> Iterator[str]:
 
 
 def _parent(request: ObservedRequest) -> Iterator[str]:
-    """A request of the parent: what it is told of its calls, and in which order."""
+    """A request of the parent: the results of its calls, and their order."""
     for content in request.new_contents:
         for name, answer in _answered(content):
             if name == _INVOKE and any(_length(text) > _LONG for text in texts_in(answer)):
@@ -146,19 +145,14 @@ def _length(text: str) -> int:
 
 
 def _answered(content: Content) -> Iterator[tuple[str, Any]]:
-    for part in _objects(content.get("parts")):
+    for part in objects_in(content.get("parts")):
         if isinstance(answer := part.get("functionResponse"), dict):
             yield str(answer.get("name")), answer.get("response")
 
 
 def _named(content: Content, kind: str) -> list[str]:
-    found = [part.get(kind) for part in _objects(content.get("parts"))]
+    found = [part.get(kind) for part in objects_in(content.get("parts"))]
     return [str(each.get("name")) for each in found if isinstance(each, dict)]
-
-
-def _objects(parts: Any) -> list[dict[str, Any]]:
-    found = parts if isinstance(parts, (list, tuple)) else ()
-    return [part for part in found if isinstance(part, dict)]
 
 
 def _routed(seen: Observation, threads: dict[str, list[ObservedRequest]]) -> Iterator[str]:
@@ -171,12 +165,12 @@ def _routed(seen: Observation, threads: dict[str, list[ObservedRequest]]) -> Ite
 
 
 def _hinted(threads: Sequence[Sequence[ObservedRequest]]) -> Iterator[str]:
-    """Agents beside or after whose turns nothing was said to them."""
+    """Agents that received no hint of the user, although they had several turns."""
     heard = [
         any("steering:child.hint" in set(_signs(list(each.new_contents))) for each in requests)
         for requests in threads
     ]
-    if any(len(requests) > 1 and not told for requests, told in zip(threads, heard, strict=True)):
+    if any(len(requests) > 1 and not hint for requests, hint in zip(threads, heard, strict=True)):
         yield "steering:child.none"
     if any(heard) and not all(heard):
         yield "steering:child.one_only"

@@ -1,8 +1,7 @@
-"""The behaviours that two runtimes must share, numbered: `parity_tests/contract.md` as values.
+"""`Contract`: the numbered behaviours of `parity_tests/contract.md`.
 
-A behaviour says in one sentence what holds, which probes show that a run reached it, and where the
-rule comes from. Whether a behaviour *holds* is what cassettes decide; the contract says only what
-there is to be decided, so that a class that no run ever reached is not taken for a green one.
+Cassettes decide whether a behaviour holds. The contract lists the behaviours, so that a class that
+no run reached does not pass for a green one.
 """
 
 from __future__ import annotations
@@ -38,11 +37,11 @@ class Contract:
     )
 
     def by_id(self, id: str) -> Behaviour | None:
-        """The behaviour of that number, if there is one."""
+        """The behaviour with that id, if there is one."""
         return self._by_id.get(id)
 
     def classes(self, phase: str | None = None) -> tuple[BehaviourClass, ...]:
-        """The classes that have behaviours in `phase` (in any, if none is named), as first seen."""
+        """The classes with behaviours in `phase`, or in any phase, in the file's order."""
         found = (each.behaviour_class for each in self.behaviours if phase in (None, each.phase))
         return tuple(dict.fromkeys(found))
 
@@ -51,7 +50,7 @@ class Contract:
         return tuple(each for each in self.behaviours if each.phase == phase)
 
     def of_probes(self, reached: Collection[str]) -> tuple[str, ...]:
-        """Ids of the behaviours that a run with these probes has reached, in the file's order."""
+        """Ids of the behaviours that a run with these probes reached, in the file's order."""
         probes = frozenset(reached)
         if probes not in self._reached:
             self._reached[probes] = tuple(
@@ -60,7 +59,7 @@ class Contract:
         return self._reached[probes]
 
     def unknown(self, ids: Iterable[str]) -> tuple[str, ...]:
-        """Those of `ids` that are no behaviour's."""
+        """The ids that the contract does not have."""
         return tuple(each for each in ids if each not in self._by_id)
 
     @cached_property
@@ -72,7 +71,7 @@ def load_contract(file: Path | None) -> Contract:
     """Read a contract; `None` is one without behaviours.
 
     Raises:
-        ContractFileError: it cannot be read, or a row of it does not say what it should.
+        ContractFileError: it cannot be read, or a row is wrong.
     """
     if file is None:
         return Contract()

@@ -1,7 +1,7 @@
-"""Reads the tables of `parity_tests/contract.md`; every problem is named with its line.
+"""Reads the tables of `parity_tests/contract.md`; every error names its line.
 
-The file is Markdown for people: `## Phase A` and `### streaming` say what the rows below them are,
-each row is an id, a sentence, the probes that show it, and its source. All other text is prose.
+The file is Markdown: the headings `## Phase A` and `### streaming` give phase and class of the rows
+below. A row has an id, a sentence, the probes that show it, and its source. Other text is prose.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ID: Final = re.compile(r"P-\d{3,4}")
 
 
 class ContractFileError(HarnessError):
-    """The contract cannot be used; half of one would leave behaviours out unseen."""
+    """The contract cannot be used."""
 
     def __init__(self, file: Path, line: int, problem: str, mend: str) -> None:
         where = f"{file}:{line}" if line else str(file)
@@ -39,8 +39,8 @@ def read_behaviours(file: Path) -> tuple[str, tuple[Behaviour, ...]]:
     """The file's text and its behaviours, in order.
 
     Raises:
-        ContractFileError: naming the line: an id that is there twice or is none, a phase or class
-            that there is not, a probe of no known kind, an empty cell, a row outside of a class.
+        ContractFileError: with the line of a malformed or repeated id, an unknown phase, class or
+            probe, an empty cell, or a row outside of a class.
     """
     text = _text(file)
     found: dict[str, Behaviour] = {}

@@ -1,8 +1,7 @@
-"""What a cassette says it is about, held against what its runs were seen to reach."""
+"""Compare the behaviours that a cassette declares with those that its runs reached."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,37 +11,32 @@ __all__ = ["Judged", "Undeclarable", "Unshown", "declared_remarks", "undeclarabl
 
 
 class Judged(Protocol):
-    """What is asked of a case's result here (`harness.parity.verdict.CaseResult`)."""
+    """The parts of a `harness.parity.verdict.CaseResult` that are used here."""
 
     @property
     def cassette(self) -> str:
         """Its name."""
-        ...
 
     @property
     def blockers(self) -> tuple[str, ...]:
-        """Why nothing can be decided of it, if so."""
-        ...
+        """Why the case could not be decided; empty if it was."""
 
     @property
     def contract(self) -> tuple[str, ...]:
         """The ids that it declares."""
-        ...
 
     @property
     def reached(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The probes of control and candidate."""
-        ...
 
     @property
     def runtimes(self) -> tuple[str, str]:
-        """Their runtimes."""
-        ...
+        """The runtimes of control and candidate."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unshown:
-    """A behaviour that a cassette declares and a run of it did not show."""
+    """A behaviour that a cassette declares, and that a run did not show."""
 
     cassette: str
     behaviour: str
@@ -66,17 +60,9 @@ class Undeclarable:
 
 
 def unshown(result: Judged, contract: Contract) -> tuple[Unshown, ...]:
-    """The behaviours that the case declares and did not show on both sides.
-
-    A case of which nothing could be decided shows nothing, and is not asked.
-    """
-    if result.blockers:
-        return ()
-    return tuple(_unshown(result, contract))
-
-
-def _unshown(result: Judged, contract: Contract) -> Iterator[Unshown]:
-    for declared in result.contract:
+    """The behaviours that the case declares and did not show on both sides; none if undecided."""
+    found = []
+    for declared in () if result.blockers else result.contract:
         behaviour = contract.by_id(declared)
         if behaviour is None:
             continue
@@ -86,11 +72,12 @@ def _unshown(result: Judged, contract: Contract) -> Iterator[Unshown]:
             if not behaviour.probes.holds(reached)
         )
         if sides:
-            yield Unshown(cassette=result.cassette, behaviour=declared, sides=sides)
+            found.append(Unshown(cassette=result.cassette, behaviour=declared, sides=sides))
+    return tuple(found)
 
 
 def undeclarable(result: Judged, contract: Contract) -> tuple[Undeclarable, ...]:
-    """The ids that the case declares and nobody knows."""
+    """The declared ids that the contract does not have."""
     return tuple(
         Undeclarable(cassette=result.cassette, behaviour=each)
         for each in contract.unknown(result.contract)
@@ -98,10 +85,7 @@ def undeclarable(result: Judged, contract: Contract) -> tuple[Undeclarable, ...]
 
 
 def declared_remarks(result: Judged, contract: Contract) -> tuple[str, ...]:
-    """The same in words, for the case's remarks. Without a contract there is nothing to say."""
+    """Both in words, for the case's remarks; none without a contract."""
     if not contract.behaviours:
         return ()
-    return (
-        *map(str, undeclarable(result, contract)),
-        *map(str, unshown(result, contract)),
-    )
+    return tuple(map(str, (*undeclarable(result, contract), *unshown(result, contract))))

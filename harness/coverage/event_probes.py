@@ -1,13 +1,13 @@
-"""Probes over what a client is told: events and their parts, errors, tools, waits, answers."""
+"""Probes over what a client receives: events and their parts, errors, tools, retries, answers."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
-from harness.coverage.words import answered, texts_in, tier_of, tool_word, word_of
+from harness.coverage.words import answered, objects_in, texts_in, tier_of, tool_word, word_of
 from harness.replay.observation import Observation
 from services.wire import JsonObject
 
@@ -24,31 +24,16 @@ _HOOK_SAID: Final = (
 
 
 def event_probes(seen: Observation) -> Iterator[str]:
-    """Kinds of events, and of each kind what tells one sort from another."""
+    """Kinds of events, with the details of each kind."""
     before: JsonObject = {}
     streams = rounds = 0
     for event in seen.events:
-        kind = event.get("type")
-        yield f"event:{word_of(kind)}"
-        if kind == "message":
-            yield from _message(event)
-            if before.get("type") == "message" and before.get("role") == "agent":
-                yield "message:agent.in_pieces"
-        elif kind == "agent_start":
-            streams += 1
-        elif kind == "agent_end":
-            yield from _end(event, before)
-        elif kind == "error":
-            yield from _error(event)
-        elif kind == "tool_response":
-            rounds += before.get("type") != "tool_response"
-            yield from _tool_response(event)
-        elif kind == "tool_request":
-            yield f"tool:{tool_word(event.get('name'))}"
-            if before.get("type") == "tool_request":
-                yield "tool:several_in_one_answer"
-        elif kind == "usage" and event.get("cachedTokens") is not None:
-            yield "event:usage.cached"
+        kind = word_of(event.get("type"))
+        yield f"event:{kind}"
+        if kind in _DETAILS:
+            yield from _DETAILS[kind](event, before)
+        streams += kind == "agent_start"
+        rounds += kind == "tool_response" and before.get("type") != "tool_response"
         before = event
     if streams > 1:
         yield "session:several_streams"
@@ -56,10 +41,12 @@ def event_probes(seen: Observation) -> Iterator[str]:
         yield "session:several_tool_rounds"
 
 
-def _message(event: JsonObject) -> Iterator[str]:
+def _message(event: JsonObject, before: JsonObject) -> Iterator[str]:
     role = word_of(event.get("role"))
     meta = event.get("_meta")
-    for part in _objects(event.get("content")):
+    if before.get("type") == "message" and before.get("role") == "agent":
+        yield "message:agent.in_pieces"
+    for part in objects_in(event.get("content")):
         yield f"message:{role}.{word_of(part.get('type'))}"
     if isinstance(meta, dict):
         for key in ("citation", "subject"):
@@ -77,7 +64,7 @@ def _end(event: JsonObject, before: JsonObject) -> Iterator[str]:
         yield f"abort:after_{word_of(before.get('type'))}"
 
 
-def _error(event: JsonObject) -> Iterator[str]:
+def _error(event: JsonObject, _before: JsonObject) -> Iterator[str]:
     yield f"error:{word_of(event.get('status'))}"
     yield "error:fatal" if event.get("fatal") else "error:not_fatal"
     meta = event.get("_meta")
@@ -98,13 +85,24 @@ def _error(event: JsonObject) -> Iterator[str]:
         yield f"http:{status}"
 
 
-def _tool_response(event: JsonObject) -> Iterator[str]:
+def _tool_request(event: JsonObject, before: JsonObject) -> Iterator[str]:
+    yield f"tool:{tool_word(event.get('name'))}"
+    if before.get("type") == "tool_request":
+        yield "tool:several_in_one_answer"
+
+
+def _usage(event: JsonObject, _before: JsonObject) -> Iterator[str]:
+    if event.get("cachedTokens") is not None:
+        yield "event:usage.cached"
+
+
+def _tool_response(event: JsonObject, _before: JsonObject) -> Iterator[str]:
     data = event.get("data")
     error = data.get("errorType") if isinstance(data, dict) else None
     failed = event.get("isError") is True or error is not None
     name = tool_word(event.get("name"))
     yield f"tool_result:{name}.{'error' if failed else 'success'}"
-    for part in _objects(event.get("content")):
+    for part in objects_in(event.get("content")):
         if part.get("type") == "media":
             yield "tool_result:media"
     if error is None:
@@ -117,8 +115,19 @@ def _tool_response(event: JsonObject) -> Iterator[str]:
         yield "policy:denied"
 
 
+_DETAILS: Final[Mapping[str, Callable[[JsonObject, JsonObject], Iterator[str]]]] = {
+    "message": _message,
+    "agent_end": _end,
+    "error": _error,
+    "tool_response": _tool_response,
+    "tool_request": _tool_request,
+    "usage": _usage,
+}
+"""Kind of event to the probes over an event and the one before it."""
+
+
 def retry_probes(seen: Observation) -> Iterator[str]:
-    """Why something was tried again, and how often: a status, a network's failure, a bad stream."""
+    """Causes of retries (a status, a network failure, a bad stream), and their numbers."""
     for retry in seen.retries:
         if match := _CODE.search(retry.error):
             yield f"retry:{match[1]}"
@@ -135,7 +144,7 @@ def retry_probes(seen: Observation) -> Iterator[str]:
 
 
 def state_probes(seen: Observation) -> Iterator[str]:
-    """The scheduler's states of tool calls, each step and where the call ended."""
+    """The scheduler's states of tool calls: each state, each step, and the last state."""
     for states in seen.tool_states.values():
         names = [word_of(state) for state in states]
         for name in names:
@@ -174,8 +183,3 @@ def side_probes(seen: Observation) -> Iterator[str]:
                 yield f"side:send_rejected.{word_of(side.get('kind'))}"
             case other:
                 yield f"side:{word_of(other)}"
-
-
-def _objects(value: Any) -> Iterator[JsonObject]:
-    if isinstance(value, (list, tuple)):
-        yield from (item for item in value if isinstance(item, dict))

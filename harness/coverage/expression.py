@@ -1,7 +1,6 @@
-"""`ProbeExpression`: which probes show a behaviour; globs joined by `and` and `or`.
+"""`ProbeExpression`: the probes that show a behaviour, as globs joined by `and` and `or`.
 
-`and` binds tighter, there are no brackets and there is no `not`: a run that shows more never
-reaches less. `*` stands for any text, nothing else is special.
+`and` binds tighter. There are no brackets and no `not`. `*` stands for any text.
 """
 
 from __future__ import annotations
@@ -14,12 +13,12 @@ __all__ = ["ProbeExpression", "ProbeProblem", "parse_probes"]
 
 
 class ProbeProblem(ValueError):
-    """Text that is no expression over probes, and why."""
+    """A text is no expression over probes; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeExpression:
-    """Alternatives, each a list of globs of which every one must fit some probe."""
+    """Alternatives; in one of them, every glob must match a probe."""
 
     alternatives: tuple[tuple[str, ...], ...]
     _patterns: tuple[tuple[str | re.Pattern[str], ...], ...] = field(
@@ -31,7 +30,7 @@ class ProbeExpression:
         object.__setattr__(self, "_patterns", compiled)
 
     def holds(self, reached: Collection[str]) -> bool:
-        """Whether a run that showed these probes shows what is meant."""
+        """Whether a run with these probes satisfies the expression."""
         return any(all(_shown(pattern, reached) for pattern in every) for every in self._patterns)
 
     @property

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from harness.coverage.words import word_of
+from harness.coverage.words import HOOK_EVENT, objects_in, word_of
 from harness.replay.observation import Observation
 
 __all__ = ["recording_probes", "replay_probes", "transcript_probes", "workspace_probes"]
 
-_TOLD: Final = re.compile(r'"hook_event_name":\s*"([A-Za-z]{1,40})"')
 _MOST: Final = 64 * 1024
-"""Characters of one written file that are searched for what hooks were told."""
+"""Characters of one written file that are searched for inputs of hooks."""
 _KINDS: Final = frozenset(
     {
         "codeExecutionResult",
@@ -31,13 +29,9 @@ _KINDS: Final = frozenset(
 def transcript_probes(seen: Observation) -> Iterator[str]:
     """Kinds of parts of the history at the end, by role."""
     for content in seen.transcript:
-        parts = content.get("parts")
         role = word_of(content.get("role"))
-        if not isinstance(parts, (list, tuple)):
-            continue
-        for part in parts:
-            if isinstance(part, dict):
-                yield from (f"history:{role}.{kind}" for kind in _KINDS & part.keys())
+        for part in objects_in(content.get("parts")):
+            yield from (f"history:{role}.{kind}" for kind in _KINDS & part.keys())
 
 
 def recording_probes(seen: Observation) -> Iterator[str]:
@@ -72,14 +66,14 @@ def _line(line: dict[str, Any]) -> Iterator[str]:
 
 
 def workspace_probes(seen: Observation) -> Iterator[str]:
-    """Files written and deleted, and the events that hooks wrote down that they were told of."""
+    """Files written and deleted, and the events in the inputs that hooks wrote into files."""
     for text in seen.workspace_changes.values():
         if text is None:
             yield "workspace:deleted"
             continue
         yield "workspace:written"
         if "hook_event_name" in text[:_MOST]:
-            yield from (f"hook:told.{name}" for name in _TOLD.findall(text[:_MOST]))
+            yield from (f"hook:received.{name}" for name in HOOK_EVENT.findall(text[:_MOST]))
 
 
 def replay_probes(seen: Observation) -> Iterator[str]:

@@ -1,8 +1,7 @@
-"""`reached`: names of what one run was seen to do, in a vocabulary that all runtimes share.
+"""`reached`: the probes of one run, names of what it did that are the same for all runtimes.
 
-Everything is read off an `Observation`, so a baseline, which is one, has probes like a fresh run.
-A probe says that something happened, not that it was right: whether it was is what the comparison
-decides. Names are `kind:what`; `PREFIXES` has the kinds.
+They are read from an `Observation`, so baselines have probes too. A probe says that something
+happened, not that it was right. Names are `kind:what`; `PREFIXES` has the kinds.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "abort": "how far a stream was when it was aborted",
         "asked": "the roles in which a model was asked",
-        "child": "child agents: how they begin and end, what they tell, call, are asked and keep",
+        "child": "child agents: beginning and end, reports, calls, requests, recordings",
         "compression": "summaries of the history: asked for, verified, taken",
         "config": "settings of requests",
         "confirmed": "confirmations shown, by kind and outcome",
@@ -39,7 +38,7 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "fallback": "the same request once more, to a model of another name; by tiers",
         "handler": "questions to the fallback handler: tiers, answer, error",
         "history": "what the conversation holds, and what became of it from request to request",
-        "hook": "what hooks were told, and what they did",
+        "hook": "the events that hooks received, and what they did",
         "http": "HTTP status of error events",
         "invalid_stream": "kinds of answers that are none",
         "limit": "limits that were met",
@@ -49,7 +48,7 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "message": "parts of messages, by role",
         "model": "tiers of models that were asked",
         "next_speaker": "what the check of who speaks next led to",
-        "nudge": "what a model is told that gave no answer",
+        "nudge": "what is sent to a model that gave no answer",
         "policy": "decisions about tool calls",
         "provider": "rules of the API that requests broke",
         "recorded": "kinds of lines of chat recordings",
@@ -61,9 +60,9 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "session": "several streams, several rounds of tools",
         "side": "changes of model and mode, refusals of a send",
         "skill": "skills",
-        "steering": "what a model is told while it works",
+        "steering": "what is sent to a model while it works",
         "subagent": "agents that a call started",
-        "surface": "surfaces that people touch; nothing observes them yet",
+        "surface": "surfaces for users; nothing observes them yet",
         "switched": "another request, to a model of another name; by tiers",
         "tool": "tools that a model called, by their built-in names",
         "tool_end": "the last state of a call",
@@ -75,11 +74,11 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "workspace": "files that were written or deleted",
     }
 )
-"""The kinds of probes, and what each is about."""
+"""Kind of probe to its meaning."""
 
 
 def reached(seen: Observation) -> tuple[str, ...]:
-    """Names of all that a run showed, sorted, each once."""
+    """The probes of a run, sorted, each once."""
     found = {
         *event_probes(seen),
         *retry_probes(seen),
@@ -96,6 +95,6 @@ def reached(seen: Observation) -> tuple[str, ...]:
 
 
 def shared_probes(runs: Sequence[Observation]) -> frozenset[str]:
-    """What every run showed; nothing of no run."""
+    """The probes that all runs showed; none without runs."""
     found = [frozenset(reached(run)) for run in runs]
     return frozenset.intersection(*found) if found else frozenset()

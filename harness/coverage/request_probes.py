@@ -1,22 +1,20 @@
-"""Probes over what a model is asked: roles, models and their changes, settings, and the contents.
+"""Probes over requests to models: roles, models and their changes, settings, and the contents.
 
-Contents are read where they are new only, and long texts at both ends only: what the product puts
-into a conversation (a masked output, a nudge, a hook's context) stands at one of them.
+Only new contents are read, and only both ends of long texts: what the product inserts into a
+conversation (a masked output, a nudge, a hook's context) stands at one of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
-from harness.coverage.words import texts_in, tier_of, word_of
+from harness.coverage.words import ends_of, objects_in, texts_in, tier_of, word_of
 from harness.replay.observation import Observation, ObservedRequest
 from services.wire import JsonObject
 
 __all__ = ["request_probes"]
 
-_END: Final = 600
-"""Characters at each end of a text that are looked at."""
 
 _SIGNS: Final = (
     ("<hook_context>", "hook:context"),
@@ -41,7 +39,7 @@ _STREAM: Final = "generateContentStream"
 
 
 def request_probes(seen: Observation) -> Iterator[str]:
-    """What the run asked models, in whichever role."""
+    """All requests of the run, in every role."""
     before: dict[tuple[str, str], ObservedRequest] = {}
     summed_up = asked_to = False
     for request in seen.requests:
@@ -58,7 +56,7 @@ def request_probes(seen: Observation) -> Iterator[str]:
             yield from _main(request, before.get(request.lineage))
             summed_up = summed_up or _shows(request, _SNAPSHOT)
             before[request.lineage] = request
-        elif role == _COMPRESSOR and _shows(request, _SNAPSHOT):  # long outputs have it asked too
+        elif role == _COMPRESSOR and _shows(request, _SNAPSHOT):  # it also sums up long outputs
             asked_to = True
             yield "compression:verified" if _shows(request, _VERIFY) else "compression:asked"
         yield from (f"provider:{finding.rule}" for finding in request.provider)
@@ -108,11 +106,8 @@ def _main(request: ObservedRequest, before: ObservedRequest | None) -> Iterator[
 
 
 def _content(content: JsonObject, texts: set[str]) -> Iterator[str]:
-    parts = content.get("parts")
     results = 0
-    for part in parts if isinstance(parts, (list, tuple)) else ():
-        if not isinstance(part, dict):
-            continue
+    for part in objects_in(content.get("parts")):
         if "inlineData" in part or "fileData" in part:
             yield "sent:media"
         if part.get("thoughtSignature"):
@@ -125,26 +120,17 @@ def _content(content: JsonObject, texts: set[str]) -> Iterator[str]:
                 yield "sent:error_result"
             if answer.get("parts"):
                 yield "sent:media"
-            texts.update(map(_ends, texts_in(response)))
+            texts.update(map(ends_of, texts_in(response)))
         elif isinstance(part.get("text"), str):
-            texts.add(_ends(part["text"]))
+            texts.add(ends_of(part["text"]))
     if results:
         yield "sent:results" if results > 1 else "sent:result"
 
 
-def _ends(text: str) -> str:
-    return text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
-
-
 def _shows(request: ObservedRequest, sign: str) -> bool:
     return any(
-        sign in _ends(text)
+        sign in ends_of(text)
         for content in request.new_contents
-        for text in texts_in(_plain(content))
+        for part in objects_in(content.get("parts"))
+        for text in texts_in(part.get("text"))
     )
-
-
-def _plain(content: JsonObject) -> list[Any]:
-    parts = content.get("parts")
-    found = parts if isinstance(parts, (list, tuple)) else ()
-    return [part.get("text") for part in found if isinstance(part, dict)]

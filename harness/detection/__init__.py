@@ -1,1 +1,1 @@
-"""What the harness would notice, measured: every seeded fault against corpus and generated runs."""
+"""Measure which seeded faults the harness finds, in the corpus and in generated runs."""

@@ -1,9 +1,7 @@
-"""How sure a count of findings makes: the lower bound of a proportion.
+"""The exact, one-sided lower confidence bound of a proportion.
 
-One-sided and exact (Clopper and Pearson, "The use of confidence or fiducial limits illustrated in
-the case of the binomial", Biometrika 26, 1934): with at least the stated confidence the true
-proportion lies above it, whatever it is. It is about faults drawn like those that were tried; of
-others it says nothing.
+Source: Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of
+the binomial", Biometrika 26, 1934.
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from typing import Final
 __all__ = ["lower_bound"]
 
 _HALVINGS: Final = 60
-"""After these an interval of length 1 is narrower than doubles can tell apart."""
+"""After these an interval of length 1 is narrower than the precision of doubles."""
 
 
 def lower_bound(found: int, tried: int, confidence: float = 0.95) -> float:

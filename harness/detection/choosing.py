@@ -1,4 +1,4 @@
-"""Which faults a measurement is about, and whether each can be put in at all."""
+"""Choose the faults of a measurement, and check that each can be put in."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def chosen_faults(
     classes: Collection[str],
     sites: Collection[str],
 ) -> list[Fault]:
-    """Those that fit all of what was asked, in the catalogue's order; nothing asked fits all.
+    """The faults that fit all criteria, in the catalogue's order; an empty criterion fits all.
 
     Raises:
         UsageError: there is no fault of a name, or none fits.
@@ -43,10 +43,10 @@ def chosen_faults(
 
 
 def sampled(chosen: list[Fault], size: int, seed: int) -> tuple[list[Fault], FaultSample]:
-    """So many of the observable ones, and how they were drawn.
+    """Draw a sample of the observable faults.
 
     Raises:
-        UsageError: none is observable.
+        UsageError: no fault is observable.
     """
     observable = sum(fault.unobservable is None for fault in chosen)
     if not observable:
@@ -56,7 +56,7 @@ def sampled(chosen: list[Fault], size: int, seed: int) -> tuple[list[Fault], Fau
 
 
 def dead(fault: Fault) -> str | None:
-    """Why a fault cannot be put in; one that cannot must never count as found."""
+    """Why a fault cannot be put in; `None` if it can. Such a fault must never count as found."""
     try:
         with fault.breaks():
             return None

@@ -1,4 +1,4 @@
-"""Which cassettes a fault meets first: those of its own class of behaviour."""
+"""The order of the cassettes for a fault: those of its own class of behaviour come first."""
 
 from __future__ import annotations
 
@@ -40,11 +40,7 @@ FAMILIES: Final[Mapping[Behaviour, tuple[str, ...]]] = {
 
 
 def own_first(files: Sequence[CassetteFile], behaviour: Behaviour) -> list[CassetteFile]:
-    """The cassettes in the order in which a fault of `behaviour` meets them: its own class first.
-
-    Of the others one of each family in turn, which gets around most of what there is soonest.
-    Nothing is left out: the order only decides how soon a finding ends the search.
-    """
+    """The cassettes of the class of `behaviour`, then the others: one of each family in turn."""
     place = {family: index for index, family in enumerate(FAMILIES[behaviour])}
     own = [file for file in files if _family(file) in place]
     own.sort(key=lambda file: (place[_family(file)], file.name))

@@ -1,4 +1,4 @@
-"""One case under one fault: found, not found, or no case to find anything with."""
+"""Run one case with one fault: it finds the fault, does not find it, or cannot find anything."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from harness.canonical import printable
+from harness.codec import Coded
 from harness.detection.good import GoodCase, Leg
 from harness.detection.playing import Broke, Seen, play_broken
 from harness.detection.reach import Wrapped
@@ -15,7 +16,6 @@ from harness.explain import explain, first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.replay.observation import Observation
 from seeded_faults import Fault
-from services.wire import JsonObject
 
 __all__ = ["CaseOutcome", "Found", "FoundBy", "crashed", "difference", "look"]
 
@@ -23,70 +23,58 @@ _SHOWN = 300
 
 
 class FoundBy(StrEnum):
-    """How a fault gave itself away."""
+    """How a fault was found."""
 
     CRASH = "crash"
-    """The broken run raised what nobody raises on purpose, hung, or passed its deadline: anybody
-    would have noticed."""
+    """The broken run raised an exception of Python, hung, or passed its deadline. No comparison is
+    necessary to notice that."""
     CHANNEL = "channel"
-    """It came to its end, and one of the channels differs: the comparison noticed."""
+    """The run came to its end, and the comparison found a difference in a channel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """What showed a fault first."""
+class Found(Coded):
+    """The first finding of a fault."""
 
     cassette: str
-    by: FoundBy
+    kind: FoundBy
     channel: str
     """The earliest channel that differs; empty for a crash."""
     place: str
-    """Where in the channel, `events[4] usage: inputTokens`; of a crash what was raised."""
+    """Place in the channel, `events[4] usage: inputTokens`; for a crash the exception."""
     says: str
     """What each side did there, in a line."""
     met: int
-    """How many cases the fault had met by then, this one included."""
-
-    def to_json(self) -> JsonObject:
-        """As written to the kill matrix."""
-        return {
-            "cassette": self.cassette,
-            "kind": self.by.value,
-            "channel": self.channel,
-            "place": self.place,
-            "says": self.says,
-            "met": self.met,
-        }
+    """Cases that were run with the fault so far, this one included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseOutcome:
-    """What became of one case. Neither of both: the case shows nothing of the fault."""
+    """The outcome of one case. With no field set, the case does not show the fault."""
 
     found: Found | None = None
     left_out: str | None = None
-    """Why the case cannot show a fault, whatever it does."""
+    """Why the case cannot show any fault."""
     untouched: bool = False
-    """The case calls nothing of what the fault wraps, and was not run."""
+    """The case calls nothing that the fault wraps, and was not run."""
     unsteady: bool = False
-    """Something was found that was not there when looked at again: it does not count."""
+    """A second look did not confirm the finding, so that it does not count."""
 
 
 def look(
     fault: Fault, leg: Leg, good: GoodCase, met: int, wrapped: Wrapped | None = None
 ) -> CaseOutcome:
-    """Run the case broken, and say whether that shows.
+    """Run the case with the fault in force, and compare.
 
-    A finding is looked at twice: broken runs must show it both times, and the good runtime must
-    still do what it did before. What a fault leaves behind in the process, or a slow machine, is no
-    finding of the harness.
+    A finding counts if a second broken run shows it too and the good runtime still does what it did
+    before: traces of a fault in the process and slow machines are no findings.
 
     Args:
         fault: What to break.
-        leg: Where it has to be found.
+        leg: The comparison that has to find it.
         good: The case.
-        met: How many cases the fault has met with this one.
-        wrapped: What the fault wraps: a case that calls none of it is not run.
+        met: Cases that were run with the fault, this one included.
+        wrapped: What the fault wraps; a case that calls none of it is not run.
     """
     if wrapped is not None and not wrapped.touches(good.run(leg.broken).called):
         return CaseOutcome(untouched=True)
@@ -103,7 +91,7 @@ def _found(fault: Fault, leg: Leg, good: GoodCase, met: int) -> Found | CaseOutc
     broken = play_broken(good.cassette, leg.broken, fault)
     was = good.run(leg.broken)
     if isinstance(broken, Seen) and broken.digest == was.digest:
-        return CaseOutcome()  # the same run: what the comparison says of it is known
+        return CaseOutcome()  # the same run as the good one
     if not good.at_parity(leg):
         return CaseOutcome(left_out="the good runtimes do not agree on it")
     name = good.cassette.name
@@ -115,7 +103,7 @@ def _found(fault: Fault, leg: Leg, good: GoodCase, met: int) -> Found | CaseOutc
         return _crash(name, run.paths.mask_text(reason), met)
     try:
         result = good.result(leg, run)
-    except Exception as error:  # noqa: BLE001 - good runs were compared above: this one is no run
+    except Exception as error:  # noqa: BLE001 - a broken run may hold anything
         return _crash(name, f"cannot be compared: {type(error).__name__}: {error}", met)
     if result.verdict is CaseVerdict.PARITY:
         return CaseOutcome()
@@ -123,10 +111,9 @@ def _found(fault: Fault, leg: Leg, good: GoodCase, met: int) -> Found | CaseOutc
 
 
 def crashed(run: Observation, was: Observation) -> str | None:
-    """Why the run counts as crashed: it ended so, or a runtime caught what nobody means to raise.
+    """Why the run counts as crashed: it broke, or its runtime caught an exception of Python.
 
-    A runtime tells of whatever escapes its loop in an `error` event with a stack. Where that is one
-    of Python's own exceptions, code has failed, which any test of it would have shown.
+    A runtime emits what escapes its loop as an `error` event with a stack.
     """
     if run.blocker is not None or (run.error is not None and run.error != was.error):
         return run.error or "the run stalled"
@@ -153,7 +140,7 @@ def _still_good(leg: Leg, good: GoodCase) -> bool:
 
 def _crash(cassette: str, error: str, met: int) -> Found:
     says = printable(error)[:_SHOWN]
-    return Found(cassette=cassette, by=FoundBy.CRASH, channel="", place=says, says=says, met=met)
+    return Found(cassette=cassette, kind=FoundBy.CRASH, channel="", place=says, says=says, met=met)
 
 
 def difference(result: CaseResult, met: int) -> Found:
@@ -164,7 +151,7 @@ def difference(result: CaseResult, met: int) -> Found:
     channel = cause.channel.value if cause is not None else next(iter(result.cut), "requests")
     return Found(
         cassette=result.cassette,
-        by=FoundBy.CHANNEL,
+        kind=FoundBy.CHANNEL,
         channel=str(channel),
         place=printable(cause.place) if cause is not None else (lines or ["undecided"])[0][:_SHOWN],
         says="; ".join(lines[1:3] or lines)[:_SHOWN],

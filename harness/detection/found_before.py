@@ -1,8 +1,7 @@
 """Which cassette found a seeded fault in an earlier measurement: it is run first.
 
-The file is a hint about order and nothing else: a fault that the cassette no longer shows goes on
-to the others. `python -m harness.detection.found_before kills.json` writes into the file what a
-kill matrix of `parity faults --json` found, and keeps what it says of other faults.
+The file `found_before.json` only decides the order. `python -m harness.detection.found_before
+kills.json` updates it from a kill matrix of `parity faults --json`.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ _FILE: Final = Path(__file__).with_name("found_before.json")
 
 
 def first_of_all(fault: str, files: Sequence[CassetteFile]) -> list[CassetteFile]:
-    """The `files` in their order, but for the one that found the fault before: it comes first."""
+    """The `files`, first the one that found the fault before, then the others in their order."""
     name = _known().get(fault)
     return sorted(files, key=lambda file: file.name != name)
 
 
 def write(matrix: Path, file: Path = _FILE) -> int:
-    """Take over what a kill matrix found; how many faults the file knows then."""
+    """Add the findings of a kill matrix to the file; return how many faults it knows then."""
     document = json.loads(matrix.read_text("utf-8"))
     found = {
         row["name"]: row["corpus"]["cassette"]

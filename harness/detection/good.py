@@ -1,7 +1,7 @@
-"""What good runtimes do with a case: worked out once, kept, and compared with what broken ones do.
+"""`GoodCase`: the runs of good runtimes, with which the runs of broken ones are compared.
 
-`GoodCase` is what a fault is measured against. Of the corpus its runs are kept in a folder that
-all workers share for as long as a measurement lasts; of a drawn scenario in memory.
+Good runs of the corpus are kept in a folder that all workers of a measurement share; good runs of
+drawn scenarios in memory.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ from typing import Final
 from harness.baseline.core import known_core_findings
 from harness.baseline.files import fitting_observation
 from harness.baseline.projected import projected
+from harness.cassette.find import CassetteFile
+from harness.cassette.format import Cassette
 from harness.detection.playing import Seen, play
+from harness.detection.reach import all_targets
 from harness.experiment.backend import LoadedCassette
+from harness.faults.catalogue import CatalogueAt
 from harness.parity.compare import compare
 from harness.parity.provider import NOT_AT_HAND, CoreFindings
 from harness.parity.verdict import CaseResult, CaseVerdict
@@ -28,13 +32,13 @@ from harness.replay.observation import Observation
 from harness.whole_file import write_whole
 from seeded_faults import Fault, Site
 
-__all__ = ["CorpusCase", "DrawnCase", "GoodCase", "Leg", "leg_of"]
+__all__ = ["Corpus", "CorpusCase", "DrawnCase", "GoodCase", "Leg", "leg_of"]
 
 PUBLISHED: Final = "upstream"
 
 
 class Leg(StrEnum):
-    """Which comparison has to find a fault."""
+    """The comparison that has to find a fault."""
 
     LEGACY = "legacy"
     """A broken legacy as control against a good adk."""
@@ -50,15 +54,30 @@ class Leg(StrEnum):
 
 
 def leg_of(fault: Fault) -> Leg:
-    """Where `fault` has to be found."""
+    """The comparison that has to find `fault`."""
     return {Site.LEGACY: Leg.LEGACY, Site.ADK: Leg.ADK, Site.SERVICE: Leg.PUBLISHED}[fault.site]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """The cassettes in which faults are looked for. Tasks of workers carry it."""
+
+    catalogue: CatalogueAt
+    files: tuple[CassetteFile, ...]
+    trusted: frozenset[str]
+    """Names of the cassettes that may start processes."""
+    waivers: Waivers
+    kept: Path
+    """Folder of the good runs, shared by all workers."""
+    baselines: Path | None
+    """Folder of the published core's baselines; `None` where there is none."""
+
+
 class GoodCase(ABC):
-    """One case, as good runtimes take it."""
+    """One case, run by good runtimes."""
 
     def __init__(self, cassette: LoadedCassette, waivers: Waivers, noting: tuple[str, ...]) -> None:
-        """Take a case that may be run, the waivers in force, and whose calls are to be noted."""
+        """`noting`: targets of faults; runs note which of them they call."""
         self.cassette = cassette
         self._waivers = waivers
         self._noting = noting
@@ -66,25 +85,25 @@ class GoodCase(ABC):
 
     @abstractmethod
     def run(self, runtime: str) -> Seen:
-        """What the good runtime of that name does."""
+        """A good run of that runtime; repeated calls return the same one."""
 
     def rerun(self, runtime: str) -> Seen:
-        """What the good runtime of that name does now."""
+        """A fresh run of that runtime."""
         return play(self.cassette, runtime)
 
     @abstractmethod
     def published(self) -> Observation:
-        """What the published core does, or what stands for it."""
+        """The run of the published core, or its substitute."""
 
     def at_parity(self, leg: Leg) -> bool:
-        """Whether the good runtimes agree: only then does a finding say something of a fault."""
+        """Whether the good runtimes agree; otherwise the case shows nothing about a fault."""
         if leg not in self._at_parity:
             good = self.run(leg.broken).observation
             self._at_parity[leg] = self.result(leg, good).verdict is CaseVerdict.PARITY
         return self._at_parity[leg]
 
     def result(self, leg: Leg, run: Observation) -> CaseResult:
-        """Judge a run of the runtime that `leg` breaks, waivers and projections in force."""
+        """Judge a run of the runtime that `leg` breaks, with waivers and projections."""
         if leg is Leg.LEGACY:
             sides = run, self.run("adk").observation
         elif leg is Leg.ADK:
@@ -98,10 +117,7 @@ class GoodCase(ABC):
         return run
 
     def core(self, sides: Sequence[Observation]) -> CoreFindings:
-        """What the published core commits of the provider rules, where that is known.
-
-        It matters only where one of the sides commits something.
-        """
+        """The provider rules that the published core breaks, if known and if a side breaks any."""
         return NOT_AT_HAND
 
     def facts(self) -> LoadedCassette:
@@ -110,40 +126,18 @@ class GoodCase(ABC):
 
 
 class CorpusCase(GoodCase):
-    """A cassette of the corpus. The published core's part is its baseline."""
+    """A cassette of the corpus. A baseline stands for the published core."""
 
-    def __init__(
-        self,
-        cassette: LoadedCassette,
-        waivers: Waivers,
-        *,
-        name: str,
-        file: Path,
-        kept: Path,
-        baselines: Path | None,
-        noting: tuple[str, ...] = (),
-    ) -> None:
-        """Take a cassette with its file.
-
-        Args:
-            cassette: What the file holds.
-            waivers: Those in force.
-            name: What the path says, by which baselines go.
-            file: The cassette's file.
-            kept: The folder of good runs, shared between workers.
-            baselines: The folder of the published core's baselines; `None` where there is none.
-            noting: Targets of faults whose calls are to be noted.
-        """
-        super().__init__(cassette, waivers, noting)
-        self._name = name
+    def __init__(self, cassette: LoadedCassette, file: CassetteFile, corpus: Corpus) -> None:
+        super().__init__(cassette, corpus.waivers, all_targets(corpus.catalogue))
         self._file = file
-        self._kept = kept
-        self._baselines = baselines
+        self._corpus = corpus
 
     def run(self, runtime: str) -> Seen:
-        """The run that was kept, or one that is kept now."""
-        key = hashlib.sha256(f"{self._file.absolute()}\0{runtime}".encode()).hexdigest()[:24]
-        return _kept(self._kept / key, lambda: play(self.cassette, runtime, noting=self._noting))
+        """The run that is kept in the corpus' folder."""
+        key = hashlib.sha256(f"{self._file.path.absolute()}\0{runtime}".encode()).hexdigest()[:24]
+        file = self._corpus.kept / key
+        return _kept(file, lambda: play(self.cassette, runtime, noting=self._noting))
 
     def published(self) -> Observation:
         """The baseline.
@@ -152,20 +146,20 @@ class CorpusCase(GoodCase):
             BaselineUnfit: there is none that fits.
             BaselineFormatError: its file cannot be read.
         """
-        assert self._baselines is not None
-        stored = fitting_observation(self._baselines, self._name, self._file)
+        assert self._corpus.baselines is not None
+        stored = fitting_observation(self._corpus.baselines, self._file.name, self._file.path)
         return replace(stored, name=self.cassette.name)
 
     def comparable(self, run: Observation) -> Observation:
-        """As baselines are kept."""
+        """`run` as a baseline keeps it."""
         return projected(run)
 
     def core(self, sides: Sequence[Observation]) -> CoreFindings:
-        """From the baseline."""
+        """The findings of the baseline."""
         asked = any(request.provider for seen in sides for request in seen.requests)
-        if not asked or self._baselines is None:
+        if not asked or self._corpus.baselines is None:
             return NOT_AT_HAND
-        return known_core_findings((self._baselines,), self._name, self._file)
+        return known_core_findings((self._corpus.baselines,), self._file.name, self._file.path)
 
 
 class DrawnCase(GoodCase):
@@ -173,14 +167,15 @@ class DrawnCase(GoodCase):
 
     def __init__(
         self,
-        cassette: LoadedCassette,
+        cassette: Cassette,
         waivers: Waivers,
         *,
         core: bool,
         noting: tuple[str, ...] = (),
     ) -> None:
-        """Take a drawn cassette; `core` says whether the published core can be opened."""
+        """`core`: whether the published core can be opened."""
         super().__init__(cassette, waivers, noting)
+        self._drawn = cassette
         self._core = core
         self._runs: dict[str, Seen] = {}
 
@@ -195,30 +190,16 @@ class DrawnCase(GoodCase):
         return self.run(PUBLISHED if self._core else "legacy").observation
 
     def facts(self) -> LoadedCassette:
-        """A drawn script has steps to spare: those that a good run leaves over are meant to be."""
-        return _Facts(
-            name=self.cassette.name,
-            phase=self.cassette.phase,
-            unused=tuple(self.run("legacy").observation.unused_steps),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    name: str
-    phase: str | None
-    unused: tuple[int, ...]
-    contract: tuple[str, ...] = ()
+        """The cassette; a drawn script may leave over the steps that a good run leaves over."""
+        unused = tuple(self.run("legacy").observation.unused_steps)
+        return replace(self._drawn, unused=unused)
 
 
 def _kept(file: Path, make: Callable[[], Seen]) -> Seen:
-    """The run in `file`, made and written there the first time; workers may race for it.
-
-    The folder is one that this measurement made for itself, so what is in it can be trusted.
-    """
+    """The run in `file`, made and written there the first time; workers may race for it."""
     try:
         with file.open("rb") as stream:
-            seen = pickle.load(stream)  # noqa: S301 - written below, in a folder of our own
+            seen = pickle.load(stream)  # noqa: S301 - written below, in the measurement's folder
             assert isinstance(seen, Seen)
             return seen
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""The kill matrix: which fault was found by what, and how much that says of faults like them."""
+"""The kill matrix: what found each fault, and the bounds of the kill rate that follow."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Literal
 
+from harness.codec import Coded
 from harness.detection.bound import lower_bound
 from harness.detection.finding import Found, FoundBy
 from harness.detection.measuring import Measured
@@ -22,7 +23,7 @@ NOT_RUN: Literal["not run"] = "not run"
 
 
 class Outcome(StrEnum):
-    """What is known of a fault in the end."""
+    """The outcome of a fault."""
 
     KILLED = "killed"
     SURVIVED = "survived"
@@ -31,21 +32,24 @@ class Outcome(StrEnum):
 
 @dataclass(slots=True, kw_only=True)
 class Row:
-    """One fault. `None` for a part that was not run."""
+    """One fault; `None` for a part that was not run."""
 
     fault: Fault
     corpus: Measured | None = None
     generated: Measured | None = None
 
     @property
+    def _parts(self) -> list[Measured]:
+        return [part for part in (self.corpus, self.generated) if part is not None]
+
+    @property
     def found(self) -> Found | None:
-        """What showed it first."""
-        parts = (part.found for part in (self.corpus, self.generated) if part is not None)
-        return next((found for found in parts if found is not None), None)
+        """The first finding."""
+        return next((part.found for part in self._parts if part.found is not None), None)
 
     @property
     def outcome(self) -> Outcome:
-        """A fault that is marked unobservable and was found all the same is found."""
+        """A fault counts as killed if it was found, even if it is marked unobservable."""
         if self.found is not None:
             return Outcome.KILLED
         marked = self.fault.unobservable is not None
@@ -53,15 +57,13 @@ class Row:
 
     @property
     def never(self) -> bool:
-        """Whether what it wraps was not called in any run."""
-        parts = [part for part in (self.corpus, self.generated) if part is not None]
-        return bool(parts) and all(part.never for part in parts)
+        """Whether no run called what it wraps."""
+        return bool(self._parts) and all(part.never for part in self._parts)
 
     @property
     def unsteady(self) -> list[str]:
-        """Cases that showed something only once."""
-        parts = [part for part in (self.corpus, self.generated) if part is not None]
-        return [name for part in parts for name in part.unsteady]
+        """Cases in which a second look did not confirm the finding."""
+        return [name for part in self._parts for name in part.unsteady]
 
     def to_json(self) -> JsonObject:
         """As written to the JSON file."""
@@ -73,7 +75,7 @@ class Row:
             "corpus": _part(self.corpus),
             "generated": _part(self.generated),
             "outcome": self.outcome.value,
-            "kind": None if found is None else found.by.value,
+            "kind": None if found is None else found.kind.value,
             "heldOut": self.fault.held_out,
             "closedBy": self.fault.closed_by,
             "unobservable": self.fault.unobservable,
@@ -85,18 +87,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Counts over some of the faults; unobservable ones play no part."""
+    """Counts over some of the faults, without the unobservable ones."""
 
     about: str
     observable: int
     by_corpus: int
     killed: int
     crashes: int
-    """Of the killed, those that gave themselves away by crashing."""
+    """Killed faults that a crash showed."""
 
     @classmethod
     def of(cls, about: str, rows: Iterable[Row], *, gaps_open: bool = False) -> Tally:
-        """Count. `gaps_open`: as if no cassette had been added because of any of these faults."""
+        """Count. `gaps_open`: ignore what cassettes found that were added because of a fault."""
         counted = [row for row in rows if row.outcome is not Outcome.UNOBSERVABLE]
         shown = [row for row in counted if not (gaps_open and row.fault.closed_by)]
         found = [row.found for row in shown]
@@ -105,12 +107,12 @@ class Tally:
             observable=len(counted),
             by_corpus=sum(row.corpus is not None and row.corpus.found is not None for row in shown),
             killed=sum(each is not None for each in found),
-            crashes=sum(each is not None and each.by is FoundBy.CRASH for each in found),
+            crashes=sum(each is not None and each.kind is FoundBy.CRASH for each in found),
         )
 
     @property
     def bound(self) -> float:
-        """The lower 95 % bound of the part that is found."""
+        """The lower 95 % bound of the kill rate."""
         return lower_bound(self.killed, self.observable)
 
     def to_json(self) -> JsonObject:
@@ -128,50 +130,35 @@ class Tally:
 
 
 @dataclass(slots=True, kw_only=True)
-class Conditions:
-    """What a matrix was measured with, so that it can be compared with another."""
+class Conditions(Coded):
+    """What a matrix was measured with."""
 
     waivers: int
     """Waivers in force."""
-    rules: dict[str, int]
-    """Projection rules in force, by the comparison in which they are."""
+    projection_rules: dict[str, int]
+    """Number of projection rules by comparison."""
     cassettes: int
     profile: str
     seed: int
     examples: int = 0
     """Scenarios of the generated run."""
-    core: bool = False
-    """Whether the published core itself was the control of service faults in the generated run."""
+    published_core_in_generated: bool = False
+    """Whether the published core was the control of service faults in the generated run."""
     versions: dict[str, str] = field(default_factory=dict)
     sample: FaultSample | None = None
-    """How the faults were drawn; `None` where every one that fits was to be measured."""
+    """How the faults were drawn; `None` if all were chosen."""
     measured: Mapping[str, Json] = field(default_factory=dict)
-    """What was measured and when (`harness.gate.facts`): digests, the day."""
-
-    def to_json(self) -> JsonObject:
-        """As written to the JSON file."""
-        return {
-            "waivers": self.waivers,
-            "projectionRules": dict(self.rules),
-            "cassettes": self.cassettes,
-            "profile": self.profile,
-            "seed": self.seed,
-            "examples": self.examples,
-            "publishedCoreInGenerated": self.core,
-            "versions": dict(self.versions),
-            "sample": None if self.sample is None else self.sample.to_json(),
-            "measured": dict(self.measured),
-        }
+    """Digests of what was measured, and the day (`harness.gate.facts`)."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Matrix:
-    """All that was measured. Rows in the order of the catalogue."""
+    """A whole measurement. Rows are in the order of the catalogue."""
 
     rows: list[Row]
     conditions: Conditions
     planned: int
-    """Faults that were to be measured."""
+    """Number of faults to measure."""
     interrupted: bool = False
 
     @property
@@ -181,22 +168,22 @@ class Matrix:
 
     @property
     def survivors(self) -> list[Row]:
-        """The faults that were not."""
+        """The observable faults that were not found."""
         return [row for row in self.rows if row.outcome is Outcome.SURVIVED]
 
     @property
     def unobservable(self) -> list[Row]:
-        """The faults that nothing can show."""
+        """The faults that no run can show."""
         return [row for row in self.rows if row.outcome is Outcome.UNOBSERVABLE]
 
     @property
     def left_out(self) -> dict[str, str]:
-        """Cases that could show nothing, with the reason, whichever fault met them first."""
+        """Cases that could not show any fault, with the reason."""
         parts = [part for row in self.rows for part in (row.corpus, row.generated) if part]
         return {name: why for part in parts for name, why in part.left_out.items()}
 
     def tallies(self) -> list[Tally]:
-        """One for each class of behaviour that was measured."""
+        """A tally for each class of behaviour that was measured."""
         return [
             Tally.of(behaviour.value, rows)
             for behaviour in Behaviour
@@ -204,10 +191,10 @@ class Matrix:
         ]
 
     def totals(self) -> list[Tally]:
-        """All, then those written with the corpus and those written after it, apart.
+        """Tallies of all faults, of those written with the corpus, and of those written after it.
 
-        Of the latter alone the count leaves out what cassettes found that were added because of
-        them: it says what the corpus does with faults that it was not made for.
+        The last one ignores what cassettes found that were added because of a fault: it measures
+        the corpus with faults that it was not made for.
         """
         held_out = [row for row in self.rows if row.fault.held_out]
         others = [row for row in self.rows if not row.fault.held_out]

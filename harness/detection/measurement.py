@@ -1,15 +1,13 @@
-"""A whole measurement: the corpus first, then one generated run for whatever survived it."""
+"""A whole measurement: the corpus first, then one generated run for the faults that survived."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, TypeVar
 
-from harness.cassette.find import CassetteFile
-from harness.detection.catalogue_at import CatalogueAt
 from harness.detection.finding import Found, FoundBy
+from harness.detection.good import Corpus
 from harness.detection.matrix import Matrix, Outcome
 from harness.detection.measuring import CorpusTask, Measured, measure
 from harness.detection.sampling import SampleDone, SampleTask, sample_block, sample_tasks
@@ -17,7 +15,6 @@ from harness.detection.show import FaultProgress
 from harness.experiment.backend import Backend
 from harness.experiment.events import follow_whole, on_finished, on_waiting
 from harness.experiment.pool import Died, WorkerDied, run_on, workers_of
-from harness.parity.waivers import Waivers
 
 __all__ = ["Measurement", "look_in_corpus", "look_in_sample"]
 
@@ -29,17 +26,10 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measurement:
-    """What a measurement works with."""
+    """The settings of a measurement."""
 
     backend: Backend
-    catalogue: CatalogueAt
-    files: tuple[CassetteFile, ...]
-    trusted: frozenset[str]
-    """Names of the cassettes that may start processes."""
-    waivers: Waivers
-    baselines: Path | None
-    kept: Path
-    """A folder of this measurement's own, for the good runs."""
+    corpus: Corpus
     jobs: int
     profile: str
     seed: int
@@ -48,24 +38,13 @@ class Measurement:
 
 
 def look_in_corpus(plan: Measurement, matrix: Matrix, progress: FaultProgress) -> None:
-    """Look for every fault of the matrix in the corpus; fills in `Row.corpus` as it goes.
+    """Look for every fault of the matrix in the corpus, and fill in `Row.corpus`.
 
     Raises:
         KeyboardInterrupt: the user's.
     """
     rows = {row.fault.name: row for row in matrix.rows}
-    tasks = [
-        CorpusTask(
-            fault=name,
-            catalogue=plan.catalogue,
-            files=plan.files,
-            trusted=plan.trusted,
-            waivers=plan.waivers,
-            kept=plan.kept,
-            baselines=plan.baselines,
-        )
-        for name in rows
-    ]
+    tasks = [CorpusTask(fault=name, corpus=plan.corpus) for name in rows]
 
     def take(task: CorpusTask, done: Measured) -> None:
         rows[task.fault].corpus = done
@@ -77,10 +56,9 @@ def look_in_corpus(plan: Measurement, matrix: Matrix, progress: FaultProgress) -
 def look_in_sample(
     plan: Measurement, matrix: Matrix, enough: Callable[[], bool], progress: FaultProgress
 ) -> None:
-    """Look for the survivors in a sample until `enough` says so; fills in `Row.generated`.
+    """Look for the survivors in a sample until `enough` holds, and fill in `Row.generated`.
 
-    Of several findings of one fault the one of the earliest block counts, whichever worker was
-    quicker.
+    Of several findings of one fault, the one in the earliest block counts.
 
     Raises:
         KeyboardInterrupt: the user's.
@@ -105,8 +83,8 @@ def look_in_sample(
         profile=plan.profile,
         seed=plan.seed,
         faults=tuple(rows),
-        catalogue=plan.catalogue,
-        waivers=plan.waivers,
+        catalogue=plan.corpus.catalogue,
+        waivers=plan.corpus.waivers,
         core=plan.core,
     )
     _follow(plan, sample_block, sample_tasks(first, sought), _block_died, take, progress)
@@ -121,7 +99,7 @@ def _follow(
     progress: FaultProgress,
 ) -> None:
     workers = workers_of(plan.backend, _RUNTIMES, plan.jobs)
-    # One ahead for each worker: what is handed out is run to its end, whatever the time says.
+    # One task ahead for each worker: tasks that were handed out run to their end.
     events = run_on(workers, function, tasks, plan.jobs, died=died)
     follow_whole(events, on_waiting(progress.update), on_finished(take))
 
@@ -138,12 +116,12 @@ def _joined(whole: Measured | None, part: Measured) -> Measured:
 
 def _died(task: CorpusTask, died: WorkerDied) -> Measured:
     why = died.why
-    found = Found(cassette="", by=FoundBy.CRASH, channel="", place=why, says=why, met=0)
+    found = Found(cassette="", kind=FoundBy.CRASH, channel="", place=why, says=why, met=0)
     return Measured(fault=task.fault, found=found)
 
 
 def _block_died(task: SampleTask, died: WorkerDied) -> SampleDone:
-    """The result of a block whose worker died: which of its faults killed it is not known."""
+    """The result of a block whose worker died; which fault was the reason is unknown."""
     done = SampleDone(number=task.number)
     for name in task.faults:
         done.faults[name] = Measured(fault=name, left_out={task.name: died.why})

@@ -1,23 +1,20 @@
-"""One fault against the corpus: the unit of work that a worker process is given."""
+"""Look for one fault in the corpus: the task of a worker process."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
 
 from harness.cassette.find import CassetteFile
-from harness.detection.catalogue_at import CatalogueAt
 from harness.detection.families import own_first
 from harness.detection.finding import CaseOutcome, Found, look
 from harness.detection.found_before import first_of_all
-from harness.detection.good import CorpusCase, leg_of
-from harness.detection.reach import Wrapped, all_targets, wrapped_by
+from harness.detection.good import Corpus, CorpusCase, leg_of
+from harness.detection.reach import Wrapped, wrapped_by
 from harness.errors import HarnessError
 from harness.experiment.announcing import case_begins
 from harness.experiment.backend import LoadedCassette, real_backend
 from harness.http.case import load_case
-from harness.parity.waivers import Waivers
 from harness.replay.confining import confining
 from seeded_faults import Fault
 
@@ -29,25 +26,17 @@ class CorpusTask:
     """One fault to look for in the corpus."""
 
     fault: str
-    catalogue: CatalogueAt
-    files: tuple[CassetteFile, ...]
-    trusted: frozenset[str]
-    """Names of the cassettes that may start processes."""
-    waivers: Waivers
-    kept: Path
-    """Folder of the good runs, shared by all workers."""
-    baselines: Path | None
-    """Folder of the published core's baselines."""
+    corpus: Corpus
 
     @property
     def name(self) -> str:
-        """For progress and for a worker that died in it."""
+        """The name of the task in messages."""
         return self.fault
 
 
 @dataclass(slots=True, kw_only=True)
 class Measured:
-    """What came of looking for one fault."""
+    """The result of looking for one fault."""
 
     fault: str
     found: Found | None = None
@@ -56,17 +45,17 @@ class Measured:
     left_out: dict[str, str] = field(default_factory=dict)
     """Cassette to the reason why it could show nothing."""
     unsteady: list[str] = field(default_factory=list)
-    """Cassettes that showed something once, and not when looked at again."""
+    """Cassettes in which a second look did not confirm the finding."""
     untouched: int = 0
-    """Cases that call nothing of what the fault wraps: nothing can happen there."""
+    """Cases that call nothing that the fault wraps."""
 
     @property
     def never(self) -> bool:
-        """What the fault wraps was never called: it did not survive, it was not there."""
+        """No case called what the fault wraps, so that nothing could find it."""
         return self.met == 0 and self.untouched > 0
 
     def note(self, cassette: str, outcome: CaseOutcome) -> None:
-        """Take in what became of one case."""
+        """Add the outcome of one case."""
         self.met += not outcome.untouched and outcome.left_out is None
         self.untouched += outcome.untouched
         self.found = outcome.found
@@ -79,37 +68,30 @@ class Measured:
 def measure(task: CorpusTask) -> Measured:
     """Look for the fault up to the first finding.
 
-    What found it in an earlier measurement comes first, then the cassettes of its own class.
+    The cassette that found it in an earlier measurement comes first, then those of its class.
     """
-    fault = task.catalogue.faults()[task.fault]
+    fault = task.corpus.catalogue.faults()[task.fault]
     wrapped = wrapped_by(fault)
     done = Measured(fault=fault.name)
-    for file in first_of_all(fault.name, own_first(task.files, fault.behaviour)):
-        done.note(file.name, _case(task, fault, wrapped, file, done.met + 1))
+    for file in first_of_all(fault.name, own_first(task.corpus.files, fault.behaviour)):
+        done.note(file.name, _case(task.corpus, fault, wrapped, file, done.met + 1))
         if done.found is not None:
             break
     return done
 
 
 def _case(
-    task: CorpusTask, fault: Fault, wrapped: Wrapped, file: CassetteFile, met: int
+    corpus: Corpus, fault: Fault, wrapped: Wrapped, file: CassetteFile, met: int
 ) -> CaseOutcome:
     case_begins()
+    trusted = file.name in corpus.trusted
     try:
         cassette = _loaded(file)
-        reason = None if file.name in task.trusted else real_backend().starts_processes(cassette)
+        reason = None if trusted else real_backend().starts_processes(cassette)
         if reason is not None:
             return CaseOutcome(left_out=f"not run: {reason}; give --trust if you trust it")
-        good = CorpusCase(
-            cassette,
-            task.waivers,
-            name=file.name,
-            file=file.path,
-            kept=task.kept,
-            baselines=task.baselines,
-            noting=all_targets(task.catalogue),
-        )
-        with confining(file.name not in task.trusted):
+        good = CorpusCase(cassette, file, corpus)
+        with confining(not trusted):
             return look(fault, leg_of(fault), good, met, wrapped)
     except HarnessError as error:
         return CaseOutcome(left_out=str(error))

@@ -1,8 +1,7 @@
-"""One case through one runtime that may be broken: whatever it does, there is an answer.
+"""Run one case through a runtime that may be broken, and always return a result.
 
-A runtime that is broken on purpose can raise where none ever did, and turn in a circle without
-giving the event loop a chance to end it. The real deadline is therefore kept twice: by the loop,
-and by an alarm of the operating system for loops that are stuck.
+A broken runtime may raise anything, and may block the event loop. So two clocks keep the real
+deadline: the loop, and an alarm of the operating system.
 """
 
 from __future__ import annotations
@@ -28,31 +27,31 @@ from seeded_faults import Fault
 __all__ = ["BROKEN_DEADLINE_S", "Broke", "Seen", "play", "play_broken"]
 
 BROKEN_DEADLINE_S: Final = 10.0
-"""Real seconds that a broken run gets; good ones take hundredths, the slowest about one."""
+"""Deadline of a broken run in real seconds; good runs take hundredths, the slowest about one."""
 
 _GRACE_S: Final = 2.0
-"""How much later than the loop's own deadline the alarm goes off."""
+"""Seconds from the loop's deadline to the alarm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A run that could be observed, and the digest of all that was seen."""
+    """An observed run, and the digest of the observation."""
 
     observation: Observation
     digest: str
     called: frozenset[str] = frozenset()
-    """Of the targets that were to be noted, those that the run called."""
+    """The noted targets that the run called."""
 
 
 @dataclass(frozen=True, slots=True)
 class Broke:
-    """A run of which there is nothing to compare, and why, in words."""
+    """A run without an observation, and the reason."""
 
     says: str
 
 
 class _Stuck(BaseException):
-    """Raised by the alarm. No `Exception`: what is being run must not take it for its own."""
+    """Raised by the alarm. Not an `Exception`, so that the run does not catch it."""
 
 
 def play(
@@ -62,7 +61,7 @@ def play(
     deadline_s: float = 60,
     noting: tuple[str, ...] = (),
 ) -> Seen:
-    """One run of a runtime as it is, calls of the targets `noting` noticed."""
+    """One run of an unbroken runtime, in which calls of the targets `noting` are noted."""
     with calls_noted(noting) as reach:
         if isinstance(cassette, HttpCase):
             observed = run_cassette(
@@ -87,9 +86,9 @@ def play_broken(
     Args:
         cassette: What to run.
         runtime: The runtime's name.
-        fault: What to break, if it concerns that runtime.
+        fault: What to break, if it breaks that runtime.
         deadline_s: Real seconds after which the run is given up.
-        grace_s: How many more a loop that does not listen gets.
+        grace_s: Seconds from then to the alarm.
 
     Raises:
         UnknownTarget: what the fault wraps is not there.
@@ -105,7 +104,7 @@ def _guarded(run: Callable[[], Seen], deadline_s: float, grace_s: float) -> Seen
             return run()
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException as error:  # noqa: BLE001 - a border: all that it lets out is its doing
+        except BaseException as error:  # noqa: BLE001 - a broken runtime may raise anything
             if rang:
                 return Broke(f"turned in a circle until {deadline_s:g} s had passed")
             return Broke(f"{type(error).__name__}: {str(error)[:200]}")
@@ -113,11 +112,12 @@ def _guarded(run: Callable[[], Seen], deadline_s: float, grace_s: float) -> Seen
 
 @contextmanager
 def _alarm(after_s: float) -> Iterator[list[bool]]:
-    """Raise `_Stuck` when `after_s` real seconds have passed, and each second from then on.
+    """Raise `_Stuck` after `after_s` real seconds, and each second from then on.
+
+    Signals reach the main thread only; other threads have no alarm.
 
     Yields:
-        A list that is not empty any more once the alarm has gone off. Signals reach the main
-        thread alone; anywhere else nothing is guarded.
+        A list, empty until the alarm goes off.
     """
     rang: list[bool] = []
     if threading.current_thread() is not threading.main_thread():

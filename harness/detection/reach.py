@@ -1,8 +1,7 @@
-"""Which cases a fault can touch at all: those whose good run calls something that it wraps.
+"""Which cases a fault can change: those whose good run calls something that the fault wraps.
 
-A wrapper that is never called changes nothing, so a case that does not call it needs no broken run.
-This holds because faults are put in by `replaced` and nothing else; what `replaced` cannot count,
-a constant or a class, may be looked at anywhere, and such a fault is run with every case.
+All other cases need no broken run. `replaced`, which puts every fault in, counts calls of functions
+only: a fault that wraps a constant or a class is run with every case.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
-from harness.detection.catalogue_at import CatalogueAt
+from harness.faults.catalogue import CatalogueAt
 from seeded_faults import Fault
 from seeded_faults.patching import Reach, replaced, watched
 
@@ -24,19 +23,19 @@ Kept = TypeVar("Kept")
 
 @dataclass(frozen=True, slots=True)
 class Wrapped:
-    """What a fault puts something in the place of."""
+    """The targets that a fault replaces."""
 
     targets: frozenset[str]
     countable: bool
-    """Whether every call of all of them is noticed."""
+    """Whether every call of all of them is counted."""
 
     def touches(self, called: frozenset[str]) -> bool:
-        """Whether a run that called these targets could go differently with the fault in force."""
+        """Whether the fault can change a run that called these targets."""
         return not self.countable or not self.targets.isdisjoint(called)
 
 
 def wrapped_by(fault: Fault) -> Wrapped:
-    """Find out by putting the fault in and out again.
+    """The targets of a fault, found by putting it in and taking it out.
 
     Raises:
         UnknownTarget: it can no longer be put in.
@@ -47,21 +46,21 @@ def wrapped_by(fault: Fault) -> Wrapped:
 
 @cache
 def all_targets(catalogue: CatalogueAt) -> tuple[str, ...]:
-    """All that the faults of a catalogue wrap and whose calls can be noticed, sorted."""
+    """All targets of a catalogue's faults whose calls can be counted, sorted."""
     found: set[str] = set()
     for fault in catalogue.faults().values():
         with watched() as reach:
             try:
                 with fault.breaks():
                     found |= reach.put_in - reach.uncounted
-            except Exception:  # noqa: BLE001, S112 - a border; said where that fault is asked for
+            except Exception:  # noqa: BLE001, S112 - any fault's code; `dead` reports it
                 continue
     return tuple(sorted(found))
 
 
 @contextmanager
 def calls_noted(targets: tuple[str, ...]) -> Iterator[Reach]:
-    """Notice which of `targets` are called in the meantime, and change nothing else."""
+    """Note which of `targets` are called in the meantime, and change nothing else."""
     with watched() as reach, ExitStack() as stack:
         for target in targets:
             stack.enter_context(replaced(target, _as_it_is))

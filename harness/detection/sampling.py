@@ -1,26 +1,26 @@
-"""A generated run for faults that survived the corpus: one sample, shared by all of them.
+"""A generated run for the faults that survived the corpus: all of them share one sample.
 
-The sample is cut into small numbered blocks whose draws follow from profile, seed and number alone.
-A block is drawn once and run once by each good runtime; every fault that is still sought meets the
-same scenarios. More time means more blocks, never others.
+The sample consists of small numbered blocks. Profile, seed and number decide what a block draws, so
+that every fault meets the same scenarios, and more time only means more blocks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Final
 
 from harness.cassette.load import build_cassette
 from harness.cassette.problems import FormatProblem
-from harness.detection.catalogue_at import CatalogueAt
 from harness.detection.finding import look
 from harness.detection.good import DrawnCase, leg_of
 from harness.detection.measuring import Measured
 from harness.detection.reach import all_targets, wrapped_by
 from harness.errors import HarnessError
 from harness.experiment.announcing import case_begins
+from harness.faults.catalogue import CatalogueAt
 from harness.parity.waivers import Waivers
 from harness.scenarios.drawing import block_seed, draw_block
 from harness.scenarios.profiles import PROFILES
@@ -32,7 +32,7 @@ SAMPLE_BLOCK: Final = 10
 """Scenarios in a block: small, so that a run ends soon after its time even with many faults."""
 
 _ROOT: Final = Path("generated")
-"""Where a drawn cassette would lie: nothing of it is ever read or written."""
+"""Folder in the names of drawn cassettes; nothing is read from it or written to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +50,13 @@ class SampleTask:
 
     @property
     def name(self) -> str:
-        """For progress and for a worker that died in it."""
+        """The name of the task in messages."""
         return f"sample of {self.profile}, block {self.number}"
 
 
 @dataclass(slots=True, kw_only=True)
 class SampleDone:
-    """What came of a block."""
+    """The result of a block."""
 
     number: int
     examples: int = 0
@@ -64,30 +64,17 @@ class SampleDone:
 
 
 def sample_tasks(first: SampleTask, sought: Callable[[], Collection[str]]) -> Iterator[SampleTask]:
-    """The blocks from the first on, each for the faults that are still sought when it is asked for.
-
-    Ends when none is.
-    """
-    number = first.number
-    while True:
+    """The blocks from the first on, each for the faults that are sought by then; until none is."""
+    for number in count(first.number):
         now = sought()
         faults = tuple(name for name in first.faults if name in now)
         if not faults:
             return
-        yield SampleTask(
-            number=number,
-            profile=first.profile,
-            seed=first.seed,
-            faults=faults,
-            catalogue=first.catalogue,
-            waivers=first.waivers,
-            core=first.core,
-        )
-        number += 1
+        yield replace(first, number=number, faults=faults)
 
 
 def sample_block(task: SampleTask) -> SampleDone:
-    """Draw a block and look for every fault in it, for each up to its first finding."""
+    """Draw a block, and look for every fault in it up to the fault's first finding."""
     profile = PROFILES[task.profile]
     documents: list[JsonObject] = []
     seed = block_seed(task.seed, profile, task.number)

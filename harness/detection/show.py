@@ -45,7 +45,7 @@ class FaultProgress(ProgressLine):
         self._generated = ""
 
     def fault(self, name: str, found: Found | None) -> None:
-        """A fault has been through the corpus."""
+        """Count a fault that was looked for in the corpus."""
         self._faults += 1
         self._found += found is not None
         if found is None:
@@ -56,7 +56,7 @@ class FaultProgress(ProgressLine):
             self.update()
 
     def block(self, examples: int, sought: int) -> None:
-        """So many scenarios have been run by now, and so many faults are still sought."""
+        """Show how many scenarios were run, and how many faults are still sought."""
         self._generated = f"generated: {examples} scenarios, {sought} faults still sought"
         self.update()
 
@@ -136,7 +136,7 @@ def _cell(part: Measured | None) -> str:
     if part.found is None:
         return "SURVIVED"
     where = printable(part.found.cassette or "unknown case")
-    if part.found.by is FoundBy.CRASH:
+    if part.found.kind is FoundBy.CRASH:
         return f"{where}: crash: {part.found.place}"
     return f"{where}: {part.found.place}"
 
@@ -180,7 +180,7 @@ def _show_left_out(matrix: Matrix, console: Console) -> None:
 
 def _show_conditions(matrix: Matrix, console: Console) -> None:
     used = matrix.conditions
-    rules = "; ".join(f"{count} between {sides}" for sides, count in used.rules.items())
+    rules = "; ".join(f"{count} between {sides}" for sides, count in used.projection_rules.items())
     console.print(
         f"measured over {used.cassettes} cassettes, with {used.waivers} waivers in force and these "
         f"projection rules: {rules}",
@@ -195,7 +195,7 @@ def _show_conditions(matrix: Matrix, console: Console) -> None:
     if any(row.generated is not None and row.fault.site == "service" for row in matrix.rows):
         words += "; service faults there against " + (
             "the published core"
-            if used.core
+            if used.published_core_in_generated
             else "an unbroken legacy, because the published core is not at hand"
         )
     console.print(words, style="dim")

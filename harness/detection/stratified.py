@@ -1,7 +1,6 @@
-"""A sample of the catalogue that keeps its make-up: so many faults of each class and site.
+"""A stratified sample of the catalogue: classes and sites keep their shares.
 
-Which faults are drawn follows from the seed and their names alone. Ones that are marked
-unobservable are left out, as they are of every count.
+The seed and the names of the faults decide which ones are drawn. Unobservable faults are left out.
 """
 
 from __future__ import annotations
@@ -11,19 +10,19 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from harness.canonical import sha256_hex
+from harness.codec import Coded
 from seeded_faults import Fault
-from services.wire import JsonObject
 
 __all__ = ["FaultSample", "stratified"]
 
 _LEAST: Final = 4
-"""Faults of each class at least, where there is room: fewer say nothing of a class."""
+"""Minimum of faults of a class, where the sample has room."""
 
 Stratum = TypeVar("Stratum", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FaultSample:
+class FaultSample(Coded):
     """How a sample was drawn."""
 
     size: int
@@ -31,16 +30,12 @@ class FaultSample:
     """Observable faults that it was drawn from."""
     seed: int
 
-    def to_json(self) -> JsonObject:
-        """As written to the kill matrix."""
-        return {"size": self.size, "of": self.of, "seed": self.seed}
-
 
 def stratified(faults: Sequence[Fault], size: int, seed: int) -> list[Fault]:
-    """Draw `size` observable faults, in the catalogue's order; all if there are not more.
+    """Draw `size` observable faults, or all if there are fewer, in the catalogue's order.
 
-    Classes get their share of the whole, but four at least while there is room; sites theirs of the
-    class. Within these every fault is as likely as another.
+    Each class gets its share of the whole, at least four while there is room. Each site gets its
+    share of the class. Within a site, every fault is equally likely.
     """
     pool = [fault for fault in faults if fault.unobservable is None]
     drawn: set[str] = set()
@@ -63,7 +58,7 @@ def _grouped(faults: Sequence[Fault], keys: Sequence[Stratum]) -> dict[Stratum, 
 
 
 def _shared(sizes: Mapping[Stratum, int], total: int, least: int) -> dict[Stratum, int]:
-    """Seats for each stratum: the least first, the rest one by one (Webster and Sainte-Laguë)."""
+    """Seats for each stratum: `least` each, the rest one by one (Webster and Sainte-Laguë)."""
     least = min(least, total // len(sizes)) if sizes else 0
     given = {name: min(least, size) for name, size in sizes.items()}
     for _ in range(min(total, sum(sizes.values())) - sum(given.values())):

@@ -1,4 +1,4 @@
-"""A worker's side of the watchdog: it says which case it begins and when the case has ended.
+"""The worker's side of the watchdog: announces the begin and the end of each case.
 
 The messages go through a pipe that all workers of a pool write to. Each is shorter than what a
 pipe takes in one piece, so a worker that is killed leaves no half of a message behind.
@@ -31,7 +31,7 @@ What = Literal["begins", "started", "ends"]
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """What a worker says of the task that it works on."""
+    """A worker's message about its task."""
 
     what: What
     pid: int
@@ -39,7 +39,7 @@ class Announcement:
     guard: int
     """The process id of the worker's guard, which has to outlive the worker; 0 for none."""
     number: int
-    """The task's in its pool; where a process was started, that one's id."""
+    """The number of the task in its pool, or the id of a process that was started."""
 
     def __bytes__(self) -> bytes:
         """The form that travels."""
@@ -105,8 +105,5 @@ def at_work() -> bool:
 
 
 def case_begins() -> None:
-    """Say that a task of several cases begins the next one: the limits count from here anew.
-
-    Does nothing in a process that is not watched.
-    """
+    """Announce the next case of a task with several: the limits start anew. Only for workers."""
     _worker.say("begins")

@@ -1,4 +1,4 @@
-"""`Backend`: how a case gets from a file to an observation; the seam at which tests stand in.
+"""`Backend`: the functions that load and run cases; tests replace them.
 
 Its functions are module-level, so that worker processes find them by name. No runtime is imported
 before `preload`: google-adk alone takes most of a second.

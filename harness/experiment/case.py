@@ -1,6 +1,6 @@
 """One case, from file to result: the unit of work that a worker process is given.
 
-Nothing a case does may stop the others: what goes wrong becomes part of what is handed back.
+A failure in one case never stops the others: it becomes the outcome of that case.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -74,7 +74,7 @@ class CassetteTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseTask(CassetteTask):
-    """One cassette to put through both runtimes; a side can be `baseline:DIR` instead."""
+    """A cassette to run in both runtimes; a side can be `baseline:DIR` instead."""
 
     control: str
     candidate: str
@@ -85,13 +85,12 @@ class CaseTask(CassetteTask):
     contract: Path | None = None
     """The file of the behaviours that cassettes may declare; none is asked without it."""
     core: tuple[Path, ...] = ()
-    """Folders with baselines of the published core, which say what of the provider rules is
-    inherited where neither side is the core; without any it is counted and not asked."""
+    """Baselines of the published core: they show which findings of the provider rules it shares."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceTask(CassetteTask):
-    """One cassette to put through one runtime and to write down."""
+    """A cassette to run in one runtime, and to write its trace."""
 
     runtime: str
     out: Path | None = None
@@ -100,7 +99,7 @@ class TraceTask(CassetteTask):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaselineTask(CassetteTask):
-    """One cassette to put through one runtime, and to keep or to compare with what was kept."""
+    """A cassette to run in one runtime, to store its baseline or compare it with the stored one."""
 
     runtime: str
     out: Path
@@ -111,7 +110,7 @@ class BaselineTask(CassetteTask):
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """The case was not asked for after all."""
+    """The case is not part of the run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,10 +124,10 @@ class Observed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baselined:
-    """A run that was kept, or compared with what was kept.
+    """A run whose baseline was stored or compared.
 
-    `doubt` says why it does not count as observed, if it doesn't; `stale` in lines what is no
-    longer as it was kept; `remark` what has changed that makes no difference.
+    `doubt` says why it does not count as observed, if it doesn't; `stale` lists what differs from
+    the stored baseline; `remark` names changes that make no difference.
     """
 
     name: str
@@ -170,10 +169,7 @@ def judge(task: CaseTask) -> CaseOutcome:
         )
         return _declared(replace(judged, phase=facts.phase, contract=tuple(facts.contract)), task)
 
-    def undecided(reason: str) -> CaseResult:
-        return CaseResult.undecided(task.name, reason)
-
-    return guarded(task, compared, undecided)
+    return guarded(task, compared, partial(CaseResult.undecided, task.name))
 
 
 def _declared(result: CaseResult, task: CaseTask) -> CaseResult:
@@ -211,9 +207,9 @@ def _hands_over(task: CaseTask) -> bool:
 
 
 def _core(task: CaseTask, runs: Sequence[Observation]) -> CoreFindings:
-    """What the published core commits, looked up only where a side commits anything.
+    """The published core's findings, looked up only where a side has any.
 
-    What is known of it was seen of sessions that were not handed over.
+    Its baselines are of sessions that stay in one engine.
     """
     if _hands_over(task) or not any(request.provider for seen in runs for request in seen.requests):
         return NOT_AT_HAND
@@ -221,9 +217,9 @@ def _core(task: CaseTask, runs: Sequence[Observation]) -> CoreFindings:
 
 
 def _stored(task: CaseTask, cassette: LoadedCassette) -> dict[str, Observation]:
-    """What is kept of the sides that are baselines: read before anything is run."""
+    """The stored observations of the sides that are baselines; read before anything runs."""
     folders = {side: baseline_folder(side) for side in (task.control, task.candidate)}
-    # Files go by the name that the path says, divergences by the one that the cassette says.
+    # Files are named by the path, divergences by the cassette's own name.
     return {
         side: replace(fitting_observation(folder, task.name, task.file), name=cassette.name)
         for side, folder in folders.items()
@@ -266,10 +262,7 @@ def trace(task: TraceTask) -> Observed | LoadProblem:
         write_whole(file, text)
         return Observed(name=task.name, doubt=doubt)
 
-    def not_observed(reason: str) -> Observed:
-        return Observed(name=task.name, doubt=reason)
-
-    return guarded(task, written, not_observed)
+    return guarded(task, written, lambda reason: Observed(name=task.name, doubt=reason))
 
 
 def guarded(
@@ -277,14 +270,12 @@ def guarded(
     act: Callable[[LoadedCassette], Outcome],
     undecided: Callable[[str], Outcome],
 ) -> Outcome | LoadProblem:
-    """Load a task's cassette, in its variant, and do something with it.
-
-    What goes wrong with this case alone is what came of it.
+    """Load a task's cassette, in its variant, and call `act` with it; a failure is an outcome.
 
     Args:
         task: what to load, and whether it is trusted.
         act: what to do with it.
-        undecided: makes the outcome of a reason why nothing came of it.
+        undecided: makes the outcome of a case that failed for a reason.
 
     Raises:
         UnusableSide: a runtime of the task cannot be used, for this case or any other.

@@ -1,7 +1,6 @@
-"""A process that replays may be killed at any time, and then cannot end what it has started.
+"""A guard: a process that ends what another process has started, should that one be killed.
 
-A guard is a process of its own that does it instead: see `harness.experiment.guard_process`. It is
-started with the first run.
+See `harness.experiment.guard_process`. It is started with the first run.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Guard:
             self._input.write(f"{kind} {what}\n".encode("utf-8", "surrogateescape"))
 
     def start(self) -> int:
-        """Have the guard's process started by now, and return its id."""
+        """Start the guard's process, unless it runs already; return its id."""
         if self._process is None:
             self._process = _start()
         return self._process.pid
@@ -61,7 +60,7 @@ class Guard:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    """Start one, deaf to the terminal; without the site's packages it is up in no time."""
+    """Start a process that ignores the terminal's signals; without site packages it starts fast."""
     return subprocess.Popen(
         [sys.executable, "-I", "-S", _SCRIPT],
         stdin=subprocess.PIPE,
@@ -75,6 +74,6 @@ def _start() -> subprocess.Popen[bytes]:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """What is started while this is open ends with this process, even if that is killed."""
+    """End what is started inside the `with` block together with this process, however it ends."""
     with Guard() as guard, told_of_leftovers(guard.add):
         yield

@@ -1,8 +1,7 @@
-"""What a difference means, in words: the earliest cause, what each side did, where it was seen."""
+"""Explains a result in words: the first cause, what each side did, and at which seam."""
 
-from harness.explain.explaining import explained
+from harness.explain.explaining import explain, explained, first_cause
 from harness.explain.model import Explanation
-from harness.explain.short import explain, first_cause
 from harness.parity.guess import Seam
 
 __all__ = ["Explanation", "Seam", "explain", "explained", "first_cause"]

@@ -1,7 +1,4 @@
-"""`explained`: a result in words, a function of the result alone.
-
-Any writer can call it, on results that were just made or read back from a journal.
-"""
+"""Explains a result in words. Everything here is a function of the result alone."""
 
 from __future__ import annotations
 
@@ -9,17 +6,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from harness.canonical import printable
-from harness.explain.cause import cause_of
 from harness.explain.model import Explanation
 from harness.explain.seams import seam_of
 from harness.explain.sentences import contradiction_of, sentences_of
+from harness.parity.causes import first_cause_at
+from harness.parity.divergence import Divergence
+from harness.parity.evidence import Evidence
 from harness.parity.guess import Seam
 from harness.parity.verdict import CaseResult
+from harness.timeline.model import Timelines, unpack
+from harness.wording import counted
 
 if TYPE_CHECKING:
     from harness.coverage.contract import Contract
 
-__all__ = ["explained"]
+__all__ = ["explain", "explained", "first_cause"]
+
+_NO_TIMELINES: Final = Timelines(rows=())
 
 _CLASSES: Final = {
     Seam.REQUEST_ASSEMBLY: ("masking", "compression", "truncation", "streaming", "tools"),
@@ -39,23 +42,44 @@ _CLASSES: Final = {
     Seam.LOOPS: ("loops",),
     Seam.SUBAGENTS: ("subagents", "abort", "limits"),
 }
-"""Classes of the contract that are about what lies behind a seam, likeliest first."""
+"""Classes of the contract for each seam, the likeliest first."""
+
+
+def explain(
+    result: CaseResult, control: str, candidate: str, contract: Contract | None = None
+) -> list[str]:
+    """Explain a case in printable lines for a terminal; parity gives none.
+
+    The first line names the channel and the place, or says why nothing can be decided. The others
+    are the numbered sentences of `explained`.
+    """
+    if result.blockers:
+        return [printable(blocker) for blocker in result.blockers]
+    found = first_cause(result)
+    if found is not None:
+        place = printable(f"{found.place} ({found.kind.value})")
+        return [place, *explained(result, control, candidate, contract).lines()]
+    channels = [f"{channel.value}: more differences than are listed" for channel in result.cut]
+    return channels or [printable(doubt) for doubt in result.doubts]
+
+
+def first_cause(result: CaseResult) -> Divergence | None:
+    """The open divergence that explains the others, by `first_cause_at`; `None` without any."""
+    evidence = _evidence_of(result)
+    return None if evidence is None else evidence.first
 
 
 def explained(
     result: CaseResult, control: str, candidate: str, contract: Contract | None = None
 ) -> Explanation:
-    """Why a case is not parity, in sentences; without sentences where it is.
+    """Explain why a case is not parity; parity gives no sentences.
 
-    Args:
-        result: The case, judged.
-        control: The control's name, as the reader knows it.
-        candidate: The candidate's name.
-        contract: The numbered behaviours; without it none is named.
+    `control` and `candidate` are the sides' names as the reader knows them. Without a `contract`
+    the explanation names no behaviour.
     """
     if result.blockers:
         return _undecided(result, control, candidate)
-    evidence = cause_of(result)
+    evidence = _evidence_of(result)
     if evidence is None:
         return _doubtful(result)
     guess = seam_of(evidence)
@@ -71,8 +95,30 @@ def explained(
     return made if contract is None else _with_behaviour(made, result, contract)
 
 
+def _evidence_of(result: CaseResult) -> Evidence | None:
+    """The first cause with the evidence for it; `None` where no divergence is open."""
+    timelines = _unpacked(result)
+    open_ = (each for each in enumerate(result.divergences) if each[0] not in result.waived)
+    index = first_cause_at(open_, timelines.causes)
+    return None if index is None else Evidence(result, timelines, index)
+
+
+def _unpacked(result: CaseResult) -> Timelines:
+    """The result's timelines. A journal is untrusted: broken timelines count as none."""
+    if not result.timelines:
+        return _NO_TIMELINES
+    try:
+        timelines = unpack(result.timelines)
+    except ValueError:
+        return _NO_TIMELINES
+    known = len(result.divergences)
+    named = (index for row in timelines.rows for index in row.divergences)
+    fits = all(index < known for index in (*named, *timelines.causes))
+    return timelines if fits else _NO_TIMELINES
+
+
 def _with_behaviour(made: Explanation, result: CaseResult, contract: Contract) -> Explanation:
-    """The behaviour that the cassette declares and that lies behind the seam, if there is one."""
+    """Add the behaviour that the cassette declares and whose class belongs to the seam, if any."""
     declared = [found for id_ in result.contract if (found := contract.by_id(id_)) is not None]
     for about in _CLASSES.get(made.seam, ()):
         for behaviour in declared:
@@ -89,16 +135,13 @@ def _undecided(result: CaseResult, control: str, candidate: str) -> Explanation:
     sentences = [f"Nothing can be decided: {printable(reason)}." for reason in result.blockers]
     if result.noise:
         hidden = sum(noise.hides for noise in result.noise)
-        differences = f"{hidden} difference{'' if hidden == 1 else 's'}"
         sentences.append(
-            f"A control that differs from itself is nothing to compare with: {differences} between "
-            f"{control} and {candidate} may be its own."
+            f"A control that differs from itself is nothing to compare with: "
+            f"{counted(hidden, 'difference')} between {control} and {candidate} may be its own."
         )
     elif result.open:
-        count = len(result.open)
-        sentences.append(
-            f"{count} difference{'' if count == 1 else 's'} seen all the same decide nothing."
-        )
+        differences = counted(len(result.open), "difference")
+        sentences.append(f"{differences} seen all the same decide nothing.")
     return Explanation(channel=None, sentences=tuple(sentences))
 
 
@@ -110,8 +153,6 @@ def _doubtful(result: CaseResult) -> Explanation:
             for channel in result.cut
         )
         return Explanation(channel=result.cut[0], sentences=sentences)
-    if not result.doubts:
-        return Explanation(channel=None, sentences=())
     sentences = tuple(
         f"All that was compared agrees, but it is not enough: {printable(doubt)}."
         for doubt in result.doubts

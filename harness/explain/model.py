@@ -1,4 +1,4 @@
-"""`Explanation`: a finding in words, the value that every writer shows."""
+"""`Explanation`: a result in words, as every report shows it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ class Explanation:
     """Why a case is not parity. All texts are printable, whatever is in the case."""
 
     channel: ChannelName | None
-    """The earliest causal channel that differs; `None` where nothing could be compared."""
+    """The channel of the first cause; `None` where nothing could be compared."""
     sentences: tuple[str, ...]
-    """Short sentences in order, for someone who has never seen the case; the first names the
-    channel and what differs."""
+    """The first names the channel and what differs."""
     contradiction: str = ""
     """The last sentence: what cannot both be right."""
     seam: Seam = Seam.UNKNOWN
     sure: bool = False
-    """Whether the seam is stated plainly; otherwise it is the best guess, or unknown."""
+    """Whether the seam is certain rather than the best guess."""
     doubt: str = ""
     """Half a sentence on why the seam is not sure; empty where there is none to give."""
     rule: str = ""
-    """The rule that gave the seam, for counting how often each is right."""
+    """The rule that named the seam, for counting how often each rule is right."""
     behaviour: str = ""
     """Id of the behaviour in the contract, `P-014`; empty where none is known."""
     source: str = ""

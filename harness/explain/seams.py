@@ -1,8 +1,7 @@
-"""At which seam the first difference was observed, as far as the observations show it.
+"""Names the seam at which the first difference arose, by the rules of its channel.
 
-Each channel has a list of signs (`Channel.seam`): what differs, what comes before it, which other
-channels differ. Each sign is a rule with a name. A rule is `plainly` right only where nothing else
-gives its sign; the others say `probably`, and why that is not sure.
+Each channel has named rules (`Channel.seam`) over what differs, what came before, and which other
+channels differ. A rule is `plainly` right only where no other seam gives the same signs.
 """
 
 from __future__ import annotations
@@ -16,10 +15,10 @@ __all__ = ["seam_of"]
 
 
 def seam_of(evidence: Evidence) -> Guess:
-    """The seam, with the rule that gave it."""
+    """The seam, and the rule that named it."""
     guess = _channel_seam(evidence)
     if guess.sure and any(found.kind is Kind.REPLAY for _, found in evidence.open):
-        # What a run did that broke off, or was asked too little, has more causes than one.
+        # A run that broke off early can differ for several reasons.
         return probably(guess.rule, guess.seam, "the replay itself went differently")
     return guess
 
@@ -42,7 +41,7 @@ def _replay_seam(first: Divergence) -> Guess:
 
 
 def _of_a_child(evidence: Evidence) -> Guess | None:
-    """The seam of what a child agent did, or what its parent was given of it."""
+    """The seam of what a child agent did, or of the result that its parent received."""
     first = evidence.first
     if first.channel is ChannelName.CHILDREN:
         return None

@@ -1,4 +1,4 @@
-"""The sentences: what was alike, what each side did, and where exactly they differ."""
+"""The sentences of an explanation: what was alike, what each side did, where they differ."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from harness.parity.channels import CHANNELS, channel_of
 from harness.parity.divergence import ABSENT, Divergence, Kind
 from harness.parity.evidence import LONE, Evidence
 from harness.timeline.fields import bounded_fields
-from harness.timeline.model import Moment, MomentKind
+from harness.timeline.model import MomentKind
 from harness.timeline.words import cut
 from services.wire import Json
 
@@ -29,7 +29,8 @@ def sentences_of(evidence: Evidence, control: str, candidate: str) -> list[str]:
     found = evidence.first
     sentences = [_opening(evidence, control, candidate)]
     if found.kind is Kind.NONDETERMINISTIC:
-        sentences.extend(f"{candidate}, {cut(str(each))}." for each in _values_of(found))
+        values = (found.control, found.candidate)
+        sentences.extend(f"{candidate}, {cut(str(each))}." for each in values)
     elif own := list(channel_of(found.channel).sentences(found)):
         sentences.extend(own)
     elif found.kind is Kind.REPLAY:
@@ -62,10 +63,6 @@ def contradiction_of(evidence: Evidence, control: str, candidate: str) -> str:
     return channel_of(found.channel).cannot
 
 
-def _values_of(found: Divergence) -> tuple[Json, Json]:
-    return found.control, found.candidate
-
-
 def _opening(evidence: Evidence, control: str, candidate: str) -> str:
     found = evidence.first
     channel = channel_of(found.channel)
@@ -94,7 +91,7 @@ def _opening(evidence: Evidence, control: str, candidate: str) -> str:
 
 
 def _alike(evidence: Evidence) -> Iterator[str]:
-    """How far both runs are alike, and what the last thing was that both did."""
+    """How far both runs agree, and the last thing that both did."""
     same = [row for row in evidence.before if evidence.result.waived.keys() >= set(row.divergences)]
     last = next((row.control for row in reversed(same) if row.control is not None), None)
     if evidence.at is None:
@@ -122,20 +119,19 @@ def _sides(evidence: Evidence, control: str, candidate: str) -> Iterator[str]:
         )
         return
     if found.kind in LONE:
-        side, value, moment = (
-            (control, found.control, here)
-            if found.kind is Kind.MISSING
-            else (candidate, found.candidate, there)
-        )
-        yield f"{side} {_line(moment) or _shown(value)}."
-        yield from _instead(evidence, candidate if found.kind is Kind.MISSING else control)
+        if found.kind is Kind.MISSING:
+            side, other, value, moment = control, candidate, found.control, here
+        else:
+            side, other, value, moment = candidate, control, found.candidate, there
+        yield f"{side} {_shown(value) if moment is None else moment.line}."
+        yield from _instead(evidence, other)
         return
     if here is not None and there is not None:
         if here.line == there.line:
-            yield f"{control} and {candidate} both {_line(here)}; the difference is inside."
+            yield f"{control} and {candidate} both {here.line}; the difference is inside."
         else:
-            yield f"{control} {_line(here)}."
-            yield f"{candidate} {_line(there)}."
+            yield f"{control} {here.line}."
+            yield f"{candidate} {there.line}."
     for each in evidence.beside[:_PLACES]:
         yield _values(each, control, candidate)
     more = len(evidence.beside) - _PLACES
@@ -144,15 +140,11 @@ def _sides(evidence: Evidence, control: str, candidate: str) -> Iterator[str]:
 
 
 def _ordered(order: Reordered, meaning: str, control: str, candidate: str) -> Iterator[str]:
-    """The same results, side by side."""
+    """The same results in the order of each side."""
     where = f"At {order.at}{meaning} " if order.at else ""
     how = " (ids of the calls: these results differ in nothing else)" if order.by_id else ""
     yield f"{where}{control} has: {order.listed(0)}{how}.".strip()
     yield f"{candidate} has: {order.listed(1)}."
-
-
-def _line(moment: Moment | None) -> str:
-    return "" if moment is None else moment.line
 
 
 def _values(found: Divergence, control: str, candidate: str) -> str:
@@ -171,7 +163,7 @@ _TEXT: Final = 160
 
 
 def _instead(evidence: Evidence, other: str) -> Iterator[str]:
-    """What the side without the item did next."""
+    """What the side that lacks the item did next."""
     which = "candidate" if evidence.first.kind is Kind.MISSING else "control"
     if channel_of(evidence.first.channel).kept or evidence.at is None:
         return
@@ -200,7 +192,7 @@ _REPLAY: Final = {
 
 
 def _others(evidence: Evidence) -> Iterator[str]:
-    """What else differs, whether in consequence or not."""
+    """What else differs, what is not listed, and what waivers accept."""
     beside = set(map(id, evidence.beside))
     counts = Counter(found.channel.value for _, found in evidence.open if id(found) not in beside)
     if counts:
@@ -215,7 +207,7 @@ def _others(evidence: Evidence) -> Iterator[str]:
 
 
 def _shown(value: Json) -> str:
-    """A value in short: a text in quotes, anything else as JSON, nothing as `nothing`."""
+    """A value as short JSON; `nothing` where it is absent."""
     if value == ABSENT:
         return "nothing"
     return cut(json.dumps(value, sort_keys=True, ensure_ascii=False))

@@ -1,1 +1,1 @@
-"""Seeded faults: a good runtime, broken on purpose, to measure what the harness would notice."""
+"""Seeded faults: a good runtime is broken on purpose, to measure what the harness notices."""

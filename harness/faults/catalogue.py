@@ -1,15 +1,17 @@
-"""Every seeded fault, by its name: those that each runtime and the services declare beside them."""
+"""The catalogue of seeded faults, which the runtimes and services declare beside their code."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 from runtimes.fault_packages import fault_packages
 from seeded_faults import Fault, Site, faults_in
 
-__all__ = ["faults"]
+__all__ = ["CatalogueAt", "faults"]
 
 _SITES: Final = (Site.SERVICE, Site.LEGACY, Site.ADK)
 
@@ -30,6 +32,18 @@ def faults() -> Mapping[str, Fault]:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class CatalogueAt:
+    """A catalogue by `module:function`: faults hold functions, so a worker cannot receive them."""
+
+    target: str = "harness.faults.catalogue:faults"
+
+    def faults(self) -> Mapping[str, Fault]:
+        """The whole catalogue."""
+        module, _, name = self.target.partition(":")
+        return cast("Mapping[str, Fault]", getattr(importlib.import_module(module), name)())
+
+
 def _place(fault: Fault) -> tuple[str, int, str]:
-    """A sample depends on this order where strata have equal claims to a place in it."""
+    """The order of the catalogue; a stratified sample depends on it where strata tie."""
     return fault.behaviour, _SITES.index(fault.site), fault.name

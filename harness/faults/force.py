@@ -1,4 +1,4 @@
-"""A fault in force for a run of the runtime that it concerns."""
+"""Put a fault into the runs of the runtimes that it breaks."""
 
 from __future__ import annotations
 
@@ -11,17 +11,13 @@ __all__ = ["breaks_side", "in_force"]
 
 
 def breaks_side(fault: Fault, runtime: str) -> bool:
-    """Whether a run of `runtime` is broken by a fault. The published core never is.
-
-    Of two that take turns (`adk+legacy`) one is enough: a fault of a runtime sits in its own
-    code, which the other never calls.
-    """
+    """Whether a fault breaks runs of `runtime`, also of `adk+legacy`; never the published core."""
     broken = (Site.LEGACY, Site.ADK) if fault.site is Site.SERVICE else (fault.site,)
     return any(engine in broken for engine in engines_of(runtime))
 
 
 def in_force(fault: Fault | None, runtime: str) -> AbstractContextManager[None]:
-    """Put `fault` in for a run of `runtime`; nothing where it does not concern that runtime."""
+    """Put `fault` in for a run of `runtime`; do nothing if it does not break that runtime."""
     if fault is None or not breaks_side(fault, runtime):
         return nullcontext()
     return fault.breaks()

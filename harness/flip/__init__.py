@@ -1,1 +1,1 @@
-"""May a flag be turned on? The gate, evaluated on what was signed."""
+"""Decides by signed records whether a flag may be turned on."""

@@ -1,7 +1,7 @@
-"""May a flag be flipped, by what was signed: the gate, evaluated on the newest record.
+"""Decides by the newest signed record whether a flag may be flipped.
 
-A record says yes; whether that yes still holds here is asked anew: it must be of profile `release`,
-of the very code, cassettes and rules that are here, and its waivers must not have ended since.
+The record must be of profile `release`, and of the code, cassettes and rules that are here; its
+waivers must not have expired since.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Flip", "judge_record", "judged_flip"]
 
 _RELEASE: Final = "release"
 _MACHINE: Final = frozenset({"distributions"})
-"""Components that tell of a machine: the packages that matter stand in the environment."""
+"""Components that depend on the machine: the environment names the packages that matter."""
 _SYSTEM: Final = frozenset({"python", "platform", "node"})
 """What of an environment may differ between where a record was made and where it is used."""
 

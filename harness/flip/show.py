@@ -1,4 +1,4 @@
-"""What is known of a flag, for people."""
+"""The answer about a flag, for a terminal."""
 
 from __future__ import annotations
 

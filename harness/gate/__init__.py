@@ -1,1 +1,1 @@
-"""May a flag be flipped? What must hold, what was seen, and the answer with its reasons."""
+"""The gate: may a flag be flipped? Conditions, evidence, and an answer with reasons."""

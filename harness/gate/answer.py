@@ -1,7 +1,6 @@
-"""`GateAnswer`: yes, no or unknown, with everything that it rests on; the value that is signed.
+"""`GateAnswer`: yes, no or unknown, with all its reasons; the value that is signed.
 
-It reads and writes JSON strictly: what was signed yesterday must say the same today, and what
-somebody else wrote is refused unless it is exactly this.
+Its JSON is read strictly: unknown keys and other types are refused.
 """
 
 from __future__ import annotations
@@ -35,19 +34,19 @@ _FORMAT: Final = 1
 
 
 class Condition(Value):
-    """One thing that must hold, and whether it does."""
+    """One condition, and whether it holds."""
 
     name: str
     """`legs`, `coverage`, `kills`, `samples`, `waivers`, `provider rules`, `cost`."""
     about: str
-    """What must hold, in a few words."""
+    """The condition in a few words."""
     answer: Answer = Field(strict=False)
     says: str
-    """What was seen."""
+    """The facts in a sentence."""
 
 
 class Leg(Value):
-    """One comparison of the gate, as it was run."""
+    """One comparison of the gate, with its results."""
 
     name: str
     control: str
@@ -57,49 +56,49 @@ class Leg(Value):
     divergent: int
     inconclusive: int
     waived: int
-    """Differences that waivers cover."""
+    """Number of differences that waivers cover."""
     corpus: str
-    """Digest of the cassettes that it covered."""
+    """Digest of its cassettes."""
     as_of: str
-    """The day by which its waivers were judged when it was run, ISO."""
+    """The day by which the run judged its waivers, ISO."""
     started_at: str
-    """When it was run, UTC, ISO."""
+    """Start of the run, UTC, ISO."""
     revision: str
-    """The commit that it was run in; empty where that is not known."""
+    """The commit of the run; empty if unknown."""
     dirty: bool
     """Files of the checkout differed from that commit."""
     digest: str
-    """Over the names and the traces of all its cases: equal where the same was observed."""
+    """Digest of the names and traces of all its cases."""
     components: dict[str, str]
-    """Component of the inventory to its digest when it was run."""
+    """Component of the inventory to its digest at the time of the run."""
     environment: dict[str, str]
 
 
 class ClassAnswer(Value):
-    """How a class of behaviours was reached, over the leg that the gate asks about."""
+    """How cases of the leg `reached_in` reached a class of behaviours."""
 
     name: str
     declared: int
-    """Cases that name a behaviour of the class."""
+    """Cases that declare a behaviour of the class."""
     cases: int
-    """Of these, those in which both runtimes showed it."""
+    """Declaring cases in which both runtimes showed it."""
     behaviours: int
     """Behaviours of the class in the contract."""
     reached: int
-    """Of these, those that both runtimes showed in a case that names them."""
+    """Behaviours that both runtimes showed in a declaring case."""
     never: tuple[str, ...] = Field(strict=False)
-    """The others, by id."""
+    """Ids of the other behaviours."""
 
 
 class ClassKills(Value):
-    """How many of the seeded faults of a class were found; `all` is every one."""
+    """How many seeded faults of a class were found; the class `all` has every fault."""
 
     name: str
     observable: int
     killed: int
     rate: float
     bound: float
-    """At least this with 95 % confidence, exact."""
+    """Exact lower bound of the rate with 95 % confidence."""
 
 
 class Sample(Value):
@@ -113,13 +112,13 @@ class Sample(Value):
     candidate: str
     findings: int
     rate: float | None
-    """Below this at 95 %, exact; `None` where nothing is claimed."""
+    """Exact upper bound of the rate of divergence at 95 %; `None` without a bound."""
     says: str
     """The bound in plain words."""
 
 
 class WaiverAnswer(Value):
-    """What became of a waiver."""
+    """The state of a waiver over all legs."""
 
     id: str
     state: str
@@ -130,7 +129,7 @@ class WaiverAnswer(Value):
 
 
 class CostAnswer(Value):
-    """What a leg's candidate cost beside its control, over all cases where both are known."""
+    """The cost of a leg's control and candidate, over all cases with known cost."""
 
     leg: str
     cases: int
@@ -138,7 +137,7 @@ class CostAnswer(Value):
     """Control and candidate."""
     tokens: tuple[int, int] = Field(strict=False)
     prefix_stability: tuple[float, float] = Field(strict=False)
-    """Share of what was sent that began as the request before it."""
+    """Share of the sent contents that repeat the beginning of the request before."""
 
 
 class GateAnswer(Value):
@@ -158,11 +157,11 @@ class GateAnswer(Value):
     waivers: tuple[WaiverAnswer, ...] = Field(default=(), strict=False)
     cost: tuple[CostAnswer, ...] = Field(default=(), strict=False)
     remarks: tuple[str, ...] = Field(default=(), strict=False)
-    """What does not count but is worth knowing: waivers that end soon, places not read."""
+    """Notes without influence: waivers that end soon, files that were not read."""
     corpus: str = ""
-    """Digest of the cassettes that all legs covered."""
+    """Digest of the cassettes of all legs."""
     inventory: dict[str, str] = Field(default_factory=dict)
-    """Component to digest of what was here when it was judged."""
+    """Component to digest of the current files."""
 
     @model_validator(mode="after")
     def _follows(self) -> Self:
@@ -177,7 +176,7 @@ class GateAnswer(Value):
         return cls(answer=answer_of(found), reasons=found, **rest)
 
     def to_json(self) -> JsonObject:
-        """As written to files and signed."""
+        """The JSON for files and records."""
         return {"gate": _FORMAT, **self.model_dump(mode="json", by_alias=True)}
 
     @classmethod
@@ -185,7 +184,7 @@ class GateAnswer(Value):
         """The inverse of `to_json`.
 
         Raises:
-            ValueError, TypeError: what was written is no gate's answer, or of another format.
+            ValueError, TypeError: it is no gate's answer, or of another format.
         """
         rest = dict(value)
         if rest.pop("gate", None) != _FORMAT:

@@ -4,18 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Annotated, Final
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
 
 from harness.gate.answer import CostAnswer, Reason, ReasonKind
 from harness.gate.legs import LegSeen
 from harness.gate.rules import CostRule
 from harness.gate.scope import Judged, Scope, counted
-from services.wire import JsonObject
 
 __all__ = ["judged_cost"]
 
 _LARGEST: Final = 10**12
-"""Of one case; journals are somebody else's text, and no run comes near it."""
+"""Bound of each number of a case; a journal may come from anywhere."""
+
+Count = Annotated[int, Field(ge=0, le=_LARGEST)]
+Amount = Annotated[float, Field(ge=0, le=_LARGEST, allow_inf_nan=False)]
+"""A server may count half a token, and the published core adds fractions up."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(alias_generator=to_camel, strict=True)
+
+
+class _Tokens(_Part):
+    input_tokens: Amount
+    output_tokens: Amount
+
+
+class _Cost(_Part):
+    """What a journal says of one side of a case."""
+
+    model_calls: dict[str, Count]
+    tokens: _Tokens
+    contents_sent: Count
+    contents_sent_before: Count
 
 
 @dataclass(slots=True)
@@ -27,13 +51,11 @@ class _Side:
     sent: int = 0
     sent_before: int = 0
 
-    def add(self, cost: JsonObject) -> None:
-        self.model_calls += sum(map(_count, cost["modelCalls"].values()))
-        # A server may count half a token, and the published core adds it up as it is.
-        tokens = cost["tokens"]
-        self.tokens += round(_amount(tokens["inputTokens"]) + _amount(tokens["outputTokens"]))
-        self.sent += _count(cost["contentsSent"])
-        self.sent_before += _count(cost["contentsSentBefore"])
+    def add(self, cost: _Cost) -> None:
+        self.model_calls += sum(cost.model_calls.values())
+        self.tokens += round(cost.tokens.input_tokens + cost.tokens.output_tokens)
+        self.sent += cost.contents_sent
+        self.sent_before += cost.contents_sent_before
 
     @property
     def prefix_stability(self) -> float:
@@ -43,7 +65,7 @@ class _Side:
 def judged_cost(
     scope: Scope, seen: Sequence[LegSeen]
 ) -> tuple[list[Judged], tuple[CostAnswer, ...]]:
-    """A condition for each leg of which the profile limits the cost, and what it came to."""
+    """A condition and the totals for each leg whose cost the profile limits."""
     found, answers = [], []
     for rule in scope.rules.cost:
         leg = next((leg for leg in seen if leg.rule.name == rule.leg), None)
@@ -58,17 +80,18 @@ def _judged(scope: Scope, rule: CostRule, leg: LegSeen | None) -> tuple[Judged, 
     if leg is None:
         return Judged.of("cost", about, "not run on what is here", [], lacks=[rule.leg]), None
     control, candidate = _Side(), _Side()
-    # What could not be decided says nothing of cost; that it could not, the leg's condition says.
+    # Undecided cases have no cost; the leg's own condition reports them.
     cases = [case for case in leg.cases if not case.blockers]
     known = 0
     for case in cases:
-        try:
-            if case.cost is None:
-                continue
-            control.add(case.cost[0])
-            candidate.add(case.cost[1])
-        except (KeyError, TypeError, ValueError, AttributeError):
+        if case.cost is None:
             continue
+        try:
+            both = [_Cost.model_validate(cost) for cost in case.cost]
+        except ValidationError:
+            continue
+        control.add(both[0])
+        candidate.add(both[1])
         known += 1
     if not known or known < len(cases):
         says = f"the cost of {counted(len(cases) - known, 'case')} is not known"
@@ -109,17 +132,3 @@ def _above(scope: Scope, rule: CostRule, control: _Side, candidate: _Side) -> It
             f"least {least:.2%} is asked for"
         )
         yield scope.reason(ReasonKind.COST_ABOVE, "prefix stability", says, change)
-
-
-def _count(value: Any) -> int:
-    if not isinstance(value, int):
-        raise ValueError("no count")
-    return int(_amount(value))
-
-
-def _amount(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError("no amount")
-    if not 0 <= value <= _LARGEST:
-        raise ValueError("no amount")
-    return value

@@ -1,22 +1,21 @@
-"""`Evidence`: journals, kill matrices and generated runs, read from where they were left.
+"""`Evidence`: journals, kill matrices and generated runs, read from files and folders.
 
-A place is a file or a folder of files. What a file is, its content says; a folder may hold reports
-and other things besides, which are told of and left alone.
+The content of a file decides what it is. Files of a folder that are no evidence become remarks.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from harness.errors import HarnessError, UsageError
-from harness.gate.measurements import KillRun, SampleRun, kill_run, sample_run
+from harness.gate.measurements import KillRun, SampleRun, read_measurement
 from harness.report.journal import JournalRecord, read_journal
 from harness.sides import baseline_folder
+from harness.wording import listed
 from services.regular_files import open_regular
 
 __all__ = ["Evidence", "LegRun", "read_evidence"]
@@ -26,9 +25,9 @@ _LARGEST: Final = 256 * 1024 * 1024
 _MOST_FILES: Final = 2000
 """Files of a folder that are looked at."""
 _HEAD: Final = 4096
-_NAMED: Final = 5
+
 _WHAT: Final = "a journal, a kill matrix or a generated run's summary"
-_MEND: Final = "name another place, or let `parity measure` make what a gate asks for"
+_MEND: Final = "name another place, or make the evidence with `parity measure`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,38 +36,36 @@ class LegRun:
 
     record: JournalRecord
     control: str
-    """The runtime that was observed, by its name: of a baseline the one that it was made of."""
+    """The observed runtime; for a baseline, the runtime that it was made of."""
     candidate: str
     baselines: tuple[str, ...]
-    """The sides that are baselines, as they were named."""
+    """The sides that are baselines, as the command line named them."""
 
     @property
     def file(self) -> Path:
-        """Where it lies."""
+        """The journal's file."""
         return self.record.file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """All that was found, each kind in the order of the places and by name in a folder."""
+    """The evidence of each kind, in the order of the places and by name in a folder."""
 
     legs: tuple[LegRun, ...] = ()
     kills: tuple[KillRun, ...] = ()
     samples: tuple[SampleRun, ...] = ()
     remarks: tuple[str, ...] = ()
-    """What was found besides, and what could not be read of a folder's files."""
+    """Files of a folder that are no evidence or cannot be read."""
 
 
 def read_evidence(places: Sequence[Path]) -> Evidence:
-    """Read what lies at `places`.
+    """Read the files at `places`, and all files of those that are folders.
 
     Raises:
-        UsageError: a place is not there or not readable; a file that was named is no evidence. Of
-            a folder's files such ones are told of in `remarks`.
+        UsageError: a place is missing or unreadable, or a file that is named itself is no
+            evidence. Such files in a folder become `remarks`.
     """
-    legs: list[LegRun] = []
-    kills: list[KillRun] = []
-    samples: list[SampleRun] = []
+    runs: list[LegRun | KillRun | SampleRun] = []
     remarks: list[str] = []
     for place in places:
         others: list[str] = []
@@ -80,22 +77,19 @@ def read_evidence(places: Sequence[Path]) -> Evidence:
                     raise
                 remarks.append(f"left out: {error}")
                 continue
-            match found:
-                case LegRun():
-                    legs.append(found)
-                case KillRun():
-                    kills.append(found)
-                case SampleRun():
-                    samples.append(found)
-                case None if place.is_dir():
-                    others += [] if _is_answer(file) else [file.name]
-                case None:
-                    raise UsageError(f"{file} is not {_WHAT}", _MEND)
+            if found is not None:
+                runs.append(found)
+            elif not place.is_dir():
+                raise UsageError(f"{file} is not {_WHAT}", _MEND)
+            elif not _is_answer(file):
+                others.append(file.name)
         if others:
-            more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
-            remarks.append(f"{place}: no evidence: {', '.join(others[:_NAMED])}{more}")
+            remarks.append(f"{place}: no evidence: {listed(others)}")
     return Evidence(
-        legs=tuple(legs), kills=tuple(kills), samples=tuple(samples), remarks=tuple(remarks)
+        legs=tuple(each for each in runs if isinstance(each, LegRun)),
+        kills=tuple(each for each in runs if isinstance(each, KillRun)),
+        samples=tuple(each for each in runs if isinstance(each, SampleRun)),
+        remarks=tuple(remarks),
     )
 
 
@@ -118,7 +112,7 @@ def _files(place: Path) -> Iterator[Path]:
 
 
 def _read(file: Path) -> LegRun | KillRun | SampleRun | None:
-    """What the file is; `None` if it is no evidence."""
+    """The evidence in a file; `None` if there is none."""
     try:
         with open_regular(file) as stream:
             head = stream.read(_HEAD).lstrip()
@@ -131,49 +125,33 @@ def _read(file: Path) -> LegRun | KillRun | SampleRun | None:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     if len(content) > _LARGEST:
         raise UsageError(f"{file} is larger than {_LARGEST} bytes")
-    return _measurement(file, content)
+    try:
+        return read_measurement(file, json.loads(content))
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"{file}: {error}", "measure it anew with this build") from error
 
 
 def _is_answer(file: Path) -> bool:
-    """Whether a file is an answer of a gate, which `parity measure` leaves beside its evidence."""
+    """Whether a file holds a gate's answer: `parity measure` writes it beside the evidence."""
     with open_regular(file) as stream:
         return stream.read(_HEAD).lstrip()[1:].lstrip().startswith(b'"gate"')
 
 
 def _promising(head: bytes) -> bool:
-    """Whether a document's first key is one of ours, so that others need not be read whole."""
+    """Whether a document's first key is one of ours; other documents are not read whole."""
     return head[1:].lstrip().startswith((b'"kills"', b'"generation"'))
 
 
-def _measurement(file: Path, content: bytes) -> KillRun | SampleRun:
-    try:
-        document: dict[str, Any] = json.loads(content)
-        return kill_run(file, document) if "kills" in document else sample_run(file, document)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"{file}: {error}", "measure it anew with this build") from error
-
-
 def _leg_run(record: JournalRecord) -> LegRun:
-    header = record.header
-    seen = [
-        Counter(result.runtimes[side] for result in record.finished.values()) for side in (0, 1)
-    ]
-    names = []
-    for side, counts in zip((header.control, header.candidate), seen, strict=True):
-        counts.pop("", None)
-        names.append(_observed(side, counts))
-    return LegRun(
-        record=record,
-        control=names[0],
-        candidate=names[1],
-        baselines=tuple(
-            side for side in (header.control, header.candidate) if baseline_folder(side) is not None
-        ),
-    )
+    sides = (record.header.control, record.header.candidate)
+    control, candidate = (_observed(record, *side) for side in enumerate(sides))
+    baselines = tuple(side for side in sides if baseline_folder(side) is not None)
+    return LegRun(record=record, control=control, candidate=candidate, baselines=baselines)
 
 
-def _observed(side: str, counts: Counter[str]) -> str:
-    """The runtime of a side: of baselines the only one that made them, else none at all."""
+def _observed(record: JournalRecord, number: int, side: str) -> str:
+    """The runtime of a side; empty for baselines that several runtimes made, or none."""
     if baseline_folder(side) is None:
         return side
-    return next(iter(counts)) if len(counts) == 1 else ""
+    made = {result.runtimes[number] for result in record.finished.values()} - {""}
+    return made.pop() if len(made) == 1 else ""

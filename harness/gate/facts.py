@@ -1,7 +1,6 @@
-"""`Facts`: what a measurement says of itself, so that it can be held to what is here now.
+"""`Facts` of a measurement, by which the gate decides whether it is up to date.
 
-Written into kill matrices and summaries of generated runs under `measured`; journals have the same
-in their header.
+Kill matrices and summaries of generated runs have them under `measured`, journals in their header.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ from datetime import date
 from pathlib import Path
 
 from harness.codec import Coded
+from harness.config import current_inventory
+from harness.inventory import environment
 from services.wire import JsonObject
 
 __all__ = ["Facts", "evidence_facts"]
@@ -19,14 +20,14 @@ __all__ = ["Facts", "evidence_facts"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts(Coded):
-    """What was measured, with what, and when."""
+    """The files, the machine and the day of a measurement."""
 
     as_of: date
-    """The day on which it was measured, or by which waivers were judged."""
+    """The day of the measurement, or by which it judged waivers."""
     components: Mapping[str, str] = field(default_factory=dict)
-    """Component of the inventory to digest; empty where there was nothing."""
+    """Component of the inventory to digest; empty for a missing component."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """The machine, in words."""
+    """Versions of system and packages."""
 
 
 def evidence_facts(
@@ -35,15 +36,10 @@ def evidence_facts(
     day: date,
     sides: Iterable[str] = (),
 ) -> JsonObject:
-    """What a measurement made now over `cassettes`, as (name, file), says of itself.
+    """The facts of a measurement over `cassettes`, as (name, file), and `sides`, as JSON.
 
-    `sides` are those that it compares, as the command line names them.
-
-    Reads all that it names, which takes a tenth of a second or two: once per measurement.
+    Reads all files, which takes a tenth of a second or two.
     """
-    from harness.config import current_inventory
-    from harness.inventory import environment
-
     inventory = current_inventory(cassettes, waivers, sides)
     facts = Facts(as_of=day, components=inventory.digests, environment=environment())
     measured: JsonObject = facts.to_json()

@@ -1,7 +1,6 @@
 """`parity_tests/gates.toml` as values: what must hold before a flag may be flipped.
 
-Strict on purpose: a key that is misspelt, or a limit that cannot be met, is refused with its place
-instead of passing for a gate that asks for less.
+Unknown keys and impossible limits are refused: a misspelt rule must not weaken the gate.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _LARGEST: Final = 1 << 20
 
 
 class GatesFileError(HarnessError):
-    """The gates file cannot be used; nothing is judged by half a file."""
+    """The gates file cannot be used."""
 
     def __init__(self, file: str, key: str, problem: str) -> None:
         super().__init__(f"{file}: {key}: {problem}" if key else f"{file}: {problem}")
@@ -36,13 +35,13 @@ class GatesFileError(HarnessError):
 
 
 class Signer(Table):
-    """Who may sign, and what."""
+    """A signer, and what it may sign."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,63}$")]
     """A role, such as `release-manager`."""
     key: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
-    """The public key: Ed25519, 32 bytes as hex digits. Without one, the key is named when a record
-    is verified, and what it signed counts there only."""
+    """The public key: Ed25519, 32 bytes as hex digits. Without it, the reader gives the key when
+    verifying a record, and the signature counts for that call only."""
     phases: tuple[Phase, ...] = Field(strict=False, min_length=1)
     profiles: tuple[Profile, ...] = Field(strict=False, min_length=1)
 
@@ -50,7 +49,7 @@ class Signer(Table):
     @classmethod
     def _proves_something(cls, value: str | None) -> str | None:
         if value is not None and is_weak_key(value):
-            raise ValueError("for this key anybody can sign: it has no owner")
+            raise ValueError("anybody can sign with this key: it has no owner")
         return value
 
     @model_validator(mode="after")
@@ -61,12 +60,12 @@ class Signer(Table):
 
 
 class Signing(Table):
-    """Whose signatures count."""
+    """The signers whose signatures count."""
 
     threshold: Annotated[int, Field(ge=1, le=16)]
     """How many different trusted signers must have signed a record."""
     valid_days: Annotated[int, Field(ge=1, le=3650)] = 90
-    """Days for which a record stands: later a flag is not flipped by it."""
+    """Days for which a record is valid."""
     signer: tuple[Signer, ...] = Field(default=(), strict=False, max_length=64)
 
     @field_validator("signer")
@@ -75,11 +74,11 @@ class Signing(Table):
         names = [signer.name for signer in value]
         keys = [signer.key for signer in value if signer.key is not None]
         if len(set(names)) < len(names) or len(set(keys)) < len(keys):
-            raise ValueError("a signer's name or key is there twice; the threshold counts people")
+            raise ValueError("a signer's name or key is there twice; the threshold counts signers")
         return value
 
     def signers(self, phase: str, profile: str) -> tuple[Signer, ...]:
-        """Those who may sign a record of that phase and profile."""
+        """The signers that may sign a record of that phase and profile."""
         return tuple(
             each for each in self.signer if phase in each.phases and profile in each.profiles
         )
@@ -90,14 +89,14 @@ class Gates(Table):
 
     format: Literal[1]
     corpus: tuple[Text, ...] = Field(strict=False, min_length=1)
-    """The folders of cassettes that every leg must have covered, from the checkout's root."""
+    """The folders of cassettes that every leg must cover, from the checkout's root."""
     signing: Signing
     phase: Mapping[Phase, PhaseGates]
     digest: str = ""
 
     @property
     def runtimes(self) -> tuple[str, ...]:
-        """The sides of all legs and samples that it asks for, each once."""
+        """The sides of all legs and samples, each once."""
         rules: list[LegRule | SampleRule] = []
         for phase in self.phase.values():
             rules += [*phase.leg, *phase.pull_request.sample, *phase.release.sample]
@@ -105,7 +104,7 @@ class Gates(Table):
         return tuple(dict.fromkeys(sides))
 
     def of_phase(self, phase: str) -> PhaseGates:
-        """What a phase asks for.
+        """The rules of a phase.
 
         Raises:
             UsageError: the file has no such phase.
@@ -132,7 +131,7 @@ def load_gates(file: Path) -> Gates:
 
 
 def parse_gates(content: bytes, file: str) -> Gates:
-    """Read what stands in a gates file; `file` names it in messages.
+    """Read the content of a gates file; `file` names it in messages.
 
     Raises:
         GatesFileError: as for `load_gates`.

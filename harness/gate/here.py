@@ -1,7 +1,4 @@
-"""What the gate is asked about in this place: the files it judges by, and what is here now.
-
-Read by the commands; the judge below them is handed plain values.
-"""
+"""`Here`: the gates, waivers, contract and corpus of the current folder, read from their files."""
 
 from __future__ import annotations
 
@@ -19,12 +16,10 @@ from harness.config import (
 )
 from harness.coverage.contract import Contract, load_contract
 from harness.errors import UsageError
-from harness.gate.answer import GateAnswer
 from harness.gate.evidence import Evidence
 from harness.gate.gates import Gates
-from harness.gate.judge import judge
 from harness.gate.policy import Policy, policy_changes, policy_here, policy_of_revision
-from harness.gate.scope import FOLDER
+from harness.gate.scope import FOLDER, Scope
 from harness.inventory import Inventory, environment
 from harness.triage.checkout import Checkout
 
@@ -33,34 +28,28 @@ __all__ = ["Here", "gates_file", "here"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Here:
-    """All that a gate is judged by but the evidence."""
+    """What a gate is judged by, except the evidence."""
 
     policy: Policy
     changes: tuple[str, ...]
-    """In what the files here differ from the policy, where that comes from a revision."""
+    """How the files here differ from a policy that comes from a revision."""
     contract: Contract
     cassettes: tuple[CassetteFile, ...]
-    """All that the gates name."""
+    """All cassettes in the folders that the gates name."""
     current: Inventory
     as_of: date
     seed: int = 0
-    """By which the samples of a release are drawn: of the commit, 0 where there is none."""
+    """Seed of a release's samples, from the commit; 0 outside of a checkout."""
 
-    def answer(
-        self, evidence: Evidence, phase: str, profile: str, folder: Path = FOLDER
-    ) -> GateAnswer:
-        """The gate's answer to this evidence; what it lacks is to be left in `folder`.
-
-        Raises:
-            UsageError: the gates have no such phase.
-        """
-        return judge(
-            evidence,
-            self.policy.gates,
-            phase,
-            profile,
-            self.as_of,
-            self.current,
+    def scope(self, evidence: Evidence, phase: str, profile: str, folder: Path = FOLDER) -> Scope:
+        """What to judge; proposed measurements write their evidence into `folder`."""
+        return Scope(
+            evidence=evidence,
+            policy=self.policy.gates,
+            phase=phase,
+            profile=profile,
+            as_of=self.as_of,
+            current=self.current,
             waivers=self.policy.waivers,
             contract=self.contract,
             environment=environment(),
@@ -72,13 +61,13 @@ class Here:
 def here(
     gates: Path | None, waivers: Path | None, as_of: date, policy_from: str | None = None
 ) -> Here:
-    """Read what is judged by.
+    """Read the files of the current folder.
 
     Args:
-        gates: The gates file; `None` for the one that is looked for.
+        gates: The gates file; `None` for the default one.
         waivers: The waivers file; likewise.
-        as_of: The day by which is judged.
-        policy_from: A revision whose gates and waivers are taken instead of those here.
+        as_of: The day by which waivers and ages are judged.
+        policy_from: A revision whose gates and waivers count instead of those here.
 
     Raises:
         HarnessError: a file is missing or cannot be used.
@@ -106,7 +95,7 @@ def here(
 
 
 def gates_file(named: Path | None) -> Path:
-    """The gates file that was named, or the one that is looked for.
+    """The gates file that was named, or the default one.
 
     Raises:
         UsageError: there is none.

@@ -1,9 +1,8 @@
-"""The kill rate: the harness was seen to go red, by faults that were put in on purpose."""
+"""The kill rate: how many of the seeded faults the harness finds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from datetime import date
 from functools import partial
 
@@ -22,10 +21,10 @@ _ABOUT = "seeded faults are found"
 
 
 def judged_kills(scope: Scope) -> tuple[Judged, tuple[ClassKills, ...]]:
-    """The condition, and what was counted: over all, the held-out ones, then class by class.
+    """The condition, and the counts: over all faults, the held-out ones, then class by class.
 
-    Of several fresh measurements the one with the most faults counts: others are parts of it, and
-    a fault that survived in one of them survived.
+    Of several fresh measurements the one with the most faults counts. A fault that survived in any
+    of them counts as survived.
     """
     fresh = [run for run in scope.evidence.kills if not _stale(scope, run)]
     if not fresh:
@@ -52,7 +51,7 @@ def _place(scope: Scope, run: KillRun) -> tuple[bool, bool, int, date]:
 
 
 def _without_survivors(run: KillRun, fresh: Sequence[KillRun]) -> KillRun:
-    """`run`, in which nothing is found that was not found in another of the fresh ones."""
+    """`run`, in which every fault that survived in any fresh measurement survived."""
     survived = {
         fault.name for each in fresh for fault in each.faults if fault.outcome == "survived"
     }
@@ -62,11 +61,11 @@ def _without_survivors(run: KillRun, fresh: Sequence[KillRun]) -> KillRun:
         else fault
         for fault in run.faults
     )
-    return replace(run, faults=faults)
+    return run.model_copy(update={"faults": faults})
 
 
 def _measurement(scope: Scope, *, whole: bool = False) -> Measurement:
-    """What measures so many faults as are asked for; `whole`: all there are."""
+    """The command that measures as many faults as the rules ask for; `whole`: the catalogue."""
     words = ["faults", "--corpus-only", "--json", str(scope.folder / "kills.json")]
     units = len(faults())
     if scope.profile == "pull_request" and not whole:
@@ -101,7 +100,7 @@ def _tallies(scope: Scope, run: KillRun) -> tuple[ClassKills, ...]:
     classes = dict.fromkeys([*scope.gates.fault_classes, *(fault.behaviour for fault in seen)])
     return (
         _tally(_ALL, seen),
-        # What was found by a cassette that was added because of the fault says nothing of others.
+        # A cassette that was added because of a fault shows nothing about other faults.
         _tally(_HELD_OUT, [fault for fault in seen if fault.held_out], gaps_open=True),
         *(_tally(name, [fault for fault in seen if fault.behaviour == name]) for name in classes),
     )
@@ -135,7 +134,9 @@ def _too_low(scope: Scope, run: KillRun, tallies: Sequence[ClassKills]) -> Itera
 
 
 def _more(scope: Scope, run: KillRun) -> Measurement:
-    """What tries more faults than `run` did: a cut-off one is done again, a sample not."""
+    """The command that tries more faults than `run`: a cut-off run again, the catalogue after a
+    sample.
+    """
     return _measurement(scope, whole=bool(run.sample) and not run.cut_off)
 
 
@@ -157,9 +158,7 @@ def _asked(
             f"{tally.killed} of {tally.observable} found ({about}): at least {tally.bound:.1%} at "
             f"95 %, and {bound:.1%} is asked for"
         )
-        # All were found: more faults would tell, and nothing speaks against the harness.
-        few = tally.killed == tally.observable
-        if few:
+        if tally.killed == tally.observable:  # only the number of faults keeps the bound low
             yield scope.reason(ReasonKind.KILLS_FEW, about, says, _more(scope, run))
             return
         says += f"; survived: {listed(survived)}" if survived else ""

@@ -1,4 +1,4 @@
-"""The legs: every comparison was run, whole, on what is here now, and nothing in it diverges."""
+"""The legs: every comparison was run completely, on the current files, without a divergence."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ _CORE = "upstream"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegSeen:
-    """A leg as it was run on what is here now, with the waivers settled anew."""
+    """A leg that was run on the current files, with the waivers settled anew."""
 
     rule: LegRule
     run: LegRun
     results: Mapping[str, CaseResult]
-    """All of the run."""
+    """Case to result, of the whole run."""
     statuses: tuple[WaiverStatus, ...]
     cases: tuple[CaseResult, ...]
-    """Those of the phase, by name."""
+    """The cases of the phase, sorted by name."""
 
     @property
     def cut_off(self) -> bool:
-        """Whether it is a part of a run, or one that did not come to its end."""
+        """Whether the run is a shard, or did not come to its end."""
         record = self.run.record
         return bool(record.header.shard or record.missing or not record.ended)
 
     def of(self, verdict: CaseVerdict) -> list[CaseResult]:
-        """The phase's cases that came out so."""
+        """The phase's cases with that verdict."""
         return [case for case in self.cases if case.verdict is verdict]
 
     def summary(self) -> Leg:
-        """As the answer tells of it."""
+        """The leg as a part of the answer."""
         header = self.run.record.header
         traces = canonical([[case.cassette, case.digests] for case in self.cases])
         return Leg(
@@ -93,7 +93,7 @@ def _of_rule(scope: Scope, rule: LegRule) -> Iterator[LegRun]:
 
 
 def _is(observed: str, asked: str) -> bool:
-    """Whether that is the runtime that was asked for; of the published core only its version."""
+    """Whether a rule's runtime was observed; the published core must have its default version."""
     return observed == asked or (asked == _CORE and observed == f"{_CORE}@{DEFAULT_VERSION}")
 
 
@@ -124,7 +124,7 @@ def _most_complete_first(runs: Iterable[LegRun]) -> list[LegRun]:
 def _settled(scope: Scope, rule: LegRule, run: LegRun) -> LegSeen:
     record = run.record
     results, statuses = settle([record.finished[n] for n in sorted(record.finished)], scope.waivers)
-    wanted = (*scope.gates.cassettes, None)  # None: it died before anybody knew
+    wanted = (*scope.gates.cassettes, None)  # None: the case ended before its phase was known
     return LegSeen(
         rule=rule,
         run=run,
@@ -154,7 +154,7 @@ def _judged(scope: Scope, rule: LegRule, seen: Sequence[LegSeen]) -> Judged:
 
 
 def _lacking(scope: Scope, rule: LegRule) -> Reason:
-    """Why there is no run of a leg that counts."""
+    """Why no run of a leg counts."""
     runs = list(_of_rule(scope, rule))
     anew = scope.leg_measurement(rule)
     if not runs:
@@ -163,62 +163,52 @@ def _lacking(scope: Scope, rule: LegRule) -> Reason:
     for run in runs:
         moved = _stale(scope, run)
         if moved == ["corpus"]:
-            says = f"{run.file.name} covers other cassettes: {_corpus_change(scope, run)}"
+            says = f"{run.file.name} covers other cassettes: {_changed(scope, run, moved)}"
             return scope.reason(ReasonKind.LEG_OTHER_CORPUS, rule.name, says, anew)
         if moved:
-            says = (
-                f"{run.file.name} is of other {listed(moved)}: {_first_change(scope, run, moved)}"
-            )
+            says = f"{run.file.name} is of other {listed(moved)}: {_changed(scope, run, moved)}"
             return scope.reason(ReasonKind.LEG_STALE, rule.name, says, anew)
     says = f"{runs[0].file.name} has a baseline in the place of a run, which this profile refuses"
     return scope.reason(ReasonKind.LEG_MISSING, rule.name, says, anew)
 
 
-def _corpus_change(scope: Scope, run: LegRun) -> str:
-    return _first_change(scope, run, ["corpus"])
-
-
-def _first_change(scope: Scope, run: LegRun, moved: Sequence[str]) -> str:
-    """What is different since, by name."""
-    told = run.record.inventory.differences(scope.current)
-    return "; ".join(words for words in told if words.partition(":")[0] in moved)
+def _changed(scope: Scope, run: LegRun, components: Sequence[str]) -> str:
+    """The files of the components that changed since the run."""
+    changes = run.record.inventory.differences(scope.current)
+    return "; ".join(words for words in changes if words.partition(":")[0] in components)
 
 
 def _incomplete(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
     record, rule = leg.run.record, leg.rule
-    told = []
+    lacks = []
     if record.header.shard:
-        told.append(f"it is the shard {record.header.shard} of a run")
+        lacks.append(f"it is the shard {record.header.shard} of a run")
     if record.missing:
-        told.append(f"{counted(len(record.missing), 'case')} not run: {listed(record.missing)}")
+        lacks.append(f"{counted(len(record.missing), 'case')} not run: {listed(record.missing)}")
     elif not record.ended:
-        told.append("it did not come to its end")
+        lacks.append("it did not come to its end")
     if record.problems:
-        told.append(f"{len(record.problems)} not loaded: {listed(sorted(record.problems))}")
-    told += _left_out(scope, leg)
-    if told:
-        says = f"{leg.run.file.name} is partial: {'; '.join(told)}"
+        lacks.append(f"{len(record.problems)} not loaded: {listed(sorted(record.problems))}")
+    lacks += _left_out(scope, leg)
+    if lacks:
+        says = f"{leg.run.file.name} is partial: {'; '.join(lacks)}"
         yield scope.reason(ReasonKind.LEG_PARTIAL, rule.name, says, _completed(scope, leg))
     least = max(1, rule.min_cases)
     if len(leg.cases) < least:
         few = f"{counted(len(leg.cases), 'case')} of phase {scope.phase} in {leg.run.file.name}"
         says = f"{few}, and at least {least} must be there"
-        yield scope.reason(
-            ReasonKind.LEG_PARTIAL,
-            rule.name,
-            says,
-            "add cassettes, or lower min_cases in the gates",
-        )
+        change = "add cassettes, or lower min_cases in the gates"
+        yield scope.reason(ReasonKind.LEG_PARTIAL, rule.name, says, change)
 
 
 def _completed(scope: Scope, leg: LegSeen) -> str | Measurement:
-    """What completes a leg that was run in part."""
+    """How to complete a leg that was run in part."""
     record = leg.run.record
     anew = scope.leg_measurement(leg.rule)
     if record.header.shard or not leg.cut_off:
-        # Files that cannot be loaded are mended first: until then another run has them as well.
+        # Another run cannot load these files either.
         return f"mend these files, then {anew.command}" if record.problems else anew
-    # What is there was judged by that day, and another one would be another run.
+    # A run goes on only with the day that its first part was judged by.
     again = ("--as-of", record.header.as_of, "--resume")
     left = {"resume": again, "units": len(record.missing)}
     return _journalled(anew, leg.run.file).model_copy(update=left)
@@ -231,7 +221,7 @@ def _journalled(measurement: Measurement, journal: Path) -> Measurement:
 
 
 def _left_out(scope: Scope, leg: LegSeen) -> Iterator[str]:
-    """What a run skips that only had to leave out sessions that cannot change hands."""
+    """Cases that a run skipped, except one-send cassettes in a leg that hands sessions over."""
     record = leg.run.record
     only = record.header.phase
     if only is not None and {*scope.gates.cassettes} - {only}:
@@ -267,14 +257,14 @@ def _verdicts(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
         names = [case.cassette for case in undecided]
         why = next((why for case in undecided for why in (*case.blockers, *case.doubts)), "")
         says = f"{counted(len(names), 'case')} inconclusive in {file}: {listed(names)} ({why})"
-        # Over its journal: in one beside it, what is there would go on counting.
+        # It replaces the journal: beside a new one, the old one would still count.
         anew = _journalled(scope.leg_measurement(leg.rule), leg.run.file).command
         change = f"{_again(scope, leg, names[0])} shows it again; mend it, then {anew}"
         yield scope.reason(ReasonKind.INCONCLUSIVE, leg.rule.name, says, change)
 
 
 def _again(scope: Scope, leg: LegSeen, cassette: str) -> str:
-    """The command that runs one case of a leg."""
+    """The command that runs one case of a leg again."""
     header = leg.run.record.header
     sides = ["--control", header.control, "--candidate", header.candidate]
     return shlex.join(["parity", *scope.over_corpus("run", "-k", cassette, *sides)])
@@ -282,39 +272,27 @@ def _again(scope: Scope, leg: LegSeen, cassette: str) -> str:
 
 def _together(scope: Scope, seen: Sequence[LegSeen]) -> Judged:
     about = "all legs are of one corpus and one environment"
-    reasons = []
-    first = seen[0].run.record.header if seen else None
-    for leg in seen:
-        other = scope.other_packages(leg.run.record.header.environment)
-        if other:
-            says = f"{leg.run.file.name} was run with {listed(other)}"
-            reasons.append(
-                scope.reason(
-                    ReasonKind.LEG_OTHER_ENVIRONMENT,
-                    leg.rule.name,
-                    says,
-                    scope.leg_measurement(leg.rule),
-                )
-            )
+    found = [
+        (leg, f"{leg.run.file.name} was run with {listed(other)}")
+        for leg in seen
+        if (other := scope.other_packages(leg.run.record.header.environment))
+    ]
     for leg in seen[1:]:
-        header = leg.run.record.header
-        assert first is not None
+        was, now = (each.run.record.header.environment for each in (seen[0], leg))
         differing = [
-            f"{name} {first.environment[name]} and {header.environment[name]}"
-            for name in sorted({*first.environment} & {*header.environment})
-            if first.environment[name] != header.environment[name]
+            f"{name} {was[name]} and {now[name]}"
+            for name in sorted({*was} & {*now})
+            if was[name] != now[name]
         ]
         if differing:
-            says = f"{seen[0].rule.name} and {leg.rule.name} were run with {listed(differing)}"
-            reasons.append(
-                scope.reason(
-                    ReasonKind.LEG_OTHER_ENVIRONMENT,
-                    leg.rule.name,
-                    says,
-                    scope.leg_measurement(leg.rule),
-                )
-            )
-    # Which leg lacks, and what to do about it, its own condition says.
+            names = f"{seen[0].rule.name} and {leg.rule.name}"
+            found.append((leg, f"{names} were run with {listed(differing)}"))
+    kind = ReasonKind.LEG_OTHER_ENVIRONMENT
+    reasons = [
+        scope.reason(kind, leg.rule.name, says, scope.leg_measurement(leg.rule))
+        for leg, says in found
+    ]
+    # The condition of a missing leg itself says what to do.
     legs = {leg.rule.name for leg in seen}
     says = f"{counted(len(scope.current.components['corpus'].files), 'cassette')} here; "
     says += f"{len(legs)} of {counted(len(scope.legs), 'leg')} run on them"

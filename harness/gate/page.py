@@ -1,4 +1,4 @@
-"""The gate's answer as data of a page: by itself, and in the report of a run beside it."""
+"""The gate's answer as data of an HTML page, of its own or of a run's report."""
 
 from __future__ import annotations
 
@@ -23,17 +23,14 @@ _WORST_FIRST: Final = (Answer.NO, Answer.UNKNOWN, Answer.YES)
 
 
 def answer_file(folder: Path, phase: str, profile: str) -> Path:
-    """Where `parity measure` leaves an answer, and a report in that folder finds it."""
+    """The file of an answer: `parity measure` writes it, and a report in that folder reads it."""
     return folder / f"gate-{phase}-{profile}.json"
 
 
 def gate_html(
     answer: GateAnswer, title: str, source: str, plan: Sequence[Planned], measure: str
 ) -> str:
-    """The answer as one HTML file that needs nothing else; the arguments are those of the terminal.
-
-    It has no script, and is allowed none.
-    """
+    """The answer as one HTML file without scripts; the arguments are those of `show_answer`."""
     return gate_page(gate_data(answer, title=title, source=source, plan=plan, measure=measure))
 
 
@@ -45,7 +42,7 @@ def gate_data(
     plan: Sequence[Planned] = (),
     measure: str = "",
 ) -> JsonObject:
-    """What the page shows, as plain JSON values, every secret taken out."""
+    """The page's data as redacted JSON values."""
     open_ = consequences(answer)
     grouped = {about for _, abouts in open_ for about in abouts}
     shown = [each for each in answer.conditions if each.about not in grouped]
@@ -92,12 +89,11 @@ def _condition(answer: GateAnswer, condition: Condition) -> JsonObject:
 
 
 def gates_beside(folder: Path, components: Mapping[str, str]) -> tuple[JsonObject, ...]:
-    """The answers of a gate that lie in `folder`, for a report there; of each question the newest.
+    """The newest answer of each phase and profile in `folder`, for a report there.
 
     Args:
-        folder: Where `gate*.json` is looked for. What is no answer is left alone.
-        components: Component to digest of the run that is reported; an answer of something else
-            says so.
+        folder: The folder of `gate*.json`; other files of that name are ignored.
+        components: Component to digest of the reported run; answers name the ones that differ.
     """
     newest: dict[tuple[str, str], tuple[int, GateAnswer]] = {}
     for when, answer in _answers(folder):
@@ -114,7 +110,7 @@ def _answers(folder: Path) -> Iterator[tuple[int, GateAnswer]]:
             document = json.loads(read_regular(file, _LARGEST))
             yield file.stat().st_mtime_ns, GateAnswer.from_json(document)
         except (OSError, UsageError, ValueError, TypeError, RecursionError):
-            continue  # a file of that name can be anybody's
+            continue  # another file of that name
 
 
 def _beside(answer: GateAnswer, components: Mapping[str, str]) -> JsonObject:

@@ -1,6 +1,6 @@
-"""What a gate lacks as a plan: which measurements, in which order, and about how long each takes.
+"""The plan of the missing measurements: which ones, in which order, with estimated times.
 
-The measurements stand in the gate's own reasons; nothing here knows what a gate asks for.
+The gate's reasons name the measurements.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ from harness.sides import base_names, hands_over
 __all__ = ["Planned", "in_about", "measure_command", "needed", "plan_of"]
 
 _START_S: Final = 3.0
-"""Until the workers of a command have begun."""
+"""Seconds until the workers of a command have started."""
 _FAULT_S: Final = 2.2
 _CASE_S: Final = {"baseline": 0.02, "upstream": 0.43, "": 0.12}
 _SCENARIO_S: Final = {"upstream": 1.0, "": 0.16}
 """Seconds of one worker for one unit on one side, measured on two busy cores: docs/gate.md."""
 _HANDED_OVER: Final = 0.7
-"""Of the time of a leg: cassettes with one send are skipped where sessions change hands."""
+"""Share of a leg's time if sessions are handed over, as cassettes with one send are skipped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A measurement, and about how long it takes."""
+    """A measurement with an estimated time."""
 
     measurement: Measurement
     seconds: float
     recorded: bool
-    """The estimate is from a journal of the same leg, and not from usual rates."""
+    """The estimate is from a journal of the same leg, not from usual rates."""
 
 
 def needed(answer: GateAnswer) -> list[Measurement]:
-    """The measurements that the answer's reasons name, each thing once, in the gate's order.
+    """The measurements that the answer's reasons name, in the gate's order.
 
-    Of two for one thing the larger: what is measured anew makes a run that goes on superfluous.
+    Of two measurements of the same subject the larger one counts.
     """
     found: dict[tuple[str, str], Measurement] = {}
     for measurement in (reason.measure for reason in answer.reasons):
@@ -57,8 +57,7 @@ def needed(answer: GateAnswer) -> list[Measurement]:
 def plan_of(measurements: Iterable[Measurement], evidence: Evidence, jobs: int) -> list[Planned]:
     """The measurements with estimates for `jobs` workers.
 
-    A leg takes as long for each case as its last journal says, be that stale; everything else takes
-    what it usually does.
+    A journal of the same leg, even a stale one, gives the time of a case; all else has usual rates.
     """
     planned = []
     for measurement in measurements:
@@ -71,7 +70,7 @@ def plan_of(measurements: Iterable[Measurement], evidence: Evidence, jobs: int) 
 
 
 def _recorded(measurement: Measurement, evidence: Evidence) -> float | None:
-    """Seconds of one worker for a case of this leg, by the journal of it that has most cases."""
+    """Seconds of one worker for a case, by the leg's journal with the most cases."""
     sides = (measurement.control, measurement.candidate)
     records = [
         run.record
@@ -97,14 +96,14 @@ def _usual(measurement: Measurement) -> float:
 
 
 def _engine(side: str) -> str:
-    """What decides how long a side takes: a baseline, the published core, or anything else."""
+    """The kind of a side that decides its time: a baseline, the published core, or another."""
     if side.startswith("baseline:"):
         return "baseline"
     return "upstream" if "upstream" in base_names(side) else ""
 
 
 def in_about(seconds: float) -> str:
-    """A duration in words that claim no more than an estimate can: `40s`, `7m`, `1h45m`."""
+    """A rounded duration: `40s`, `7m`, `1h45m`."""
     if seconds < 60:
         return f"{max(10, math.ceil(seconds / 10) * 10)}s" if seconds <= 50 else "1m"
     minutes = math.ceil(seconds / 60)
@@ -117,7 +116,7 @@ def in_about(seconds: float) -> str:
 def measure_command(
     phase: str, profile: str, places: Sequence[Path] = (FOLDER,), options: Sequence[str] = ()
 ) -> str:
-    """The command that measures what an answer lacks; `options` are those of the question."""
+    """The command that makes an answer's missing measurements, with the gate's `options`."""
     words = ["parity", "measure", "--phase", phase, "--profile", profile]
     if tuple(places) != (FOLDER,):
         words += [word for place in places for word in ("--journal", str(place))]

@@ -1,8 +1,7 @@
-"""`Policy`: the gates and waivers that a phase is judged by, here or as a revision has them.
+"""`Policy`: the gates and waivers that a phase is judged by, from the files here or a revision.
 
-A change that lowers a limit or adds a waiver must not pass by what it brings along. Judged by the
-revision that it is to be merged into, it is held to what stood before; and what it changes is said
-first.
+A change must not pass because it lowers a limit or adds a waiver. So it can be judged by the
+revision that it is to be merged into; the differences are reported.
 """
 
 from __future__ import annotations
@@ -24,21 +23,21 @@ __all__ = ["Policy", "policy_changes", "policy_here", "policy_of_revision"]
 
 _ABSENT: Final = "nothing"
 _NAMES: Final = ("name", "leg", "profile")
-"""Keys by which an entry of a list is known, so that moving one is no change."""
+"""Keys that identify an entry of a list, so that moving one is no change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What is judged by."""
+    """Gates and waivers."""
 
     gates: Gates
     waivers: Waivers
     source: str
-    """Where both come from, in words."""
+    """The origin of both, in words."""
 
 
 def policy_here(gates: Path, waivers: Path | None, as_of: date) -> Policy:
-    """The files as they are.
+    """The policy of the files here.
 
     Raises:
         GatesFileError, WaiverFileError: one of them cannot be used.
@@ -48,11 +47,13 @@ def policy_here(gates: Path, waivers: Path | None, as_of: date) -> Policy:
 
 
 def policy_of_revision(revision: str, gates: Path, waivers: Path | None, as_of: date) -> Policy:
-    """The same files as they are in a revision of the checkout that they lie in.
+    """The policy of the same files in a revision of their checkout.
+
+    Without waivers in the revision, nothing is waived.
 
     Raises:
         UsageError: there is no checkout, no such revision, no gates in it, or a file that cannot be
-            used. That there are no waivers in it is no error: then nothing is waived.
+            used.
     """
     checkout = Checkout.at(gates.resolve().parent)
     commit = checkout.commit(revision, "--policy-from")
@@ -70,18 +71,18 @@ def policy_of_revision(revision: str, gates: Path, waivers: Path | None, as_of: 
 
 
 def policy_changes(then: Policy, now: Policy) -> list[str]:
-    """What is otherwise in `now`, a line each: waivers by id, gates by the place of the value."""
+    """The differences of `now`, a line each: waivers by id, gates by the place of the value."""
     before = {waiver.id: waiver.model_dump(mode="json") for waiver in then.waivers.entries}
     after = {waiver.id: waiver.model_dump(mode="json") for waiver in now.waivers.entries}
-    told = []
+    lines = []
     for name in sorted({*before, *after}):
         if name not in before:
-            told.append(f"waiver {name}: added")
+            lines.append(f"waiver {name}: added")
         elif name not in after:
-            told.append(f"waiver {name}: removed")
+            lines.append(f"waiver {name}: removed")
         else:
-            told += [f"waiver {name}: {line}" for line in _changed(before[name], after[name])]
-    return told + [f"gates: {line}" for line in _changed(_values(then.gates), _values(now.gates))]
+            lines += [f"waiver {name}: {line}" for line in _changed(before[name], after[name])]
+    return lines + [f"gates: {line}" for line in _changed(_values(then.gates), _values(now.gates))]
 
 
 def _values(gates: Gates) -> dict[str, Any]:
@@ -98,7 +99,7 @@ def _changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
 
 
 def _leaves(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Every value with its place; entries of a list by their names where they have some."""
+    """Every value with its place; entries of a list by their names, if they have any."""
     if isinstance(value, Mapping):
         for key, each in value.items():
             yield from _leaves(each, f"{place}.{key}" if place else str(key))
@@ -119,7 +120,7 @@ def _inside(checkout: Checkout, file: Path) -> str:
 
 
 def _content(checkout: Checkout, commit: str, file: Path) -> bytes | None:
-    """What the file has in that commit; `None` where it is not there."""
+    """The file's content in that commit; `None` if it is missing."""
     name = _inside(checkout, file)
     listed = checkout.git("ls-tree", "--full-tree", "--name-only", "-z", commit, "--", name)
     return checkout.blob(f"{commit}:{name}") if listed else None

@@ -1,6 +1,6 @@
-"""Coverage: every class of behaviour was reached in both runtimes.
+"""Coverage: both runtimes must have reached every class of behaviour.
 
-A class that was not is unknown, however green the rest: nothing was compared there.
+In a class that was not reached, nothing was compared.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _NEVER_NAMED = 5
 def judged_coverage(
     scope: Scope, seen: Sequence[LegSeen]
 ) -> tuple[list[Judged], tuple[ClassAnswer, ...]]:
-    """Two conditions: classes are reached, and cassettes show what they say they show."""
+    """Two conditions: classes are reached, and cassettes show the behaviours that they declare."""
     rule = scope.gates.leg_called(scope.gates.reached_in)
     leg = next((leg for leg in seen if leg.rule == rule), None)
     cases = () if leg is None else leg.cases
     table = coverage(cases, scope.contract, scope.phase)
     answers = tuple(_answers(scope, table, cases))
     anew = scope.leg_measurement(rule).command
-    # What a part of a run did not reach, the rest of it may: only a whole one can be blamed.
+    # The rest of a partial run may reach more.
     lacks = [rule.name] if leg is None or leg.cut_off else []
     judged = [
         _classes(scope, answers, anew, lacks),
@@ -105,14 +105,14 @@ def _declared(
     about = "cassettes show the behaviours that they name"
     reasons = []
     if table.unshown:
-        told = [f"{each.cassette} does not show {each.behaviour}" for each in table.unshown]
-        says = f"{counted(len(told), 'behaviour')} named and not shown: {listed(told)}"
+        found = [f"{each.cassette} does not show {each.behaviour}" for each in table.unshown]
+        says = f"{counted(len(found), 'behaviour')} named and not shown: {listed(found)}"
         change = f"take it out of the cassette's `contract:`, or mend the cassette; then {command}"
         about_ = table.unshown[0].cassette
         reasons.append(scope.reason(ReasonKind.BEHAVIOUR_UNREACHED, about_, says, change))
     if table.undeclarable:
-        told = [f"{each.cassette} names {each.behaviour}" for each in table.undeclarable]
-        says = f"not in the contract: {listed(told)}"
+        found = [f"{each.cassette} names {each.behaviour}" for each in table.undeclarable]
+        says = f"not in the contract: {listed(found)}"
         change = "correct the number in the cassette, or add the behaviour to contract.md"
         about_ = table.undeclarable[0].cassette
         reasons.append(scope.reason(ReasonKind.BEHAVIOUR_UNREACHED, about_, says, change))

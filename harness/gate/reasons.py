@@ -1,4 +1,4 @@
-"""`Reason`: why the answer is not yes, of a kind that decides if it is no or unknown."""
+"""`Reason`: why the answer is not yes. Its kind decides between no and unknown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Answer", "Measurement", "Reason", "ReasonKind", "Value", "answer_of"
 
 
 class Answer(StrEnum):
-    """The three answers. What is not known never promotes."""
+    """The three answers."""
 
     YES = "yes"
     NO = "no"
@@ -26,9 +26,9 @@ class ReasonKind(StrEnum):
 
     LEG_MISSING = "leg missing"
     LEG_PARTIAL = "leg partial"
-    """The run did not come to its end, or left out some of what it was given."""
+    """The run did not come to its end, or left out cases."""
     LEG_STALE = "leg stale"
-    """Made with other code, baselines or contract than are here now."""
+    """Made with other code, baselines or contract than the current ones."""
     LEG_OLD = "leg too old"
     LEG_OTHER_CORPUS = "other corpus"
     LEG_OTHER_ENVIRONMENT = "other environment"
@@ -57,7 +57,7 @@ class ReasonKind(StrEnum):
     COST_ABOVE = "cost above limits"
     RECORD_MISSING = "no record"
     RECORD_STALE = "record stale"
-    """Of something else than what is here now."""
+    """A record of other files than the current ones."""
     RECORD_OLD = "record too old"
     RECORD_OTHER_PROFILE = "record of another profile"
     RECORD_REFUSED = "record refused"
@@ -67,7 +67,7 @@ class ReasonKind(StrEnum):
 
     @property
     def answer(self) -> Answer:
-        """No where something contradicts, unknown where something lacks."""
+        """No for a contradiction, unknown for missing evidence."""
         return Answer.NO if self in _CONTRADICTIONS else Answer.UNKNOWN
 
 
@@ -102,10 +102,7 @@ class Value(BaseModel):
 
 
 class Measurement(Value):
-    """One `parity` command that makes a piece of evidence which the gate lacks.
-
-    The rule that does not hold names it, so that `parity measure` needs no list of its own.
-    """
+    """One `parity` command that makes a missing piece of evidence."""
 
     kind: Literal["leg", "faults", "sample"]
     about: str
@@ -113,44 +110,44 @@ class Measurement(Value):
     words: tuple[str, ...] = Field(strict=False)
     """The command line after `parity`, without the number of workers."""
     resume: tuple[str, ...] = Field(default=(), strict=False)
-    """Further words with which a run that was cut off goes on."""
+    """Further words that continue an interrupted run."""
     control: str = ""
     candidate: str = ""
-    """The sides as the command line names them; empty where it names none."""
+    """The sides as the command line names them, or empty."""
     units: int
-    """Cases, faults or scenarios that are still to be run."""
+    """Number of cases, faults or scenarios to run."""
 
     @property
     def command(self) -> str:
-        """As it is typed, for one worker per core."""
+        """The shell command, with one worker per core."""
         return shlex.join(["parity", *self.words, "-n", "0", *self.resume])
 
 
 class Reason(Value):
-    """Why an answer is not yes. All texts are plain; whoever shows them makes them printable."""
+    """Why an answer is not yes. The texts are not printable yet: callers escape them."""
 
     kind: ReasonKind = Field(strict=False)
     about: str
-    """What it is about, by name: a leg, a class, a waiver, a profile."""
+    """Name of its subject: a leg, a class, a waiver, a profile."""
     says: str
     """One sentence."""
     change: str
-    """What would change the answer: a command where there is one."""
+    """What would change the answer: a command, if there is one."""
     condition: str = ""
-    """The condition that does not hold because of it, by what it is about."""
+    """`about` of the condition that it breaks."""
     measure: Measurement | None = None
-    """What would settle it; `None` where no measurement does."""
+    """The measurement that would settle it, if there is one."""
     leaves_open: tuple[str, ...] = Field(default=(), strict=False)
-    """The conditions that cannot be judged because of it, by what they are about."""
+    """`about` of the conditions that cannot be judged because of it."""
 
     @property
     def answer(self) -> Answer:
-        """What this reason alone makes the answer."""
+        """The answer that follows from this reason alone."""
         return self.kind.answer
 
 
 def answer_of(reasons: Iterable[Reason]) -> Answer:
-    """No if any reason says no; else unknown if there is any; else yes."""
+    """No if any reason is a no; else unknown if there is any reason; else yes."""
     answers = {reason.answer for reason in reasons}
     if Answer.NO in answers:
         return Answer.NO

@@ -1,4 +1,4 @@
-"""The rules of the gate as values: what a phase is, and what each profile asks for."""
+"""The rules of the gate as values: the phases, and the requirements of each profile."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ __all__ = [
 
 Profile = Literal["pull_request", "release"]
 PROFILES: Final[tuple[Profile, ...]] = ("pull_request", "release")
-"""The gate's profiles: what CI can do in minutes, and what is run by night. Not those of the
-generator."""
+"""The gate's profiles (not the generator's): one for CI, which has minutes, one for the night."""
 _SIDE: Final = r"^[A-Za-z0-9][A-Za-z0-9_.@-]*(\+[A-Za-z0-9][A-Za-z0-9_.@-]*)?$"
 
 Phase = Literal["A", "B", "C"]
@@ -41,7 +40,7 @@ Text = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Table(BaseModel):
-    """A table of the file: no key too many, none of another type."""
+    """A table of the file: unknown keys and other types are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -54,32 +53,32 @@ class LegRule(Table):
     """A runtime's base name; `A+B` begins in A and goes on in B."""
     candidate: Annotated[str, Field(pattern=_SIDE)]
     min_cases: Count
-    """Cases of the phase that it must hold at least."""
+    """Minimum of cases of the phase."""
     profiles: tuple[Profile, ...] = Field(default=PROFILES, strict=False, min_length=1)
-    """The profiles of the gate that ask for it."""
+    """The profiles of the gate that require it."""
 
     @property
     def handover(self) -> bool:
-        """Whether it resumes sessions, which takes cassettes with two sends or more."""
+        """Whether it resumes sessions, which needs cassettes with two sends or more."""
         return hands_over(self.control) or hands_over(self.candidate)
 
 
 class KillRule(Table):
-    """How well the harness must be measured to notice seeded faults."""
+    """How many seeded faults must be measured, and how many found."""
 
     faults: Count
-    """How many observable ones must have been tried."""
+    """Minimum of observable faults."""
     bound: Share
-    """The exact lower 95 % bound of the share found, over all."""
+    """Minimum of the exact lower 95 % bound of the kill rate."""
     class_faults: Count
     """The same for each class of faults."""
     class_bound: Share
     held_out: Share = 0.0
-    """The same bound over those that the corpus was not made for; 0 asks for none."""
+    """The same bound over the held-out faults; 0 requires none."""
 
 
 class SampleRule(Table):
-    """Generated scenarios that must have been drawn independently without a finding."""
+    """Generated scenarios that must be drawn independently, and without a finding."""
 
     profile: Text
     """A profile of the generator."""
@@ -95,33 +94,33 @@ class SampleRule(Table):
 
 
 class WaiverRule(Table):
-    """How much may be waived."""
+    """Limits of the waivers."""
 
     most: Count
-    """Waivers that may be in the file."""
+    """Maximum of waivers in the file."""
     warn_days: Count = 14
-    """From so many days before its end a waiver is warned of."""
+    """Days before the end of a waiver from which a warning is shown."""
 
 
 class CostRule(Table):
-    """What the candidate of a leg may cost, as a multiple of its control over all cases."""
+    """Limits of a candidate's cost, as multiples of its control's cost over all cases."""
 
     leg: Text
     model_calls: Ratio
     tokens: Ratio
     prefix_stability: Ratio
-    """At least this multiple: what is sent again as it was is what prompt caches live on."""
+    """Minimum: prompt caches depend on unchanged prefixes of requests."""
 
 
 class ProfileGate(Table):
-    """What one profile asks for in one phase."""
+    """The requirements of one profile in one phase."""
 
     max_age_days: Count
     """Days between a run and the day by which it is judged."""
     baselines: bool
-    """Whether baselines of a runtime may stand for it."""
+    """Whether baselines of a runtime may replace it."""
     recordings_days: Count
-    """Recordings older than this are told of in a record; no answer rests on it."""
+    """A record mentions older recordings; no answer depends on them."""
     kills: KillRule
     sample: tuple[SampleRule, ...] = Field(strict=False)
     waivers: WaiverRule
@@ -129,7 +128,7 @@ class ProfileGate(Table):
 
 
 class PhaseGates(Table):
-    """What a rollout phase is, and what its profiles ask for."""
+    """A rollout phase, and the requirements of its profiles."""
 
     title: Text
     cassettes: tuple[Phase, ...] = Field(strict=False, min_length=1)
@@ -138,10 +137,10 @@ class PhaseGates(Table):
     reached_in: Text
     """The leg in which both runtimes must have reached the classes."""
     classes: Mapping[str, Annotated[int, Field(ge=1)]]
-    """Class of the contract to the cases that must have reached it in both runtimes; one that the
-    contract has for this phase and that is not named here must be reached once."""
+    """Class of the contract to the minimum of cases that reach it in both runtimes; 1 for the other
+    classes of the phase."""
     fault_classes: tuple[Text, ...] = Field(strict=False)
-    """Classes of seeded faults of which each must be measured."""
+    """Classes of seeded faults that must be measured."""
     pull_request: ProfileGate
     release: ProfileGate
 
@@ -174,7 +173,7 @@ class PhaseGates(Table):
         return self
 
     def legs(self, profile: str) -> tuple[LegRule, ...]:
-        """The legs that a profile asks for."""
+        """The legs that a profile requires."""
         return tuple(leg for leg in self.leg if profile in leg.profiles)
 
     def gate(self, profile: str) -> ProfileGate:
@@ -182,7 +181,7 @@ class PhaseGates(Table):
         return self.release if profile == "release" else self.pull_request
 
     def leg_called(self, name: str) -> LegRule:
-        """The leg of that name, which the file was checked to have."""
+        """The leg of that name."""
         return next(leg for leg in self.leg if leg.name == name)
 
 

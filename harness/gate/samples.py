@@ -1,4 +1,4 @@
-"""Generated samples: scenarios that nobody wrote, drawn independently, without a divergence."""
+"""Generated samples: scenarios that are drawn independently, and show no divergence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def judged_samples(scope: Scope) -> tuple[list[Judged], tuple[Sample, ...]]:
 
 
 def counted_samples(scope: Scope) -> list[SampleRun]:
-    """The runs that the answer counts: others in the same place are of something else, or parts."""
+    """The runs that the answer counts: fresh, complete, and asked for by a rule."""
     found: dict[Path, SampleRun] = {}
     for rule in scope.rules.sample:
         found |= {run.file: run for run in _counting(_fresh(scope, rule))}
@@ -38,7 +38,7 @@ def counted_samples(scope: Scope) -> list[SampleRun]:
 
 
 def bound_in_words(examples: int, profile: str) -> str:
-    """What so many independent scenarios without a divergence rule out, in plain words.
+    """The bound that `examples` independent scenarios without a divergence prove, in words.
 
     Exact: of `n` draws without a hit, the rate whose chance of that is 5 % is `1 - 0.05 ** (1/n)`
     (Clopper and Pearson). `1 in N` is rounded down to two digits, which claims less.
@@ -52,7 +52,7 @@ def bound_in_words(examples: int, profile: str) -> str:
 
 
 def upper_rate(examples: int) -> float:
-    """The rate of divergence that is ruled out at 95 % by so many draws without one."""
+    """The rate of divergence that `examples` draws without one exclude at 95 %."""
     return 1.0 - float(_LEVEL ** (1.0 / examples))
 
 
@@ -69,7 +69,7 @@ def _judged(scope: Scope, rule: SampleRule) -> tuple[Judged, Sample | None]:
     if clean:
         says = bound_in_words(drawn, rule.profile)
     else:
-        says = f"{counted(drawn, 'scenario')}, of which no bound is claimed"
+        says = f"{counted(drawn, 'scenario')}; they prove no bound"
     sample = Sample(
         profile=rule.profile,
         profile_digest=fresh[0].profile_digest,
@@ -77,7 +77,7 @@ def _judged(scope: Scope, rule: SampleRule) -> tuple[Judged, Sample | None]:
         examples=drawn,
         control=rule.control,
         candidate=rule.candidate,
-        findings=len({name for run in fresh for name in run.findings}),
+        findings=len({name for run in fresh for name in run.fingerprints}),
         rate=upper_rate(drawn) if clean else None,
         says=says,
     )
@@ -91,7 +91,7 @@ def _fresh(scope: Scope, rule: SampleRule) -> list[SampleRun]:
 
 def _is(run: SampleRun, rule: SampleRule) -> bool:
     return (
-        run.independent
+        run.way == "sample"
         and run.fault is None
         and (run.profile, run.control, run.candidate)
         == (rule.profile, rule.control, rule.candidate)
@@ -122,10 +122,10 @@ def _counting(fresh: Sequence[SampleRun]) -> list[SampleRun]:
 
 
 def _measurement(scope: Scope, rule: SampleRule) -> Measurement:
-    """What draws as many scenarios as are asked for.
+    """The command that draws as many scenarios as the rule asks for.
 
-    A pull request always draws the same, so that it is not held up by what it did not do. A release
-    draws those of its commit: a bound is about draws that the code was not written for.
+    A pull request always draws the same scenarios, so that only its own changes can fail it. A
+    release seeds them with its commit: a bound holds for draws that the code was not written for.
     """
     seed = scope.seed if scope.profile == "release" else rule.examples
     sides = ["--control", rule.control, "--candidate", rule.candidate]
@@ -155,14 +155,15 @@ def _lacking(scope: Scope, rule: SampleRule, runs: Sequence[SampleRun]) -> Reaso
 
 
 def _against(scope: Scope, rule: SampleRule, fresh: Sequence[SampleRun]) -> Iterator[Reason]:
-    """What speaks against it in any run, however short."""
+    """The findings of every run, however short."""
     for run in fresh:
         file = run.file.name
         if run.verdict == "findings":
-            says = f"{counted(len(run.findings), 'finding')} in {file}: {listed(run.findings)}"
+            found = run.fingerprints
+            says = f"{counted(len(found), 'finding')} in {file}: {listed(found)}"
             yield scope.reason(ReasonKind.SAMPLE_FINDINGS, rule.profile, says, run.command)
         elif run.verdict != _NOTHING:
-            says = f"{file} holds cases of which nothing can be said"
+            says = f"{file} holds cases that could not be decided"
             yield scope.reason(ReasonKind.SAMPLE_UNDECIDED, rule.profile, says, run.command)
 
 

@@ -1,4 +1,4 @@
-"""`Scope`: what every condition of the gate is judged by, and what a condition comes to."""
+"""`Scope`: the input of every condition of the gate. `Judged`: a condition's outcome."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from harness.parity.waivers import Waivers
 __all__ = ["FOLDER", "Judged", "Scope", "counted", "listed"]
 
 FOLDER: Final = Path("parity-report")
-"""Where measurements are left and looked for unless the user names another place."""
+"""Default folder of the evidence, for reading and writing."""
 _NAMED: Final = 3
 _SYSTEM: Final = frozenset({"python", "platform", "node", "temporary folder"})
-"""What may differ between machines; what was run depends on the packages."""
+"""Parts of the environment that may differ between machines; packages may not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """One condition, and why it does not hold where it doesn't."""
+    """One condition, with the reasons why it does not hold."""
 
     condition: Condition
     reasons: tuple[Reason, ...] = ()
     lacks: tuple[str, ...] = ()
-    """The legs without which it is not known, by name: that they lack is a reason of their own."""
+    """Names of missing legs that the condition depends on; each has a reason of its own."""
 
     @classmethod
     def of(
@@ -44,10 +44,7 @@ class Judged:
         *,
         lacks: Sequence[str] = (),
     ) -> Judged:
-        """A condition whose answer follows from its reasons.
-
-        One that holds over less than was asked for, as legs lack, is not known to hold.
-        """
+        """A condition whose answer follows from its reasons; unknown where legs are missing."""
         found = tuple(each.model_copy(update={"condition": about}) for each in reasons)
         answer = answer_of(found)
         if answer is Answer.YES and lacks:
@@ -58,7 +55,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What is judged, and by what."""
+    """The question to the gate, and all that it is judged by."""
 
     evidence: Evidence
     policy: Gates
@@ -66,15 +63,16 @@ class Scope:
     profile: str
     as_of: date
     current: Inventory
-    """What is here now."""
+    """The current files; evidence of other ones is stale."""
     waivers: Waivers
+    """The accepted differences, by which all legs are settled anew."""
     contract: Contract
     environment: Mapping[str, str] = field(default_factory=dict)
-    """The machine that asks, in words; nothing is compared with what it does not say."""
+    """This machine: component to version. A component that it lacks is not compared."""
     folder: Path = FOLDER
-    """Where the measurements that are proposed leave what they measure."""
+    """Where proposed measurements write their evidence."""
     seed: int = 0
-    """Of the samples of a release: another one for each commit."""
+    """Seed of a release's samples: another one for each commit."""
 
     @property
     def gates(self) -> PhaseGates:
@@ -87,7 +85,7 @@ class Scope:
         return self.gates.legs(self.profile)
 
     def lacking(self, legs: Iterable[LegRule]) -> list[str]:
-        """The legs that the profile asks for and that are not among these, by name."""
+        """Names of the profile's legs that are not among `legs`."""
         there = {leg.name for leg in legs}
         return [leg.name for leg in self.legs if leg.name not in there]
 
@@ -97,12 +95,12 @@ class Scope:
         return self.gates.gate(self.profile)
 
     def moved(self, components: Mapping[str, str], *more: str) -> list[str]:
-        """The components, of code and `more`, that are not what is here now."""
+        """The components, of code and `more`, that differ from the current ones."""
         now = self.current.digests
         return [name for name in (*CODE, *more) if components.get(name, "") != now.get(name, "")]
 
     def other_packages(self, environment: Mapping[str, str]) -> list[str]:
-        """The packages with which something was measured, and that are otherwise here."""
+        """The packages of a measurement that have another version here."""
         return [
             f"{name} {environment[name]} ({self.environment[name]} is here)"
             for name in sorted({*environment} & {*self.environment} - _SYSTEM)
@@ -110,9 +108,9 @@ class Scope:
         ]
 
     def too_old(self, day: date) -> str:
-        """Why what was measured on `day` is not of these days, in words; empty if it is.
+        """Why a measurement of `day` is too old, in words; empty if it is not.
 
-        A day later is as good as the day itself: nights go past midnight.
+        One day after `as_of` is allowed: a run by night may pass midnight.
         """
         days = (self.as_of - day).days
         if days < -1:
@@ -127,7 +125,7 @@ class Scope:
         return (words[0], *self.policy.corpus, *words[1:])
 
     def leg_measurement(self, leg: LegRule) -> Measurement:
-        """What runs a leg whole."""
+        """The command that runs a leg completely."""
         control = leg.control
         if self.rules.baselines and control == "upstream":
             control = "baseline:baselines/upstream"
@@ -144,7 +142,7 @@ class Scope:
         )
 
     def reason(self, kind: ReasonKind, about: str, says: str, change: str | Measurement) -> Reason:
-        """A reason of this scope; `change` is a measurement where one settles it."""
+        """A reason; `change` is a measurement where one settles it."""
         if isinstance(change, Measurement):
             return Reason(kind=kind, about=about, says=says, change=change.command, measure=change)
         return Reason(kind=kind, about=about, says=says, change=change)

@@ -1,12 +1,11 @@
-"""Provider rules: what both runtimes break alike, a run against the published core has settled.
+"""Provider rules: a leg with the published core must settle what both runtimes break alike.
 
-Two runtimes that agree in a request which the API would refuse are no divergence, and no proof
-either (docs/provider-rules.md). The leg with the published core tells which of the two it is: what
-the core commits there is inherited, and what it doesn't commit diverges in that leg.
+Two runtimes that send the same request, which the API would refuse, do not diverge
+(docs/provider-rules.md). A leg with the published core decides: the finding is inherited if the
+core breaks the rule too, and otherwise it is a divergence of that leg.
 
-A session that changes hands asks other requests than one that doesn't, so only a leg in which the
-published core resumes sessions can settle what is found there. Where the profile asks for none,
-both sides agree, which is all that such a leg is asked about; what they break is told.
+A resumed session sends other requests, so only a leg in which the published core resumes sessions
+can settle the findings there. If the profile requires no such leg, they become remarks.
 """
 
 from __future__ import annotations
@@ -26,10 +25,10 @@ _CORE = "upstream"
 
 
 def judged_provider(scope: Scope, seen: Sequence[LegSeen]) -> tuple[Judged, list[str]]:
-    """The condition over all legs, and what is told of legs that nothing is asked of here."""
+    """The condition over all legs, and remarks about findings that no required leg can settle."""
     total = left = 0
     reasons: list[Reason] = []
-    told: list[str] = []
+    remarks: list[str] = []
     for leg in seen:
         total += sum(len(case.unsettled) for case in leg.cases)
         found = {case.cassette: _unsettled(case, leg, seen) for case in leg.cases}
@@ -39,7 +38,7 @@ def judged_provider(scope: Scope, seen: Sequence[LegSeen]) -> tuple[Judged, list
         says = f"{counted(count, 'finding')} of provider rules in {leg.run.file.name} not settled"
         measure = _measure(scope, leg.rule)
         if measure is None:
-            told.append(f"{says}: no leg resumes sessions in the published core")
+            remarks.append(f"{says}: no leg resumes sessions in the published core")
             continue
         left += count
         named = [
@@ -54,13 +53,13 @@ def judged_provider(scope: Scope, seen: Sequence[LegSeen]) -> tuple[Judged, list
             )
         )
     about = "provider rules broken on both sides are settled"
-    says = f"{counted(total, 'finding')}, of which {left} not settled"
+    says = f"{counted(total, 'finding')}, {left} not settled"
     lacks = scope.lacking(leg.rule for leg in seen)
-    return Judged.of("provider rules", about, says, reasons, lacks=lacks), told
+    return Judged.of("provider rules", about, says, reasons, lacks=lacks), remarks
 
 
 def _measure(scope: Scope, rule: LegRule) -> LegRule | None:
-    """The leg that would settle what is found in `rule`; `None` where none is asked for."""
+    """The leg that would settle findings of `rule`; `None` if the profile requires none."""
     return next((each for each in scope.legs if _measures(each, rule)), None)
 
 
@@ -77,7 +76,7 @@ def _unsettled(case: CaseResult, leg: LegSeen, seen: Sequence[LegSeen]) -> list[
     if not leg.rule.handover:
         others = [each for each in seen if each is not leg and _measures(each.rule, leg.rule)]
         return [] if any(_decided(each, case) for each in others) else found
-    # What both sides commit where the core is one of them, the core commits.
+    # In a leg with the core, rules that both sides break are rules that the core breaks.
     inherited = {
         committed.finding.rule
         for each in seen

@@ -1,4 +1,4 @@
-"""The gate's answer on a terminal: the answer first, what it rests on, and what would change it."""
+"""The gate's answer on a terminal: the answer, its conditions, and what would change it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ EXITS: Final = {Answer.YES: 0, Answer.NO: 1, Answer.UNKNOWN: 3}
 _MARK: Final = {Answer.YES: "✓", Answer.NO: "✗", Answer.UNKNOWN: "?"}
 _ASCII: Final = {Answer.YES: "+", Answer.NO: "x", Answer.UNKNOWN: "?"}
 STYLE: Final = {Answer.YES: "green", Answer.NO: "red", Answer.UNKNOWN: "yellow"}
-"""How each answer is coloured where there is colour."""
+"""The colour of each answer."""
 _MEANS: Final = {
     Answer.YES: "phase {phase} may be flipped, as far as profile {profile} asks",
     Answer.NO: "phase {phase} must not be flipped",
@@ -43,13 +43,13 @@ _MEANS: Final = {
 }
 _WORST_FIRST: Final = (Answer.NO, Answer.UNKNOWN, Answer.YES)
 _ALIKE: Final = 3
-"""Reasons of one kind that are shown of a condition."""
+"""Number of reasons of one kind that are shown for a condition."""
 
 
 class Lines:
-    """Lines on a stream, whatever it can show and whatever is in them.
+    """Writes printable, redacted lines to a stream of any encoding.
 
-    On a terminal a long line goes on below with a hanging indent. A pipe gets it whole.
+    On a terminal, long lines wrap with a hanging indent.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -62,7 +62,7 @@ class Lines:
         self._console.print(escape(self._fitting(printable(redacted(text)))), style=style)
 
     def command(self, command: str, indent: str = "  ") -> None:
-        """Write a command that can be copied as it stands, also where it goes on below."""
+        """Write a command that can be copied, even if it wraps."""
         self.line(f"{indent}{command}", "bold")
 
     def _fitting(self, text: str) -> str:
@@ -75,7 +75,7 @@ def meaning(answer: GateAnswer) -> str:
 
 
 def consequences(answer: GateAnswer) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """What is not known because legs lack, as (what lacks, conditions); each condition once."""
+    """Conditions that are unknown because legs are missing, as (legs, conditions), each once."""
     causes: dict[str, tuple[str, ...]] = {}
     for reason in answer.reasons:
         for about in reason.leaves_open:
@@ -89,7 +89,7 @@ def consequences(answer: GateAnswer) -> list[tuple[tuple[str, ...], tuple[str, .
 
 
 def in_short(reasons: Sequence[Reason]) -> list[str]:
-    """Reasons of one condition as lines, those of a kind beyond the first few as a number."""
+    """Reasons of one condition as lines: the first few of each kind, and a count of the others."""
     lines = []
     for kind, group in groupby(reasons, key=lambda reason: reason.kind):
         alike = list(group)
@@ -100,12 +100,12 @@ def in_short(reasons: Sequence[Reason]) -> list[str]:
 
 
 def alternatives(reasons: Iterable[Reason]) -> list[str]:
-    """What would change it besides a measurement, which the end of the output has."""
+    """What would change the answer besides a measurement; those come last in the output."""
     return list(dict.fromkeys(reason.change for reason in reasons if reason.measure is None))
 
 
 def show_changes(source: str, changes: Sequence[str], stream: TextIO) -> None:
-    """Say in what the files here differ from those that are judged by. Before anything else."""
+    """Write how the files here differ from the policy's."""
     out = Lines(stream)
     if not changes:
         out.line(f"gates and waivers are those of {source}")
@@ -129,9 +129,9 @@ def show_answer(
     Args:
         answer: The answer.
         title: What the phase moves.
-        source: Where the gates and waivers come from, in words.
-        stream: Where to.
-        plan: What measurements would change the answer.
+        source: The origin of gates and waivers, in words.
+        stream: The output.
+        plan: The measurements that would change the answer.
         measure: The command that makes them.
     """
     out = Lines(stream)
@@ -180,7 +180,7 @@ def _show_end(answer: GateAnswer, plan: Sequence[Planned], measure: str, out: Li
 
 
 def show_plan(plan: Sequence[Planned], out: Lines, indent: str, *, commands: bool = False) -> None:
-    """Write what is going to be measured, about how long each takes and from what that is known."""
+    """Write the planned measurements with their estimated times."""
     width = max(len(in_about(each.seconds)) for each in plan)
     for each in plan:
         measurement = each.measurement
@@ -194,13 +194,13 @@ def show_plan(plan: Sequence[Planned], out: Lines, indent: str, *, commands: boo
 
 
 def units(measurement: Measurement) -> str:
-    """What a measurement consists of, in a word."""
+    """The noun for a measurement's units."""
     name = {"leg": "case", "faults": "fault", "sample": "scenario"}[measurement.kind]
     return name if measurement.units == 1 else f"{name}s"
 
 
 def show_reasons(reasons: Sequence[Reason], out: Lines) -> None:
-    """Write why something does not hold, beneath it, and what one thing would change all that."""
+    """Write reasons, and what would change them."""
     for reason in reasons:
         out.line(f"    {reason.kind.value}: {reason.says}")
     for change in dict.fromkeys(reason.change for reason in reasons):

@@ -1,4 +1,4 @@
-"""Waivers at the gate: none expired, none unused, none exceeded, and not too many of them."""
+"""Waivers: none may be expired, unused or exceeded, and there may not be too many."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from harness.parity.waiver import Waiver
 __all__ = ["judged_waivers"]
 
 _NOT_ASKED: Final = "not asked"
-"""Of what no leg says anything: it is between other runtimes, or of cassettes that were not run."""
+"""State of a waiver of other runtimes, or of cassettes that were not run."""
 _WORST_FIRST: Final = ("exceeded", "expired", "used", "unused")
 _KINDS: Final = {
     "expired": ReasonKind.WAIVER_EXPIRED,
@@ -26,9 +26,9 @@ _KINDS: Final = {
 def judged_waivers(
     scope: Scope, seen: Sequence[LegSeen]
 ) -> tuple[Judged, tuple[WaiverAnswer, ...], list[str]]:
-    """The condition, what became of each waiver over all legs, and warnings of those that end soon.
+    """The condition, the state of each waiver over all legs, and warnings of those that end soon.
 
-    Whether one is unused only a leg can say that was run whole.
+    Only a complete run of a leg shows that a waiver is unused.
     """
     answers = tuple(_answer(scope, waiver, seen) for waiver in scope.waivers.entries)
     reasons = [reason for answer in answers for reason in _reasons(scope, answer)]
@@ -38,8 +38,8 @@ def judged_waivers(
         change = "mend what they cover and take them out"
         reasons.append(scope.reason(ReasonKind.WAIVERS_TOO_MANY, "all", says, change))
     states = [answer.state for answer in answers]
-    told = [f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states))]
-    says = f"{counted(len(answers), 'waiver')}" + (f": {', '.join(told)}" if told else "")
+    counts = [f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states))]
+    says = f"{counted(len(answers), 'waiver')}" + (f": {', '.join(counts)}" if counts else "")
     lacks = scope.lacking(leg.rule for leg in seen)
     judged = Judged.of("waivers", f"waivers hold at {scope.as_of}", says, reasons, lacks=lacks)
     return judged, answers, list(_warnings(scope))
@@ -67,13 +67,13 @@ def _answer(scope: Scope, waiver: Waiver, seen: Sequence[LegSeen]) -> WaiverAnsw
 
 
 def _could_use(waiver: Waiver, leg: LegSeen) -> bool:
-    """Whether that leg ran all of the waiver's cassettes, and so would have used it."""
+    """Whether the leg ran all of the waiver's cassettes, so that it could have used it."""
     record = leg.run.record
     ran = [name for name in record.finished if _meant(waiver, name)]
     not_run = {*record.missing, *record.skipped, *record.problems}
     if any(_meant(waiver, name) for name in not_run):
         return False
-    # One that means no cassette at all is unused wherever it could have been used.
+    # A waiver without any cassette is unused.
     return bool(ran) or not any(_meant(waiver, name) for name in record.planned)
 
 

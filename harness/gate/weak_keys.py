@@ -1,9 +1,8 @@
-"""Public keys that are none: for these, anybody can make signatures that fit.
+"""Weak public keys, the curve's points of low order: anybody can make valid signatures for them.
 
-They are the points of low order of the curve. One of them is all zeros, which looks like a
-place kept free for a key; whoever finds it in the gates can sign as that signer without any key.
+One of them is all zeros, which looks like a placeholder for a key.
 
-Source: RFC 8032 (Ed25519), of whose checks libraries leave this one to their callers.
+Source: RFC 8032 (Ed25519); libraries leave this check to their callers.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ _LOW_ORDER: Final = frozenset(
         "ee" + "ff" * 30 + "7f",
     }
 )
-"""The points of order 1, 2, 4 and 8 without their sign, in every spelling that is read."""
+"""The points of order 1, 2, 4 and 8 without their sign, in every encoding."""
 
 
 def is_weak_key(key: str) -> bool:
-    """Whether the key, 64 hex digits, proves nothing about who signed."""
+    """Whether a key, 64 hex digits, has low order."""
     raw = bytearray.fromhex(key)
     raw[-1] &= 0x7F
     return raw.hex() in _LOW_ORDER

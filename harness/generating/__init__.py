@@ -1,1 +1,1 @@
-"""A generated run from its first block to its last finding made small, and what it shows."""
+"""A generated run, from its first block to its last shrunk finding, and its report."""

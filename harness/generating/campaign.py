@@ -1,8 +1,8 @@
-"""`Campaign`: a generated run from its first block to its last finding made small.
+"""`Campaign`: a generated run, from its first block to its last shrunk finding.
 
-Three stages: blocks are drawn, run and compared; each finding is run again, by itself and in a
-fresh worker; those that came again are shrunk. Whatever is found is in a file at once and in the
-journal after its block, so that a run that is stopped anywhere resumes with nothing lost.
+It has three stages: draw and run blocks; run each finding again, by itself and in a fresh worker;
+shrink those that came again. A finding is in a file at once, and in the journal after its block, so
+that an interrupted run can resume.
 """
 
 from __future__ import annotations
@@ -32,45 +32,44 @@ from harness.scenarios.generation import (
 from harness.scenarios.generation_journal import GenerationJournal
 from harness.scenarios.judging import Judging
 from harness.scenarios.smaller import ShrinkTask, Smaller, run_shrink
+from harness.timeline.words import cut
 from harness.wording import counted
 
-__all__ = ["Campaign", "CampaignProgress", "CampaignSetup", "cut", "first_line"]
+__all__ = ["SHOWN", "Campaign", "CampaignProgress", "CampaignSetup", "first_line"]
 
-_SHOWN: Final = 200
+SHOWN: Final = 200
+"""Characters of a line that reports show."""
 
 
 class CampaignProgress(Protocol):
-    """Shows how far a campaign is."""
+    """Shows the progress of a campaign."""
 
     def update(self) -> None:
-        """A block is finished, or nothing has finished for a second."""
-        ...
+        """Show the current state: a block is finished, or a second has passed."""
 
     def say(self, words: str, style: str = "") -> None:
         """Show a line of its own."""
-        ...
 
     def stage(self, words: str) -> None:
-        """Another stage than drawing begins."""
-        ...
+        """Name a stage other than drawing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignSetup:
-    """How a plan is to be carried out."""
+    """How to carry out a plan."""
 
     workers: Workers
     jobs: int
     folder: Path
-    """Where findings are kept."""
+    """The folder of findings."""
     now: Callable[[], float]
     """A clock, in seconds."""
     time_s: float | None = None
-    """Seconds of drawing after which no block is begun; `None`: the plan says how many examples."""
+    """Seconds of drawing after which no block begins; `None`: the plan has a number of examples."""
     shrink_s: float = 60.0
-    """Seconds for shrinking one finding; 0: none is shrunk."""
+    """Seconds for shrinking one finding; 0 shrinks none."""
     run: Callable[[BlockTask], BlockDone] = run_block
-    """What works on a block: module-level, as workers find it by name."""
+    """Runs a block; a module-level function, which workers find by name."""
 
 
 class Campaign:
@@ -83,39 +82,39 @@ class Campaign:
         journal: GenerationJournal,
         known: Mapping[str, KnownFinding],
     ) -> None:
-        """Begin, or resume, what `journal` holds; `known` findings are counted and muted."""
+        """Begin a run, or resume that of `journal`; `known` findings are only counted."""
         self.plan = plan
         self.setup = setup
         self.known = known
         self.generation = journal.generation
         self.finished = False
-        """Whether every stage came to its end."""
+        """Whether every stage is finished."""
         self._journal = journal
         self._begun = setup.now() - journal.elapsed_s
 
     @property
     def share(self) -> float:
-        """The part of the drawing that is done, from 0 to 1."""
+        """The finished part of the drawing, from 0 to 1."""
         time_s, examples = self.setup.time_s, self.plan.examples
         done = self.elapsed_s / time_s if time_s else self.generation.examples / (examples or 1)
         return min(done, 1.0)
 
     @property
     def elapsed_s(self) -> float:
-        """Seconds since it was begun, pauses left out."""
+        """Seconds since the run began, without pauses."""
         return self.setup.now() - self._begun
 
     def file_of(self, fingerprint: str) -> Path:
-        """Where a finding is kept."""
+        """The file of a finding."""
         found = self._found(self.generation.findings[fingerprint])
         return self.setup.folder / f"{found_name(found)}.yaml"
 
     def run(self, progress: CampaignProgress) -> None:
-        """Go through all stages.
+        """Run all stages.
 
         Raises:
             UsageError: a finding cannot be written.
-            KeyboardInterrupt: the user's; all that was found is kept.
+            KeyboardInterrupt: from the user; the findings are kept.
         """
         for fingerprint, finding in self.generation.findings.items():
             if not self.file_of(fingerprint).exists():
@@ -225,7 +224,7 @@ class Campaign:
         )
 
     def _findings(self) -> Iterator[Finding]:
-        """Those that a process survives, in order of their blocks."""
+        """The findings that do not kill a process, in order of their blocks."""
         found = sorted(self.generation.findings.values(), key=lambda each: each.block)
         return (each for each in found if each.fingerprint != WORKER_DIED)
 
@@ -236,7 +235,7 @@ class Campaign:
         write_found(self.setup.folder, self._found(finding, smaller))
 
     def _found(self, finding: Finding, smaller: Smaller | None = None) -> FoundCassette:
-        """A finding as it is kept: as it was drawn, or `smaller`."""
+        """A finding as it is stored: as drawn, or `smaller`."""
         document = None if smaller is None else smaller.document
         result = None if smaller is None else smaller.result
         return FoundCassette(
@@ -257,7 +256,7 @@ class Campaign:
         )
 
     def says(self, fingerprint: str, result: CaseResult | None = None) -> str:
-        """A finding, described in lines."""
+        """A description of a finding, in lines."""
         outcome = self.generation.outcomes.get(fingerprint)
         judged = result or self.generation.result_of(fingerprint)
         lines = explain(judged, self.plan.control, self.plan.candidate)
@@ -267,10 +266,5 @@ class Campaign:
 
 
 def first_line(text: str) -> str:
-    """The first line of a text, cut where it is long."""
-    return cut((text.splitlines() or [""])[0])
-
-
-def cut(line: str) -> str:
-    """A line of at most 200 characters."""
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+    """The first line of a text, of at most 200 characters."""
+    return cut((text.splitlines() or [""])[0], SHOWN)

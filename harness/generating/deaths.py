@@ -1,4 +1,4 @@
-"""A block whose worker died twice: which of its scenarios kills, and what the others come to."""
+"""Finds the scenario that kills the worker of a block, and the results of the others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["narrowed"]
 
 
 def narrowed(task: BlockTask, run: Callable[[BlockTask], BlockDone], workers: Workers) -> BlockDone:
-    """Run each scenario of a block by itself, in a fresh worker; one that kills it is a finding."""
+    """Run each scenario of a block in a fresh worker; one that kills its worker is a finding."""
     parts: dict[int, BlockDone] = {}
     stopped: dict[int, str] = {}
     for index in range(task.examples):
@@ -62,7 +62,7 @@ def _alone(
 
 
 def _together(task: BlockTask, parts: list[BlockDone]) -> BlockDone:
-    """One block of its parts, each of which drew all examples and ran one."""
+    """Add up the parts of a block, each of which drew all examples and ran one."""
     first = parts[0]
     whole = BlockDone(
         number=task.number,

@@ -1,4 +1,4 @@
-"""What a generated run shows: progress on standard error, its summary, and the same as JSON."""
+"""Reports on a generated run: progress on standard error, the summary, and JSON."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from rich.console import Console
 from rich.markup import escape
 
 from harness.canonical import printable
-from harness.generating.campaign import Campaign, cut
+from harness.generating.campaign import SHOWN, Campaign
 from harness.parity.verdict import CaseVerdict
 from harness.progress import ProgressLine, so_far
 from harness.report.model import ExitCode
 from harness.scenarios.generation import WORKER_DIED, upper_bound
 from harness.scenarios.trial import UNDECIDED
 from harness.screen import Screen
+from harness.timeline.words import cut
+from harness.wording import counted
 from services.redaction import redacted_value
 from services.wire import Json, JsonObject
 
@@ -32,12 +34,12 @@ __all__ = [
 ]
 
 FORMAT: Final = 1
-"""Version of the JSON document; goes up when a key changes its meaning or goes away."""
+"""Version of the JSON document; it rises when a key changes its meaning or goes away."""
 _RAREST: Final = 20
 
 
 class Verdict(StrEnum):
-    """What a generated run came to."""
+    """The verdict on a generated run."""
 
     NOTHING = "nothing found"
     FINDINGS = "findings"
@@ -48,7 +50,7 @@ _STYLE: Final = {Verdict.NOTHING: "green", Verdict.FINDINGS: "red", Verdict.UNDE
 
 
 def verdict_of(campaign: Campaign) -> Verdict:
-    """Findings if anything diverges, known or new; else undecided if anything is."""
+    """Findings if any finding, known or new, diverges; else undecided if anything is."""
     generation = campaign.generation
     verdicts = {generation.result_of(name).verdict for name in generation.findings}
     for name in known_again(campaign):
@@ -63,13 +65,13 @@ def verdict_of(campaign: Campaign) -> Verdict:
 
 
 def known_again(campaign: Campaign) -> dict[str, int]:
-    """Findings of earlier runs that came up in this one, and how often."""
+    """Findings of earlier runs that occurred in this one, and how often."""
     seen = campaign.generation.seen
     return {name: seen[name] for name in sorted(campaign.known) if seen[name]}
 
 
 def generation_exit(campaign: Campaign, *, interrupted: bool) -> ExitCode:
-    """The exit code of the process."""
+    """The exit code of the command."""
     if interrupted:
         return ExitCode.INTERRUPTED
     return {
@@ -80,7 +82,7 @@ def generation_exit(campaign: Campaign, *, interrupted: bool) -> ExitCode:
 
 
 class GenerationProgress(ProgressLine):
-    """Shows how far a campaign is. Use as a context manager."""
+    """Shows the progress of a campaign. Use as a context manager."""
 
     def __init__(self, campaign: Campaign, stream: TextIO) -> None:
         super().__init__(stream, campaign.setup.now)
@@ -99,7 +101,7 @@ class GenerationProgress(ProgressLine):
 def show_generation(
     campaign: Campaign, stream: TextIO, *, repeat: Sequence[str], interrupted: bool
 ) -> None:
-    """Write the summary. `repeat` is the command line that draws the same examples again."""
+    """Print the summary. `repeat` is the command line that draws the same examples."""
     console = Screen(stream)
     plan, generation = campaign.plan, campaign.generation
     profile = plan.drawn_from
@@ -141,7 +143,7 @@ def generation_json(
     interrupted: bool,
     measured: Mapping[str, Json] | None = None,
 ) -> str:
-    """The summary as JSON text; `measured` says of what and when (`harness.gate.facts`)."""
+    """The summary as JSON text; `measured` are facts about the machine (`harness.gate.facts`)."""
     plan, generation = campaign.plan, campaign.generation
     found: list[JsonObject] = []
     for name, finding in generation.findings.items():
@@ -193,12 +195,12 @@ def _progress(campaign: Campaign) -> str:
     rate = generation.examples / campaign.elapsed_s if campaign.elapsed_s > 0 else 0.0
     blocks = len(generation.blocks)
     words = [
-        f"{generation.examples} examples in {blocks} block{'' if blocks == 1 else 's'}"
+        f"{generation.examples} examples in {counted(blocks, 'block')}"
         + (f" ({generation.repeated} repeats)" if generation.repeated else ""),
         f"{rate:.1f}/s",
         *([f"{generation.over_bytes} over bytes too"] if generation.over_bytes else []),
         f"{len(generation.reached)} kinds of events seen",
-        f"{len(generation.findings)} finding{'' if len(generation.findings) == 1 else 's'}",
+        counted(len(generation.findings), "finding"),
     ]
     known = len(known_again(campaign))
     return ", ".join([*words, f"{known} known"] if known else words)
@@ -230,7 +232,7 @@ def _show_finding(campaign: Campaign, name: str, console: Console) -> None:
         style="red" if decided else "yellow",
     )
     for line in campaign.says(name).splitlines()[:3]:
-        console.print(f"  {escape(printable(cut(line)))}")
+        console.print(f"  {escape(cut(line, SHOWN))}")
     file = campaign.file_of(name)
     shrunk = generation.shrunk.get(name)
     console.print(f"  file: {escape(str(file))}" + (f" ({escape(shrunk.words)})" if shrunk else ""))
@@ -241,7 +243,7 @@ def _show_finding(campaign: Campaign, name: str, console: Console) -> None:
 
 
 def _bound(campaign: Campaign, *, interrupted: bool) -> JsonObject | None:
-    """What a sample says of the rate of divergence; a search says nothing, nor does half a run."""
+    """The bound on the rate of divergence; `None` for a search or an incomplete run."""
     plan, generation = campaign.plan, campaign.generation
     if plan.way != "sample" or interrupted or verdict_of(campaign) is not Verdict.NOTHING:
         return None

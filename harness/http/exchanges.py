@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from services.model.accessors import function_calls
+from services.model.parts import function_calls
 from services.model.replay.steps import StepMethod
 from services.wire import Json, JsonObject
 

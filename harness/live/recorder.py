@@ -1,4 +1,4 @@
-"""`Recorder`: looks on while the headless agent runs, and makes a cassette of what it saw."""
+"""`Recorder`: observes a run of the headless agent and writes a cassette of it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["Recorded", "Recorder"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """A cassette that was written, and what people should know of it."""
+    """A cassette that was written, with remarks for the user."""
 
     file: Path
     requests: Path
@@ -68,7 +68,7 @@ class _Seen:
 
 
 class Recorder:
-    """Records one run of the headless agent; hand it over as the run's witness.
+    """Records one run of the headless agent, as the run's witness.
 
     Args:
         file: The cassette that `write` makes. Its name is that of its folder and its own.
@@ -76,7 +76,7 @@ class Recorder:
         variables: The environment, whose secrets are kept out.
         clock: Says when this was.
         with_files: Whether the workspace's files are part of it.
-        note: One line for people.
+        note: One line about the cassette.
     """
 
     def __init__(
@@ -141,7 +141,7 @@ class Recorder:
         Nothing is kept of a run in which the API answered nothing: see `nothing`.
 
         Args:
-            interrupted: Whether somebody ended the run before its own end.
+            interrupted: Whether the user ended the run.
 
         Raises:
             UsageError: a file cannot be written, what was recorded is no cassette, or a secret is
@@ -268,7 +268,7 @@ def _resumed(file: Path | None) -> JsonObject | None:
         raise FatalInputError(f"{file}: cannot be read: {error.strerror}") from error
     records: list[Json] = []
     for line in text.split("\n"):
-        # A line that was cut off says nothing to whoever resumes either.
+        # A runtime that resumes the session ignores a truncated line, too.
         with suppress(ValueError):
             record = json.loads(line)
             if isinstance(record, dict):

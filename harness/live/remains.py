@@ -1,4 +1,4 @@
-"""Whether a secret is left in what is about to be written, in pieces or where no mask may go.
+"""Finds a secret that is left in a document: in pieces, or where no mask may go.
 
 Masks cover a secret in one text and in the texts of one stream. This looks at what they cannot
 cover: pieces that lie in a thought and in the answer after it, in two answers, in a call and in its

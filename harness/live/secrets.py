@@ -37,7 +37,7 @@ _HARMLESS: Final = re.compile(r"(?i).*\.(example|sample|template|py|ts|js|md|go|
 
 
 def is_secret_file(name: str) -> bool:
-    """Whether a file is one in which people keep keys, going by its name."""
+    """Whether a file usually holds keys, by its name."""
     plain = PurePosixPath(name).name
     return bool(_SECRET_FILES.fullmatch(plain)) and not _HARMLESS.fullmatch(plain)
 

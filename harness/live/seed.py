@@ -1,7 +1,6 @@
 """The files that a run begins with, read before it does anything.
 
-Left out: version control, installed packages and caches, links, and files in which people keep
-keys.
+Left out: version control, installed packages and caches, links, and files that usually hold keys.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _OF_HOME: Final = (
 """What of a home plays a part in runs, but for settings, which a cassette has elsewhere."""
 
 _SIGNS_IN: Final = re.compile(rb"(?m)^[\s-]*(auth|headers|env)[ \t]*:")
-"""Keys of an agent's definition under which people write credentials."""
+"""Keys of an agent's definition that usually hold credentials."""
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ _NOT_THERE: Final = object()
 def session_settings(document: JsonObject) -> tuple[JsonObject, list[str]]:
     """Translate `document`; also returns the keys that a cassette has no place for.
 
-    The tool that asks people is excluded, as it is in a run without any.
+    Excludes the tool `ask_user`, as every headless run does.
     """
     settings: JsonObject = {}
     lost: list[str] = []

@@ -1,4 +1,4 @@
-"""What a model was asked and what it answered, as it came.
+"""Records the requests to a model and its responses, as they arrive.
 
 Source: the cassette format, "Model steps".
 """
@@ -24,7 +24,7 @@ from services.wire import Json, JsonObject
 __all__ = ["Tape", "TapedStep", "TapingContentGenerator", "error_document"]
 
 _NOT_KEPT: Final = frozenset({"sdkHttpResponse"})
-"""Of a response: HTTP headers, which are nobody's business."""
+"""Keys of a response that are left out: HTTP headers."""
 
 _KEY_REFUSED: Final = frozenset({401, 403})
 _BAD_KEY: Final = "API_KEY_INVALID"
@@ -45,7 +45,7 @@ class TapedStep:
     connected: bool = False
     """Whether a stream has begun."""
     interrupted: bool = False
-    """Whether whoever asked stopped waiting for the rest."""
+    """Whether the caller stopped waiting for the rest."""
 
     def document(self) -> JsonObject:
         """The step as a cassette has it."""
@@ -223,7 +223,7 @@ def _api_error(error: ApiError) -> JsonObject:
 
 
 def _kept(response: JsonObject) -> JsonObject:
-    """A copy, because whoever asked gives calls their ids in place."""
+    """A copy: the caller adds the ids of calls in place."""
     copy: Json = copy_json({key: response[key] for key in response if key not in _NOT_KEPT})
     kept: JsonObject = copy
     return kept

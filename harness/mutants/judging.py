@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from harness.cassette.find import CassetteFile
 from harness.detection.finding import crashed, difference
-from harness.detection.good import CorpusCase, Leg
+from harness.detection.good import Corpus, CorpusCase, Leg
 from harness.detection.playing import Seen
 from harness.errors import HarnessError
+from harness.faults.catalogue import CatalogueAt
 from harness.http.case import load_found
 from harness.mutants.forked import Gone, Raised
 from harness.mutants.result import Finding, Outcome
@@ -27,6 +29,8 @@ from harness.replay.observation import Observation
 __all__ = ["Judge", "Judged", "StoredCase"]
 
 _SHOWN = 300
+_NO_FAULTS: Final = CatalogueAt("builtins:dict")
+"""A mutant is no fault of the catalogue: calls of what faults wrap are not noted."""
 
 
 class StoredCase(CorpusCase):
@@ -40,14 +44,15 @@ class StoredCase(CorpusCase):
         Raises:
             HarnessError: it cannot be used any more.
         """
-        super().__init__(
-            load_found(file),
-            waivers,
-            name=file.name,
-            file=file.path,
+        corpus = Corpus(
+            catalogue=_NO_FAULTS,
+            files=(file,),
+            trusted=frozenset(),
+            waivers=waivers,
             kept=kept.folder,
             baselines=baselines,
         )
+        super().__init__(load_found(file), file, corpus)
         self._good = kept
 
     def run(self, runtime: str) -> Seen:

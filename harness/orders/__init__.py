@@ -1,1 +1,1 @@
-"""Completion orders: what runs side by side is made to complete in one order after another."""
+"""Completion orders: parallel work is made to complete in one order after another."""

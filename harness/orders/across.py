@@ -1,14 +1,13 @@
-"""One engine under two orders: where it did something else.
+"""Compares the runs of one engine under several orders.
 
-What is compared is what no order should change: what was asked on each thread, what came of each
-call, what is remembered and written in the end. How the parent's stream interleaves is not.
+It compares what no order may change: the requests on each thread, the results of calls, the stored
+conversation and the files. The interleaving of the parent's stream may change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from harness.experiment.shareable import compared_without_secrets
@@ -29,28 +28,28 @@ class Seen:
     """One engine's run under one order."""
 
     number: int
-    """The order's, from 0."""
+    """The number of the order, from 0."""
     observation: Observation
     trace: Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """A run that is not what the same engine did under another order."""
+    """A difference between two runs of one engine under different orders."""
 
     one: int
     other: int
     first: Divergence
-    """The first difference, `one` standing where the control usually does."""
+    """The first difference; `one` is its control."""
     shared: tuple[str, ...]
-    """What was touched in another order; empty where no thread could have seen a difference."""
+    """Shared things that were accessed in another order; empty if no thread could notice any."""
 
 
 def differing(runs: Sequence[Seen]) -> list[Difference]:
-    """Where the runs of one engine differ, at most once for each run.
+    """The differences between the runs of one engine, at most one for each run.
 
-    A run is compared with the first one in which everything shared was touched in the same order;
-    the first of each such group with the first run of all.
+    Runs that accessed everything shared in the same order form a group. A run is compared with the
+    first of its group, and the first of each group with the first run of all.
     """
     found: list[Difference] = []
     groups: list[Seen] = []
@@ -70,17 +69,11 @@ def differing(runs: Sequence[Seen]) -> list[Difference]:
 
 def _first_difference(one: Observation, other: Observation) -> Divergence | None:
     """The first difference, without secrets."""
-    result = compared_without_secrets(
-        lambda these, those: CaseResult(
-            cassette=one.name, divergences=tuple(islice(_between(these[0], those[0]), 1))
-        ),
-        [one],
-        [other],
-    )
+
+    def compared(these: Sequence[Observation], those: Sequence[Observation]) -> CaseResult:
+        every = compare_observations(these[0], those[0]).divergences
+        found = [each for each in every if each.channel not in _TIMING]
+        return CaseResult(cassette=one.name, divergences=tuple(found[:1]))
+
+    result = compared_without_secrets(compared, [one], [other])
     return next(iter(result.divergences), None)
-
-
-def _between(one: Observation, other: Observation) -> Iterator[Divergence]:
-    for found in compare_observations(one, other).divergences:
-        if found.channel not in _TIMING:
-            yield found

@@ -1,19 +1,22 @@
-"""`Barrier`: holds back model answers and ended tool calls until their turn has come.
+"""`Barrier`: holds model answers and ended tool calls until it is their turn.
 
-Whatever is ready waits. When nothing else can happen (the virtual loop knows that for certain) and
-no answer is on its way any more, one place is let go and everything that follows from it happens,
-up to the next wait. So an order that cannot be had is never waited for: it shows in what went.
+Everything that is ready waits. When nothing else can happen, which the virtual loop knows for
+certain, and no answer is on its way, the barrier releases one place. Its consequences follow, up to
+the next wait. An impossible order therefore does not block the run: it shows in what was released.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
-from typing import Final
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from typing import Final, TypeVar
 
+from harness.canonical import canonical, sha256_hex
 from harness.cassette.format import Cassette
-from harness.orders.held_model import HeldModel, ModelClock
+from harness.orders.model_clock import ModelClock
 from harness.orders.order import Order, Schedule
 from harness.orders.places import Kind, Place, path_of, path_text
 from harness.orders.shared import ANSWERS, CLIENT, MODE, MODEL, SCRIPT, Touches, Trace
@@ -22,29 +25,33 @@ from services.abort import AbortSignal
 from services.bundle import Services
 from services.clock import VirtualClock
 from services.message_bus import ToolCallsUpdate
-from services.model.generator import LlmRole, ModelRequest
-from services.model.replay.generator import ObservedRequest
+from services.model.errors import ModelError
+from services.model.generator import ChunkStream, EmbedRequest, LlmRole, ModelRequest
+from services.model.replay.generator import ObservedRequest, ReplayNote
 from services.scheduler.execution import Ending, RunCall
 from services.scheduler.states import ToolCall
 from services.state import ApprovalModeChanged, CoreEvent, ModelChanged
 from services.threads import ThreadPaths, executing_call
 from services.tools.registry import ToolRegistry
+from services.wire import JsonObject
 
 __all__ = ["PATIENCE_MS", "Barrier"]
 
+T = TypeVar("T")
+
 PATIENCE_MS: Final = 10_000
-"""How long, in virtual time, a choice is put off for an answer that is on its way."""
+"""How long, in virtual time, a choice waits for an answer that is on its way."""
 
 _TURNS: Final = frozenset({LlmRole.MAIN, LlmRole.SUBAGENT})
 
 
 class Barrier:
-    """Imposes one order on one run: what stands between the run and its model and tools."""
+    """Imposes one order on one run: it stands between the run and its model and tools."""
 
     def __init__(self, order: Order | None = None, *, tools: bool = True) -> None:
-        """Impose `order`, or else the default one.
+        """Impose `order`, or the default order.
 
-        Without `tools` model answers alone are held, as for an engine with tools of its own.
+        Without `tools` it holds only model answers, as for an engine with tools of its own.
         """
         self.schedule = Schedule(order or Order())
         self._tools = tools
@@ -62,14 +69,14 @@ class Barrier:
 
     @property
     def trace(self) -> Trace:
-        """What the run's threads shared, and in which order they touched it."""
+        """What the run's threads shared, and in which order they accessed it."""
         self.touches.whole(SCRIPT, dict(self._answers))
         if self._meanwhile:
             self.touches.whole(CLIENT, self.schedule.went)
         return self.touches.trace
 
     def model(self, source: ModelSource) -> ModelSource:
-        """`source`, its answers held back."""
+        """A source of models whose answers the barrier holds."""
 
         def held(
             cassette: Cassette,
@@ -82,17 +89,17 @@ class Barrier:
             self._addressed = frozenset(step.thread for step in cassette.steps)
             clock.before_waking = self._let_go
             inner = source(cassette, self._clock, on_request, on_chunk)
-            return HeldModel(inner, self)
+            return _HeldModel(inner, self)
 
         return held
 
     @property
     def around_tools(self) -> Callable[[RunCall], RunCall] | None:
-        """What holds a call's end back."""
+        """Wraps the run of a call so that its end is held."""
         return self._around if self._tools else None
 
     def watch(self, services: Services) -> None:
-        """Learn on whose behalf things happen, and see what is shared."""
+        """Subscribe to what the run's threads share."""
         self._paths = services.subagents.threads
         self.touches.root = str(services.workspace.root)
         services.events.subscribe(self._core_event)
@@ -103,7 +110,7 @@ class Barrier:
             )
 
     def asked(self, request: ModelRequest) -> Place:
-        """The place of the answer to a request that is being made."""
+        """The place of the answer to a request that the run is making."""
         thread = request.thread
         if self._tools and request.role not in _TURNS and (call := executing_call()) is not None:
             thread = self._paths.of_call(call)
@@ -113,13 +120,13 @@ class Barrier:
         return place
 
     def answered(self, place: Place, answer: str) -> None:
-        """What came to a place; the script decides that by order where it names no thread."""
+        """Record the answer at a place, if the order decided which step answers."""
         addressed = not place.path or path_text(place.path) in self._addressed
         if place.role or not addressed:
             self._answers[str(place)] = answer
 
     def failed(self, place: Place) -> None:
-        """The model failed there: which models can be used may have changed."""
+        """Record a failure of the model: the available models may have changed."""
         self.touches.write(MODEL, str(place))
 
     @property
@@ -139,7 +146,7 @@ class Barrier:
             self._held.pop(place, None)
 
     def _let_go(self) -> bool:
-        """Let one go, nothing else being left to happen; False when time may pass."""
+        """Release one place, since nothing else can happen; false when time may pass."""
         waiting = {place: turn for place, turn in self._held.items() if not turn.done()}
         if not waiting or self._worth_waiting():
             return False
@@ -148,7 +155,7 @@ class Barrier:
         return True
 
     def _worth_waiting(self) -> bool:
-        """Whether an answer is on its way that will be here soon: it is to be chosen from, too."""
+        """Whether an answer will arrive soon enough to be among the choices."""
         assert self._clock is not None
         due = self._clock.next_due_ms
         if due is None:
@@ -191,13 +198,95 @@ class Barrier:
                 self.touches.write(ANSWERS, self._paths.of_call(call.call_id))
 
     def _look_at_calls(self, update: ToolCallsUpdate, tools: ToolRegistry) -> None:
-        """Of calls that an engine runs by itself it is known which tool's they are."""
+        """Record the tools of calls that an engine runs by itself."""
         for call in update.calls:
             tool = tools.get(call.name)
             if call.status != "executing" or tool is None or call.call_id in self._begun:
                 continue
             self._begun.add(call.call_id)
             self.touches.tool(tool, None, self._paths.of_call(call.call_id))
+
+
+class _HeldModel:
+    """Answers as `inner` does, each answer at its turn. Embeddings are not held."""
+
+    def __init__(self, inner: ReplayedModel, barrier: Barrier) -> None:
+        self._inner = inner
+        self._barrier = barrier
+
+    @property
+    def notes(self) -> Sequence[ReplayNote]:
+        """Requests that found no step."""
+        return self._inner.notes
+
+    def unused_steps(self) -> list[int]:
+        """Indices of the steps that no request used."""
+        return self._inner.unused_steps()
+
+    async def generate_content(self, request: ModelRequest) -> JsonObject:
+        """One response."""
+        return await self._value(request, self._inner.generate_content)
+
+    async def count_tokens(self, request: ModelRequest) -> JsonObject:
+        """A number of tokens."""
+        return await self._value(request, self._inner.count_tokens)
+
+    async def embed_content(self, request: EmbedRequest) -> JsonObject:
+        """Embeddings."""
+        return await self._inner.embed_content(request)
+
+    async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
+        """A stream of chunks."""
+        place = self._barrier.asked(request)
+        stream = await self._held(place, request, self._inner.generate_content_stream)
+        return self._chunks(place, stream, request.signal)
+
+    async def _value(
+        self, request: ModelRequest, ask: Callable[[ModelRequest], Awaitable[JsonObject]]
+    ) -> JsonObject:
+        place = self._barrier.asked(request)
+        value = await self._held(place, request, ask)
+        self._barrier.answered(place, sha256_hex(canonical(value)))
+        return value
+
+    async def _held(
+        self, place: Place, request: ModelRequest, ask: Callable[[ModelRequest], Awaitable[T]]
+    ) -> T:
+        """The answer or the error of `ask`, at its turn.
+
+        Raises:
+            AbortError: the request was aborted before that.
+        """
+        try:
+            answer = await ask(request)
+        except ModelError as failure:
+            await self._turn(place, request.signal)
+            self._barrier.failed(place)
+            self._barrier.answered(place, str(failure))
+            raise
+        await self._turn(place, request.signal)
+        return answer
+
+    async def _turn(self, place: Place, signal: AbortSignal) -> None:
+        await self._barrier.hold(place, signal)
+        signal.raise_if_aborted()
+
+    async def _chunks(
+        self, place: Place, stream: ChunkStream, signal: AbortSignal
+    ) -> AsyncGenerator[JsonObject, None]:
+        number = 0
+        async with aclosing(stream):
+            try:
+                async for chunk in stream:
+                    if not number:
+                        self._barrier.answered(place, sha256_hex(canonical(chunk)))
+                    elif self._barrier.chunks:
+                        await self._barrier.hold(replace(place, kind="chunk", chunk=number), signal)
+                    number += 1
+                    yield chunk
+            except ModelError:
+                self._barrier.failed(place)
+                raise
 
 
 def _open(turn: asyncio.Future[None]) -> None:

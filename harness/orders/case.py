@@ -1,4 +1,4 @@
-"""One cassette under one order after the other: the unit of work that a worker is given."""
+"""Runs one cassette under one order after the other: a worker's unit of work."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ __all__ = ["OrdersTask", "RunUnder", "explore", "run_under"]
 logger = logging.getLogger(__name__)
 
 RunUnder = Callable[[LoadedCassette, str, Barrier], Observation]
-"""One run of a cassette in the runtime of that name, with a barrier between."""
+"""Runs a cassette in the runtime of that name, with a barrier."""
 
 _OWN_TOOLS = "upstream"
-"""The runtime whose calls run where no barrier can hold them."""
+"""The runtime whose tool calls no barrier can hold."""
 
 
 def run_under(cassette: LoadedCassette, runtime: str, barrier: Barrier) -> Observation:
-    """Run a cassette with `barrier` between it and its model and tools."""
+    """Run a cassette with `barrier` between the run and its model and tools."""
     if isinstance(cassette, HttpCase):
         return run_cassette(cassette.cassette, runtime, model=cassette.model, between=barrier)
     assert isinstance(cassette, Cassette)
@@ -47,31 +47,32 @@ def run_under(cassette: LoadedCassette, runtime: str, barrier: Barrier) -> Obser
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrdersTask(CassetteTask):
-    """One cassette whose completion orders are to be tried."""
+    """One cassette whose completion orders a worker tries."""
 
     control: str
     candidate: str
     most: int
-    """Orders at the most."""
+    """The most orders to try."""
     waivers: Waivers
     only: tuple[Place, ...] = ()
-    """Try this order alone, where one is given."""
+    """If given, the only order to try."""
     run: RunUnder = run_under
 
 
 def explore(task: OrdersTask) -> OrdersResult | LoadProblem:
-    """Try the orders of one cassette; never raises for what one case can do."""
-
-    def tried(cassette: LoadedCassette) -> OrdersResult:
-        return _Exploration(task, cassette).result()
-
-    return guarded(task, tried, partial(OrdersResult.undecided, task.name))
+    """Try the orders of one cassette; errors of the case become its result."""
+    return guarded(
+        task,
+        lambda cassette: _Exploration(task, cassette).result(),
+        partial(OrdersResult.undecided, task.name),
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """A cassette under an order that it was not written for: which steps are left over depends on
-    that, and only whether the sides agree in it says anything.
+    """The name and the unused steps of a cassette, under an order that it was not written for.
+
+    Any steps may be unused, as long as both sides agree.
     """
 
     name: str
@@ -90,7 +91,7 @@ class _Exploration:
         self._seen: tuple[list[Seen], list[Seen]] = ([], [])
 
     def result(self) -> OrdersResult:
-        """Try the orders of answers and calls; where they are few, those of chunks, too."""
+        """Try the orders of answers and calls, and of chunks, too, if the others are few."""
         task = self._task
         if task.only:
             fine = any(place.kind == "chunk" for place in task.only)
@@ -111,7 +112,7 @@ class _Exploration:
         task = self._task
         names = (task.control, task.candidate)
         found = [
-            Finding.of(name, difference)
+            Finding(runtime=name, difference=difference)
             for name, seen in zip(names, self._seen, strict=True)
             for difference in differing(seen)
         ]
@@ -124,13 +125,13 @@ class _Exploration:
         )
 
     def _parts_of_streams(self) -> bool:
-        """Whether chunks could make a difference: several threads, and streams of several."""
+        """Whether the order of chunks can matter: several orders, and streams of several chunks."""
         if len(self._runs) < 2 or not isinstance(self._cassette, Cassette):
             return False
         return any(len(step.chunks) > 1 for step in self._cassette.steps)
 
     def _try(self, order: Order, preemptions: int) -> Sequence[Choice] | None:
-        """Both engines in one order; returns what the control could have done otherwise."""
+        """Run both engines in one order; returns the choices of the control."""
         case_begins()
         control = self._run(self._task.control, order, 0)
         went = control.schedule.went
@@ -142,7 +143,7 @@ class _Exploration:
             [controls],
             [candidates],
         )
-        # Runs at parity are not described, and there are many of them.
+        # Without timelines: there are many runs, and reports do not show them.
         result = replace(settle([judged], self._task.waivers)[0][0], timelines="")
         left = control.schedule.missed
         self._runs.append(

@@ -1,7 +1,7 @@
-"""Which orders are tried: all of them where they are few, else those with few preemptions first.
+"""Chooses the orders to try: all if they are few, else those with few preemptions first.
 
-Stateless search, as in systematic concurrency testing: a run of the control under an order shows
-what else was ready at each choice; each of those is the beginning of another order. Source:
+It is a stateless search, as in systematic concurrency testing: the control's run under an order
+shows what else was ready at each choice, and each alternative begins another order. Source:
 Musuvathi et al., "Finding and Reproducing Heisenbugs in Concurrent Programs", OSDI 2008 (CHESS),
 and Emmi, Qadeer, Rakamarić, "Delay-Bounded Scheduling", POPL 2011.
 """
@@ -23,14 +23,14 @@ _Entry = tuple[int, int, int, tuple[Place, ...]]
 
 @dataclass(slots=True)
 class Explorer:
-    """Says which order comes next; takes after each what could have gone otherwise."""
+    """Yields orders to run, and adds the alternatives that each run shows."""
 
     most: int
-    """How many orders at the most."""
+    """The most orders to try."""
     chunks: bool = False
     """Whether chunks after the first are places of their own."""
     begin: tuple[Place, ...] = ()
-    """What goes first in every order."""
+    """The places with which every order begins."""
     tried: int = 0
     _left: list[_Entry] = field(init=False)
     _numbers: Iterator[int] = field(default_factory=lambda: count(1))
@@ -44,10 +44,9 @@ class Explorer:
         return not self._left
 
     def orders(self, run: Callable[[Order, int], Sequence[Choice] | None]) -> None:
-        """Give `run` one order after the other, with the number of preemptions in it.
+        """Call `run` with one order after the other and its number of preemptions.
 
-        It returns the choices of the control's run, or `None` where that left the order: what
-        would follow from it belongs to another one.
+        It returns the choices of the control's run, or `None` if that run left the order.
         """
         while self._left and self.tried < self.most:
             cost, _, _, places = heapq.heappop(self._left)
@@ -57,7 +56,7 @@ class Explorer:
                 self._branch(choices, len(places))
 
     def _branch(self, choices: Sequence[Choice], begun: int) -> None:
-        """Everything that could have gone on instead, at each choice that was not given."""
+        """Add an order for each alternative, at each choice after the `begun` given ones."""
         cost, last = 0, None
         for at, choice in enumerate(choices):
             if at >= begun and self._of_concern(choice):
@@ -71,5 +70,5 @@ class Explorer:
             last = choice.chosen.path
 
     def _of_concern(self, choice: Choice) -> bool:
-        """Whether a choice is one of this level: those of answers alone were tried before."""
+        """Whether this search branches at a choice: with chunks, only where one is ready."""
         return not self.chunks or any(place.kind == "chunk" for place in choice.ready)

@@ -1,4 +1,4 @@
-"""What exploring a case's completion orders comes to."""
+"""The results of exploring a case's completion orders."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ class OrderRun:
     """One order through both engines."""
 
     number: int
-    """From 0, the default order."""
+    """From 0, which is the default order."""
     places: tuple[str, ...]
-    """What was let go in the control, one after the other."""
+    """The places in the order in which the control's were released."""
     preemptions: int
     chunks: bool = False
-    """Whether chunks after the first were places of their own."""
+    """Whether chunks after the first were held, too."""
     result: CaseResult
     left: str | None = None
-    """Why the control could not be brought into the order that was asked for; it went `places`."""
+    """Where the control left the requested order."""
     missed: str | None = None
-    """Where the candidate did not follow the control, in words."""
+    """Where the candidate left the control's order."""
 
     @property
     def verdict(self) -> CaseVerdict:
-        """The comparison's; agreement in two different orders is none."""
+        """The comparison's verdict; parity counts only if both sides had the same order."""
         if self.missed is not None and self.result.verdict is CaseVerdict.PARITY:
             return CaseVerdict.INCONCLUSIVE
         return self.result.verdict
 
     def to_json(self) -> JsonObject:
-        """As written to the report; a case at parity says nothing more than that."""
+        """For the report; at parity without the result."""
         parity = self.verdict is CaseVerdict.PARITY
         return {
             "number": self.number,
@@ -55,25 +55,22 @@ class OrderRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One engine did something else under another order.
+    """One engine behaved differently under another order.
 
-    `order-dependent` where something shared was touched in another order before; `order-leak`
-    where nothing was, which no engine may do.
+    `order-dependent` if something shared was accessed in another order before, else `order-leak`,
+    which is a fault of the engine.
     """
 
-    kind: Literal["order-dependent", "order-leak"]
     runtime: str
     difference: Difference
 
-    @classmethod
-    def of(cls, runtime: str, difference: Difference) -> Finding:
-        """The finding that a difference is."""
-        kind: Literal["order-dependent", "order-leak"]
-        kind = "order-dependent" if difference.shared else "order-leak"
-        return cls(kind=kind, runtime=runtime, difference=difference)
+    @property
+    def kind(self) -> Literal["order-dependent", "order-leak"]:
+        """What sort of finding it is."""
+        return "order-dependent" if self.difference.shared else "order-leak"
 
     def to_json(self) -> JsonObject:
-        """As written to the report."""
+        """For the report."""
         return {
             "kind": self.kind,
             "runtime": self.runtime,
@@ -85,7 +82,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Explored(Coded):
-    """How much of a level was tried."""
+    """How many orders were tried, and whether these are all."""
 
     orders: int
     exhaustive: bool
@@ -93,7 +90,7 @@ class Explored(Coded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrdersResult:
-    """One cassette under the orders in which what runs side by side can complete."""
+    """One cassette under the orders in which its parallel work can complete."""
 
     cassette: str
     runs: tuple[OrderRun, ...] = ()
@@ -101,23 +98,23 @@ class OrdersResult:
     answers: Explored = Explored(0, False)
     """Orders of answers and calls."""
     chunks: Explored | None = None
-    """Orders of the chunks after the first, too; `None` where nothing was left to spend on them."""
+    """Orders of chunks after the first; `None` if they were not tried."""
     blockers: tuple[str, ...] = ()
-    """Why nothing could be tried."""
+    """Why no order could be tried."""
 
     @property
     def leaks(self) -> tuple[Finding, ...]:
-        """The findings that are faults."""
+        """The findings that are faults of an engine."""
         return tuple(found for found in self.findings if found.kind == "order-leak")
 
     @property
     def dependent(self) -> tuple[Finding, ...]:
-        """The findings that something shared explains."""
+        """The findings that a shared thing explains."""
         return tuple(found for found in self.findings if found.kind == "order-dependent")
 
     @property
     def unreachable(self) -> int:
-        """How many orders the control could not be brought into."""
+        """How many orders the control did not follow."""
         return sum(run.left is not None for run in self.runs)
 
     @property
@@ -127,7 +124,7 @@ class OrdersResult:
 
     @property
     def verdict(self) -> CaseVerdict:
-        """Divergent if any order is or an engine leaks order; parity only if every order is."""
+        """Divergent if an order is or an engine leaks order; parity only if every order is."""
         verdicts = {run.verdict for run in self.runs}
         if CaseVerdict.DIVERGENT in verdicts or self.leaks:
             return CaseVerdict.DIVERGENT
@@ -146,11 +143,11 @@ class OrdersResult:
 
     @classmethod
     def undecided(cls, cassette: str, reason: str) -> OrdersResult:
-        """An undecided case, and why."""
+        """A case that could not be decided."""
         return cls(cassette=cassette, blockers=(reason,))
 
     def to_json(self) -> JsonObject:
-        """As written to the report."""
+        """For the report."""
         return {
             "cassette": self.cassette,
             "verdict": self.verdict.value,

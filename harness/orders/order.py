@@ -1,10 +1,10 @@
-"""`Order`: in which order places are let go, and what was let go when.
+"""`Order`: the order in which places are released, and `Schedule`: an order imposed on a run.
 
-Where several places are ready at once one is chosen. What an order says comes first; what it says
-nothing of goes as it would without switching: whatever went on last goes on as long as it can, then
-the first by path. Going on with another while the last could go on is a *preemption*; that few of
-them show most faults is why orders are tried in the order of their number. Source: Musuvathi and
-Qadeer, "Iterative Context Bounding for Systematic Testing of Multithreaded Programs", PLDI 2007.
+Of several ready places the one that comes first in the order is chosen. Without one in the order,
+the work that went last goes on as long as it can, then the first by path. Releasing another place
+while the last work could go on is a *preemption*. Few preemptions show most faults, so orders with
+few are tried first. Source: Musuvathi and Qadeer, "Iterative Context Bounding for Systematic
+Testing of Multithreaded Programs", PLDI 2007.
 """
 
 from __future__ import annotations
@@ -19,31 +19,28 @@ __all__ = ["Choice", "Order", "Schedule", "left_at", "preempts"]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One place was let go, out of those that were ready, which are sorted."""
+    """A released place, and the ready ones among which it was chosen, sorted."""
 
     chosen: Place
     ready: tuple[Place, ...]
 
     @property
     def free(self) -> bool:
-        """Whether there was anything to choose between."""
+        """Whether several places were ready."""
         return len(self.ready) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """The places in the order in which they are to be let go; whatever is left follows by itself.
-
-    The empty order is the default one.
-    """
+    """The places with which an order begins; the default order is empty."""
 
     places: tuple[Place, ...] = ()
     chunks: bool = False
-    """Whether chunks after the first are places of their own."""
+    """Whether chunks after the first are held, too."""
 
 
 def preempts(chosen: Place, ready: Iterable[Place], last: Path | None) -> bool:
-    """Whether `chosen` goes on although something nearer to what went on last, at `last`, could."""
+    """Whether a ready place is nearer to the `last` released path than `chosen` is."""
     if last is None:
         return False
     return nearness(chosen.path, last) < max(nearness(place.path, last) for place in ready)
@@ -61,7 +58,7 @@ class Schedule:
         self._rank = {place: number for number, place in enumerate(self.order.places)}
 
     def next(self, ready: Iterable[Place]) -> Place:
-        """The one of `ready` whose turn it is; there is at least one."""
+        """The next place of `ready`, which is not empty."""
         places = sorted(ready, key=lambda place: place.sort_key)
         last = self.choices[-1].chosen.path if self.choices else ()
         unsaid = len(self._rank)
@@ -75,17 +72,17 @@ class Schedule:
 
     @property
     def went(self) -> tuple[Place, ...]:
-        """What was let go so far, in order."""
+        """The places released so far, in order."""
         return tuple(choice.chosen for choice in self.choices)
 
     @property
     def missed(self) -> str | None:
-        """Where the run left the order, in words; `None` where it followed it."""
+        """A message on where the run left the order; `None` if it followed it."""
         return left_at(self.order.places, self.went)
 
 
 def left_at(wanted: Sequence[Place], went: Sequence[Place]) -> str | None:
-    """Where `went` is no continuation of `wanted`, in words; `None` where it is one."""
+    """A message on the first place where `went` does not follow `wanted`; `None` if it does."""
     for place, instead in zip(wanted, went, strict=False):
         if place != instead:
             return f"it was the turn of {place}, and {instead} went on"

@@ -1,15 +1,15 @@
-"""`Place`: something of a run that can be held back and let go, known alike in every engine.
+"""`Place`: an answer, chunk or end of a call that can be held, named alike in every engine.
 
-A place is named by thread and call, never by an id or by when an engine got there: `0/1 answer 2`
-is the third answer that the child of the second call of the first turn gets, `0/1 call` the end of
-that call. So one order of places can be imposed on two engines.
+Thread and call name a place, not ids or times: `0/1 answer 2` is the third answer for the child of
+the second call of the first turn, `0/1 call` the end of that call. So one order of places can be
+imposed on two engines.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final, Literal
 
 from services.threads import MAIN
@@ -17,7 +17,7 @@ from services.threads import MAIN
 __all__ = ["Kind", "Path", "Place", "nearness", "path_of", "path_text"]
 
 Path = tuple[int, ...]
-"""A thread's or a call's path, turn and call by turns; empty for the main thread."""
+"""A thread's or a call's path: turn, call, turn, call, …; empty for the main thread."""
 
 Kind = Literal["answer", "chunk", "call"]
 
@@ -29,27 +29,19 @@ _TEXT: Final = re.compile(
 
 
 def path_of(thread: str) -> Path:
-    """The path that a thread's name stands for."""
+    """The path of a thread's name."""
     return () if thread == MAIN else tuple(int(number) for number in thread.split("/"))
 
 
 def path_text(path: Path) -> str:
-    """A thread's name from its path."""
+    """The thread's name of a path."""
     return "/".join(map(str, path)) if path else MAIN
 
 
 def nearness(one: Path, other: Path) -> int:
-    """How many calls two paths lead through together: the work of one child is near each other."""
-    shared = 0
-    for step, other_step in zip(_calls(one), _calls(other), strict=False):
-        if step != other_step:
-            break
-        shared += 1
-    return shared
-
-
-def _calls(path: Path) -> Iterator[tuple[int, int]]:
-    return zip(path[::2], path[1::2], strict=True)
+    """The number of leading calls that two paths share."""
+    equal = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return sum(1 for _ in equal) // 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +51,14 @@ class Place:
     path: Path
     kind: Kind
     number: int = 0
-    """Which answer of that role on the thread, or how many calls hooks made in the call's place."""
+    """The number of the answer, or how many calls hooks made in the call's place."""
     role: str = ""
-    """On whose behalf, where it is not the thread's own conversation."""
+    """The role of the request; empty for the thread's own conversation."""
     chunk: int = 0
-    """Which chunk, from 1: the first comes with the answer."""
+    """The number of the chunk, from 1; chunk 0 comes with the answer."""
 
     def __str__(self) -> str:
-        """The place in words that `parse` reads back."""
+        """The text that `parse` reads."""
         words = [path_text(self.path), *([self.role] if self.role else [])]
         if self.kind == "call":
             words += ["call", *([str(self.number)] if self.number else [])]
@@ -77,15 +69,15 @@ class Place:
 
     @property
     def sort_key(self) -> tuple[Path, int, str, int, int]:
-        """By path; what goes on comes before what begins, and calls end last."""
+        """By path; chunks come before answers, and ends of calls last."""
         return self.path, _RANK[self.kind], self.role, self.number, self.chunk
 
     @classmethod
     def parse(cls, text: str) -> Place:
-        """The place that `text` stands for.
+        """The inverse of `str`.
 
         Raises:
-            ValueError: it is not written as places are.
+            ValueError: `text` is no place.
         """
         found = _TEXT.fullmatch(text)
         if found is None:

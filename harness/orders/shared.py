@@ -1,8 +1,8 @@
-"""What the threads of a run share, and in which order they touched it.
+"""Records what the threads of a run share, and in which order they accessed it.
 
-Two orders in which every shared thing was written and read alike are the same order as far as any
-thread can tell, so each thread must do the same in both; where something was touched otherwise, a
-thread may. Source: Mazurkiewicz, "Trace Theory", 1986: independent steps commute.
+If two orders have the same reads and writes of every shared thing, no thread can notice which one
+it is in, and each must do the same in both. Source: Mazurkiewicz, "Trace Theory", 1986: independent
+steps commute.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _READING: Final = frozenset({ToolKind.READ, ToolKind.SEARCH})
 _CHANGING: Final = frozenset({ToolKind.EXECUTE, ToolKind.DELETE, ToolKind.MOVE})
 
 Trace = Mapping[str, Any]
-"""By shared thing: who wrote it, in order, and after each who read that; equal for orders between
-which no thread can notice."""
+"""Shared thing → its writers in order, each with the readers that followed; equal for orders that
+no thread can distinguish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,14 @@ class _Touch:
 
 
 class Touches:
-    """Records which thread touches what; feed it in the order in which things happen.
+    """Records the accesses of threads in the order in which they happen.
 
-    Who touches is a place in words. More is taken for a write than is one: that can hide a
-    difference's cause, never a difference.
+    `who` is the text of a place. Too many accesses count as writes: that can hide the cause of a
+    difference, never the difference.
     """
 
     def __init__(self, root: str = "") -> None:
-        """`root` is the workspace's folder, to which paths of files are shown."""
+        """`root` is the workspace's folder, to which paths of files are relative."""
         self.root = root
         self._log: list[_Touch] = []
         self._whole: dict[str, Any] = {}
@@ -75,11 +75,11 @@ class Touches:
         self._log.append(_Touch(what, who, True))
 
     def whole(self, what: str, value: Any) -> None:
-        """`what` was as `value` says in this run, which stands for all that was done with it."""
+        """Record `value` for all accesses of `what` in this run."""
         self._whole[what] = value
 
     def tool(self, tool: Tool, args: Json, who: str) -> None:
-        """A call begins to run; `args` are not known of every engine."""
+        """Record that a call begins to run; some engines do not report `args`."""
         self.read(MODE, who)
         self.read(ANSWERS, who)
         for what, writes in self._of_tool(tool, args):
@@ -107,9 +107,9 @@ class Touches:
 
     @property
     def trace(self) -> Trace:
-        """What was touched in which order, as far as that matters."""
+        """The accesses, as far as their order matters."""
         epochs: dict[str, list[tuple[str, set[str]]]] = {}
-        # A call that reads or changes the whole workspace touches every file of it.
+        # A call that reads or changes the whole workspace accesses every file of it.
         wide = any(touch.what == WORKSPACE for touch in self._log)
         for touch in self._log:
             of_file = wide and touch.what.startswith("the file ")
@@ -128,7 +128,7 @@ class Touches:
 
 
 def apart(one: Trace, other: Trace) -> tuple[str, ...]:
-    """The shared things that were touched otherwise in `other` than in `one`, sorted."""
+    """The shared things with different accesses in two runs, sorted."""
     names = {*one, *other} - {SCRIPT}
     found = [name for name in names if one.get(name) != other.get(name)]
     mine, theirs = one.get(SCRIPT, {}), other.get(SCRIPT, {})

@@ -1,4 +1,4 @@
-"""How exploring completion orders came out: as text, as JSON, as an exit code."""
+"""The results of exploring completion orders as text, as JSON, and as an exit code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rich.markup import escape
 from harness.errors import LoadProblem
 from harness.explain import explain
 from harness.orders.model import Finding, OrderRun, OrdersResult, verdict_of
-from harness.orders.places import Path, Place
+from harness.orders.places import Place
 from harness.parity.verdict import CaseVerdict
 from harness.report.model import ExitCode
 from harness.report.terminal import STYLE
@@ -29,7 +29,7 @@ from services.wire import JsonObject
 __all__ = ["Asked", "exit_code", "orders_json", "show_orders"]
 
 FORMAT: Final = 1
-"""Version of the JSON document; goes up when a key changes its meaning or goes away."""
+"""Version of the JSON document; it rises when a key changes its meaning or goes away."""
 
 _LISTED: Final = 10
 _LEGEND: Final = "T/C is call C of turn T; `answer` a model's answer there, `call` that call's end"
@@ -37,15 +37,15 @@ _LEGEND: Final = "T/C is call C of turn T; `answer` a model's answer there, `cal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What was asked for, and how far it got."""
+    """The request of the user, and whether it was finished."""
 
     control: str
     candidate: str
     most: int
     cases: int
-    """How many cassettes there are to try."""
+    """How many cassettes were to be tried."""
     files: dict[str, str]
-    """Name of a cassette to its file."""
+    """Name of a cassette → its file."""
     interrupted: bool = False
 
 
@@ -60,7 +60,7 @@ def exit_code(
 def orders_json(
     results: Sequence[OrdersResult], problems: Sequence[LoadProblem], asked: Asked
 ) -> str:
-    """Everything as one document with a final newline; without secrets."""
+    """The JSON document, without secrets, with a final newline."""
     document: JsonObject = {
         "orders": FORMAT,
         "verdict": verdict_of(results).value,
@@ -82,7 +82,7 @@ def show_orders(
     asked: Asked,
     stream: TextIO,
 ) -> None:
-    """Write what was found, then what it rests on, then the verdict."""
+    """Print the findings, then the numbers of orders and cases, then the verdict."""
     console = Screen(stream)
     bad = [result for result in results if result.verdict is not CaseVerdict.PARITY]
     for result in bad[:_LISTED]:
@@ -141,7 +141,7 @@ def _line(console: Console, text: str) -> None:
 
 
 def _show_dependent(result: OrdersResult, console: Console) -> None:
-    """One line for each set of shared things, whichever engines and orders."""
+    """Print one line for each set of shared things."""
     rows: dict[tuple[str, ...], list[Finding]] = {}
     for found in result.dependent:
         rows.setdefault(found.difference.shared, []).append(found)
@@ -181,14 +181,11 @@ def _headline(
 
 
 def _went(run: OrderRun) -> str:
-    """An order in short: what one call did without a break is named by its first and last."""
+    """A short form of an order: only the first and last of a call's successive places."""
     places = [place for place in run.places if not place.startswith("main ")] or run.places
-    rows = [list(row) for _, row in groupby(places, key=_outermost)]
+    by_call = groupby(places, key=lambda place: Place.parse(place).path[:2])
+    rows = [list(row) for _, row in by_call]
     return ", ".join(row[0] if len(row) == 1 else f"{row[0]} … {row[-1]}" for row in rows)
-
-
-def _outermost(place: str) -> Path:
-    return Place.parse(place).path[:2]
 
 
 def _reproduce(result: OrdersResult, run: OrderRun, asked: Asked) -> str:

@@ -1,8 +1,8 @@
-"""Sequence alignment: which item of one side belongs to which of the other.
+"""Aligns two sequences: which item of one side belongs to which of the other.
 
-Equal items are anchors (patience: first those that are unique on both sides, then what lies between
-them). What is left between two anchors is paired by label, in order: a changed item keeps its
-partner, an inserted or dropped one stands alone, and nothing after it shifts.
+Equal items are anchors, found by patience diff: first those unique on both sides, then those
+between them. The items between two anchors are paired by label, in order. So a changed item keeps
+its partner, an inserted or dropped item stands alone, and no later item shifts.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from itertools import pairwise
 __all__ = ["Pair", "align"]
 
 Pair = tuple[int | None, int | None]
-"""An index on each side; `None` where the other side's item stands alone."""
+"""An index on each side; `None` where a side has no such item."""
 
 _SMALL = 400 * 400
-"""A stretch without unique anchors is matched exactly up to this many cells, else by position."""
+"""Cells up to which a stretch without unique anchors is matched exactly, else by position."""
 
 
 def align(
@@ -28,9 +28,9 @@ def align(
     left_labels: Sequence[str],
     right_labels: Sequence[str],
 ) -> list[Pair]:
-    """Pair up two sequences of digests. Both index columns of the result ascend.
+    """Pair up two sequences of digests. Both columns of the result ascend.
 
-    Linear when the sequences are equal but for a few places.
+    Takes linear time where the sequences differ in few places.
     """
     pairs: list[Pair] = []
     here = there = 0
@@ -101,7 +101,7 @@ def _common(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[tuple[i
 def _by_label(
     left: Sequence[str], right: Sequence[str], here: tuple[int, int], there: tuple[int, int]
 ) -> list[Pair]:
-    """Pair what lies between two anchors; `here` and `there` are its bounds."""
+    """Pair the items between two anchors; `here` and `there` are the bounds on each side."""
     a, a_end = here
     b, b_end = there
     pairs: list[Pair] = []

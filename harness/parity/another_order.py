@@ -1,7 +1,6 @@
-"""Results of calls that are the same on both sides and stand in another order.
+"""Recognises results of calls that are the same on both sides, in another order.
 
-A comparison goes place by place. It reports two exchanged results as two changes, one at each
-place. A reader has to know that nothing else became of the results.
+The comparison goes place by place, so it reports two exchanged results as two changes.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ _NAMED: Final = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reordered:
-    """The same results on both sides, each side's in its own order, in a few words each."""
+    """The same results on both sides: each result in a few words, in its side's order."""
 
     control: tuple[str, ...]
     candidate: tuple[str, ...]
     at: str = ""
-    """Path of the content that holds them; empty for results that reach the client as events."""
+    """Path of the content that holds them; empty for results in events."""
     by_id: bool = False
-    """Known by the calls' ids alone: the results differ in nothing else."""
+    """The results differ in nothing but the ids of their calls."""
 
     @property
     def count(self) -> int:
@@ -54,16 +53,16 @@ class Reordered:
 
 
 def reordered(evidence: Evidence) -> Reordered | None:
-    """The results whose order is all that differs at the first cause; `None` for anything else."""
+    """The results, if their order is all that differs at the first cause; else `None`."""
     if evidence.first.channel is ChannelName.REQUESTS:
-        return _of_question(evidence)
+        return _in_request(evidence)
     if evidence.first.channel is ChannelName.EVENTS and evidence.first.sort == "tool_response":
         return _emitted_in_order(evidence) or _emitted_by_id(evidence)
     return None
 
 
-def _of_question(evidence: Evidence) -> Reordered | None:
-    """Results that a question to the model carries."""
+def _in_request(evidence: Evidence) -> Reordered | None:
+    """Results in a request to the model."""
     places = [(found, match) for found in evidence.beside if (match := _PLACE.match(found.path))]
     if len(places) < 2 or len(places) != len(evidence.beside):
         return None
@@ -90,7 +89,7 @@ def _of_question(evidence: Evidence) -> Reordered | None:
 
 
 def _results(fields: dict[str, Any] | None, content: int) -> dict[int, dict[str, Any]]:
-    """The results that a content of a question holds, by their parts' numbers."""
+    """A copy of the results in a content of a request, by the numbers of their parts."""
     contents = (fields or {}).get("contents")
     if not isinstance(contents, list) or content >= len(contents):
         return {}
@@ -104,7 +103,7 @@ def _results(fields: dict[str, Any] | None, content: int) -> dict[int, dict[str,
 
 
 def _put(result: dict[str, Any], keys: Sequence[str], value: Json) -> None:
-    """Put the value that was compared in the place of the one that may have been cut."""
+    """Put back a compared value, which the timeline may have cut."""
     *outer, last = keys
     for key in outer:
         inner = result.get(key)
@@ -125,11 +124,11 @@ def _word(result: dict[str, Any]) -> str:
 
 
 def _emitted_in_order(evidence: Evidence) -> Reordered | None:
-    """Results that reach the client as events at other points."""
+    """Results that the client received as events at other points."""
     moved = [found for found in evidence.of(ChannelName.EVENTS) if found.kind is Kind.ORDER]
     if evidence.first.kind is not Kind.ORDER or any(f.sort != "tool_response" for f in moved):
         return None
-    if len(moved) != sum(1 for _ in evidence.of(ChannelName.EVENTS)):
+    if len(moved) != len([*evidence.of(ChannelName.EVENTS)]):
         return None
     ends = [at for found in moved for at in (found.control_index, found.candidate_index)]
     known = [at for at in ends if at is not None]
@@ -147,7 +146,7 @@ def _emitted_in_order(evidence: Evidence) -> Reordered | None:
 
 
 def _emitted_word(moment: Moment) -> str:
-    """A result of an event: its call, where that was kept; else its text."""
+    """A result in an event: the description of its call if there is one, else its text."""
     display = (moment.fields or {}).get("display")
     about = display.get("description") if isinstance(display, dict) else None
     if isinstance(about, str) and about and moment.fields is not None:
@@ -156,7 +155,7 @@ def _emitted_word(moment: Moment) -> str:
 
 
 def _emitted_by_id(evidence: Evidence) -> Reordered | None:
-    """Results that are alike but for the calls that they name."""
+    """Results that differ only in the ids of their calls."""
     found = list(evidence.of(ChannelName.EVENTS))
     if any(each.sort != "tool_response" or each.path != "requestId" for each in found):
         return None

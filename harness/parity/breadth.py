@@ -1,11 +1,11 @@
-"""How much a waiver's path, scenario and values cover: one that covers everything is refused.
+"""Measures how much a waiver's path, scenario and values cover; too wide a waiver is refused.
 
-A pattern is judged by what it takes and never by how it is written: `.*`, `.+`, `^.*$` and
-`(a|[^a])*` are the same here.
+Patterns are judged by the texts that they match: `.*`, `.+`, `^.*$` and `(a|[^a])*` are equal here.
 """
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterable, Sequence, Set
 from functools import cache
@@ -49,7 +49,7 @@ SCENARIOS: Final = (
     "errors/429_exhausted",
     "fallback/handler_stop",
     "masking/once_only",
-    "hooks/told_model",
+    "hooks/matchers",
     "loops/cycle_two",
     "mcp/dies",
     "http/quota_then_answer",
@@ -78,7 +78,7 @@ VALUES: Final = (
     "Error: File not found: zz.txt",
     "2026-01-01T00:00:00.001Z",
 )
-"""Values that have nothing in common."""
+"""Values without anything in common."""
 
 _MOST_VALUES: Final = len(VALUES) - 2
 
@@ -87,7 +87,7 @@ _LONGEST: Final = 16
 
 
 def is_wide_glob(glob: str, samples: Sequence[str]) -> bool:
-    """Whether `*`s in it make it fit more than half of `samples`, which have little in common."""
+    """Whether a glob with `*` fits more than half of `samples`."""
     if "*" not in glob:
         return False
     return 2 * sum(map(glob_pattern(glob).fits, samples)) > len(samples)
@@ -96,8 +96,7 @@ def is_wide_glob(glob: str, samples: Sequence[str]) -> bool:
 def is_wide_value(value: Json) -> bool:
     """Whether it is a pattern that fits nearly any value.
 
-    That is one that takes every text of three lengths in a row, or all but two of a set of values
-    that have nothing in common.
+    It does if it fits all but two of `VALUES`, or every text of three successive lengths.
     """
     if not (isinstance(value, str) and value.startswith("re:")):
         return False
@@ -108,9 +107,9 @@ def is_wide_value(value: Json) -> bool:
 
 
 def covers_nearly_all(parts: Sequence[tuple[Set[str], Set[str], Set[str]]]) -> bool:
-    """Whether several together cover what one that fits nearly any value does at any path.
+    """Whether several waivers together cover nearly any value at any path.
 
-    `parts` has of each which of `PATHS`, and which of `VALUES` on either side, it fits.
+    `parts` has for each waiver the `PATHS` and the `VALUES` of either side that it fits.
     """
     least = len(PATHS) * _MOST_VALUES**2
     if sum(len(paths) * len(these) * len(those) for paths, these, those in parts) < least:
@@ -125,26 +124,19 @@ def _three_in_a_row(lengths: Iterable[bool]) -> bool:
 
 @cache
 def value_pattern(source: str) -> ValuePattern:
-    """The compiled pattern; the same one is fitted to many values.
+    """The compiled pattern.
 
     Raises:
-        PatternProblem: it cannot be used.
+        PatternProblem: the pattern cannot be used.
     """
     return ValuePattern(source)
 
 
 @cache
 def glob_pattern(glob: str) -> ValuePattern:
-    """`*` for any text, everything else for itself.
+    """A pattern in which `*` matches any text and every other character itself.
 
     Raises:
-        PatternProblem: it is too long.
+        PatternProblem: the glob is too long.
     """
-    return value_pattern(".*".join(map(_literally, glob.split("*"))))
-
-
-def _literally(text: str) -> str:
-    return "".join(f"\\{each}" if each in _SPECIAL else each for each in text)
-
-
-_SPECIAL: Final = frozenset(r"\.^$*+?{}[]|()")
+    return value_pattern(".*".join(map(re.escape, glob.split("*"))))

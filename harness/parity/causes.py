@@ -1,9 +1,8 @@
-"""Which of a case's differences is the first cause: what explains the others.
+"""Finds the first cause: the difference of a case that explains the others.
 
-Three things are done one after the other while a run lasts, and are taken down when they happen:
-questions to the model, retries and changes of model or mode, calls of tools. Of these the earliest
-explains the later ones, whatever sort it is. What is looked at when the run is over, and what the
-client receives, follows from them.
+A run records requests, retries (with changes of model or mode) and tool calls as they happen. The
+earliest difference among these explains the later ones. The events of the client, and what is read
+after the run, follow from them.
 """
 
 from __future__ import annotations
@@ -19,21 +18,19 @@ __all__ = ["IN_TIME", "first_cause_at", "in_order"]
 
 _ORDER: Final = tuple(ChannelName)
 IN_TIME: Final = frozenset(each.name for each in CHANNELS if each.when is When.AS_IT_HAPPENS)
-"""Channels whose items are taken down as they happen."""
+"""Channels whose items are recorded as they happen."""
 Times = Mapping[tuple[ChannelName, int], tuple[int, int]]
-"""Channel and index of an item to when it happened."""
+"""Channel and index of an item → when it happened."""
 
 
 def first_cause_at(
     divergences: Iterable[tuple[int, Divergence]], causes: Sequence[int] = ()
 ) -> int | None:
-    """The index of the first cause among `divergences`; `None` without any.
+    """The index of the first cause among the numbered `divergences`; `None` without any.
 
-    Args:
-        divergences: Each with its index.
-        causes: Indices of divergences in the order in which they happened, as far as known
-            (`Timelines.causes`). Without them the order of the channels decides: a different
-            question explains everything that comes after it, a different event explains nothing.
+    `causes` has the indices of divergences in the order in which they happened, as far as known
+    (`Timelines.causes`). Otherwise the order of the channels decides: a differing request explains
+    everything after it, a differing event explains nothing.
     """
     at = {index: number for number, index in enumerate(causes)}
 
@@ -41,7 +38,7 @@ def first_cause_at(
         index, found = each
         channel = _ORDER.index(found.channel)
         if found.kind is Kind.REPLAY:
-            return (2, 0, channel, index)  # how the replay took what the runs did
+            return (2, 0, channel, index)  # follows from what the runs did
         if found.channel in IN_TIME:
             return (0, at.get(index, len(at)), channel, index)
         return (1, 0, channel, index)
@@ -50,12 +47,10 @@ def first_cause_at(
 
 
 def in_order(divergences: Sequence[Divergence], times: tuple[Times, Times]) -> list[int]:
-    """Indices of what differs among things taken down as they happened, the earliest first.
+    """Indices of the divergences in the channels `IN_TIME`, the earliest first.
 
-    Args:
-        divergences: All of a case.
-        times: For each side when each of its items happened. Until the first difference both
-            sides do the same, so what either side did first is the first difference.
+    `times` has for each side when each item happened. Both sides do the same until the first
+    difference, so the item that either side did first is the first difference.
     """
     found: list[tuple[tuple[int, int], bool, tuple[int, int], int, int]] = []
     for index, each in enumerate(divergences):

@@ -1,8 +1,8 @@
-"""`Channel`: one thing to compare of two runs, and all that depends on which one it is.
+"""`Channel`: one thing to compare of two runs, with everything that depends on the channel.
 
 Each channel is one subclass in one module, `harness/parity/channels/<name>.py`, with an instance
-called `CHANNEL`. `ChannelName` lists them in causal order. What a subclass leaves alone has a
-default, so that a new channel needs its name, its words and its items, and nothing else.
+called `CHANNEL`. `ChannelName` lists them in causal order. A new channel needs its name, its words
+and its items; the rest has defaults.
 """
 
 from __future__ import annotations
@@ -29,30 +29,28 @@ T = TypeVar("T")
 
 
 class When(Enum):
-    """When the run takes a channel's items down."""
+    """When a run records a channel's items."""
 
     AS_IT_HAPPENS = "as it happens"
-    """Requests, retries, calls: the earliest of these explains the later ones."""
+    """Requests, retries, calls: the earliest difference explains the later ones."""
     AS_EMITTED = "as emitted"
-    """The events of the client, between which the things that happen are placed."""
+    """The events of the client."""
     AFTERWARDS = "afterwards"
-    """Only when the run is over."""
+    """After the run."""
 
 
 class Differ(Protocol):
-    """Looks into pairs of items. Sees every item of both sides, in order."""
+    """Compares pairs of items. It receives every item of both sides, in order."""
 
     def pair(self, control: Item, candidate: Item) -> tuple[Sequence[Difference], bool]:
-        """What differs, and whether the values that the rules hid are at the same places."""
-        ...
+        """The differences, and whether the hidden values are at the same places on both sides."""
 
     def alone(self, side: int, item: Item) -> None:
-        """Take note of an item that the other side does not have."""
-        ...
+        """Receive an item that the other side does not have."""
 
 
 class _ItemDiffer:
-    """Items that do not depend on each other."""
+    """Compares items that do not depend on each other."""
 
     def pair(self, control: Item, candidate: Item) -> tuple[Sequence[Difference], bool]:
         if control.digest == candidate.digest:
@@ -68,19 +66,15 @@ class SideView(Protocol):
 
     def raw(self, channel: ChannelName, index: int) -> Any:
         """An item as the run gave it, real paths included."""
-        ...
 
     def compared(self, channel: ChannelName, index: int) -> Any:
         """An item as it is compared: paths replaced and, where needed, secrets masked."""
-        ...
 
     def masked(self, value: Any) -> Any:
         """Any value of the run with paths replaced and, where needed, secrets masked."""
-        ...
 
     def once(self, make: Callable[[Observation], T]) -> T:
-        """What `make` returns for the run; called once for each side."""
-        ...
+        """The result of `make` for the run; `make` is called once for each side."""
 
 
 class Channel:
@@ -88,56 +82,53 @@ class Channel:
 
     name: ClassVar[ChannelName]
     about: ClassVar[str]
-    """What it holds, in plain words; completes `The first difference is in …`."""
+    """What the channel holds; completes `The first difference is in …`."""
     did: ClassVar[str]
-    """What a side did that has an item: `asked`."""
+    """The verb for a side that has an item: `asked`."""
     item: ClassVar[str]
-    """One item, for counting: `question`."""
+    """The noun for one item: `question`."""
     cannot: ClassVar[str]
-    """Why both sides cannot be right where an item differs."""
+    """A sentence: why both sides cannot be right where an item differs."""
     changed: ClassVar[str] = "{control} and {candidate} differ in {place}"
-    """How two versions of one item are reported."""
+    """How reports say that an item differs."""
 
     rules: ClassVar[tuple[Rule, ...]] = EVERYWHERE
-    """The projection rules, in the order of application."""
+    """The projection rules, in the order in which they are applied."""
     when: ClassVar[When] = When.AFTERWARDS
     kept: ClassVar[bool] = False
-    """Whether it is what a run leaves behind, rather than something that it does."""
+    """Whether the items are what the run leaves behind."""
     timing: ClassVar[bool] = False
-    """Whether the order of independent things, or the time that they take, shows in it."""
+    """Whether the order or the duration of independent work shows in the items."""
     remarks_on: ClassVar[ChannelName | None] = None
-    """The channel whose items this one's items are remarks on. The indices of its divergences are
-    that channel's; its items are neither aligned nor placed on a timeline by themselves."""
+    """The channel whose items this channel's items comment on. Its divergences have the indices of
+    that channel; its items are neither aligned nor placed on a timeline by themselves."""
     kind: ClassVar[MomentKind] = MomentKind.ITEM
-    """How a timeline calls its items."""
+    """The kind of its items on a timeline."""
 
     def items(self, seen: Observation) -> Sequence[Any]:
-        """The items, which are projected, aligned and diffed where `brief` differs."""
+        """The items, which are projected, aligned and compared where `brief` differs."""
         raise NotImplementedError
 
     def brief(self, seen: Observation) -> Sequence[Any]:
-        """Items that settle equal runs cheaply: equal briefs mean equal items."""
+        """A cheaper form of the items: equal briefs mean equal items."""
         return self.items(seen)
 
     def label(self, item: JsonObject) -> str:
-        """What sort of item it is, without its values.
-
-        Items of one label can be the same item with a change in it, others cannot.
-        """
+        """The sort of an item, without its values. Only items of one label are paired."""
         return of_thread(self.item, item)
 
     def differ(self, control: Observation, candidate: Observation) -> Differ:
-        """What looks into the pairs of one comparison."""
+        """The differ for the pairs of one comparison."""
         return _ItemDiffer()
 
     def implied(
         self, pairs: Sequence[Pair], control: Sequence[Item], candidate: Sequence[Item]
     ) -> Callable[[Item], bool]:
-        """Which items are not reported, since another divergence of the channel implies them."""
+        """A test for items that another divergence of the channel implies: not reported."""
         return lambda item: False
 
     def kind_of(self, item: JsonObject) -> MomentKind:
-        """How a timeline calls this item."""
+        """The kind of this item on a timeline."""
         return self.kind
 
     def line(self, side: SideView, index: int) -> str:
@@ -149,7 +140,7 @@ class Channel:
         return f"had {short_json(item)}"
 
     def fields(self, side: SideView, index: int, paths: Sequence[str]) -> Json:
-        """A differing item as a timeline keeps it; `paths` are those that differ."""
+        """A differing item as a timeline keeps it; `paths` lead to the differences."""
         return side.compared(self.name, index)
 
     def place(self, found: Divergence) -> str:
@@ -159,15 +150,15 @@ class Channel:
         return f"a {item}" if index is None else f"the {ordinal(index)} {item}"
 
     def item_of(self, found: Divergence) -> str:
-        """What the item of a divergence is called, for counting."""
+        """The noun for the item of a divergence."""
         return self.item
 
     def meaning(self, path: str) -> str:
-        """What a path into an item means, in parentheses; mostly nothing."""
+        """The meaning of a path, in parentheses; usually empty."""
         return ""
 
     def sentences(self, found: Divergence) -> Iterator[str]:
-        """An explanation of its own, which replaces the comparison of the two sides."""
+        """Sentences that replace the usual comparison of the two sides."""
         yield from ()
 
     def seam(self, evidence: Evidence) -> Guess:
@@ -176,10 +167,10 @@ class Channel:
 
 
 def on_thread(threads: Mapping[int, str], number: int) -> JsonObject:
-    """The thread of an item, where it is not the main agent's."""
+    """The key `thread` of an item; empty for the main agent's."""
     return {"thread": threads[number]} if number in threads else {}
 
 
 def of_thread(label: str, item: JsonObject) -> str:
-    """`label`, with the thread where the item names one."""
+    """`label`, with the item's thread if it has one."""
     return f"{label}, thread {item['thread']}" if "thread" in item else label

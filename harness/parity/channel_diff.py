@@ -1,4 +1,4 @@
-"""The divergences of one channel: project, align, and look into the pairs that still differ."""
+"""The divergences of one channel: project, align, and compare the pairs that still differ."""
 
 from __future__ import annotations
 
@@ -20,21 +20,20 @@ __all__ = ["Aliases", "Aligned", "align_channel", "channel_divergences"]
 
 @dataclass(slots=True)
 class Aliases:
-    """Which id of the control stands for which of the candidate, learned pair by pair.
+    """The mapping between the ids of both sides, learned pair by pair.
 
-    An id may read differently on the two sides, but it must do so everywhere: one that stands for
-    two, or two for one, is a difference.
+    The sides may name one thing differently, but each id must map to one id everywhere.
     """
 
     fired: Counter[str]
-    """Counts, by rule, the hidden values that were in fact different."""
+    """By rule, how many hidden values did differ."""
     _there: dict[tuple[str, Any], Any] = field(default_factory=dict)
     _back: dict[tuple[str, Any], Any] = field(default_factory=dict)
 
     def differences(
         self, control: Mapping[str, Hidden], candidate: Mapping[str, Hidden]
     ) -> list[Difference]:
-        """Learn from the hidden values of a pair that is alike there; return what contradicts."""
+        """Learn from the hidden values of a pair; return those that contradict the mapping."""
         found = []
         for path, mine in control.items():
             theirs = candidate.get(path)
@@ -58,7 +57,7 @@ class Aliases:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aligned:
-    """A channel's items of both sides as they are compared, and which belongs to which."""
+    """A channel's projected items of both sides, and their pairs."""
 
     control: Sequence[Item]
     candidate: Sequence[Item]
@@ -66,7 +65,7 @@ class Aligned:
 
 
 def align_channel(channel: Channel, control: Observation, candidate: Observation) -> Aligned:
-    """Project both sides and pair up what belongs together."""
+    """Project both sides and pair up their items."""
     across = control.words != candidate.words
     here = project(channel, control, across=across)
     there = project(channel, candidate, across=across)
@@ -86,9 +85,9 @@ def channel_divergences(
     fired: Counter[str],
     aligned: Aligned | None = None,
 ) -> Iterator[Divergence]:
-    """Yield what differs, in order of position; count in `fired` what the rules hid.
+    """Yield the divergences in order of position, and count hidden differences in `fired`.
 
-    `aligned` saves doing again what `align_channel` has done.
+    `aligned` is the result of `align_channel`, if the caller has it.
     """
     aligned = aligned or align_channel(channel, control, candidate)
     here, there, pairs = aligned.control, aligned.candidate, aligned.pairs
@@ -129,7 +128,7 @@ def channel_divergences(
 
 
 def _moved(pairs: Sequence[Pair], here: Sequence[Item], there: Sequence[Item]) -> dict[int, int]:
-    """Lone items of the control that the candidate has too, elsewhere."""
+    """Items of the control that the candidate has at another place, with that place."""
     free: dict[bytes, list[int]] = {}
     for a, b in pairs:
         if a is None and b is not None:

@@ -1,4 +1,4 @@
-"""A result without secrets, wherever it comes from."""
+"""Masks the secrets in a result."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ __all__ = ["clean_result"]
 
 
 def clean_result(result: CaseResult, *, fresh: bool = False) -> CaseResult:
-    """`result` with masks for secrets, in its packed timelines too; itself where there is none.
+    """`result` with masks for secrets, also in its packed timelines; itself without any.
 
-    Args:
-        result: What is cleaned.
-        fresh: It comes from a worker of this process, which has cleaned it. Its packed timelines
-            stay as they are; its texts are read again, as waivers may have been added to them.
+    A `fresh` result comes from a worker, which has cleaned its timelines. Its texts are searched
+    again, since waivers may have been added.
     """
     document = {**result.to_json(), "timelines": ""}
     cleaned = redacted_value(document)
@@ -34,7 +32,7 @@ def _clean_timelines(packed: str) -> str:
         return packed
     try:
         document = unpack(packed).to_json()
-    except ValueError:  # a journal is untrusted, and nobody can look into them
+    except ValueError:  # from an untrusted journal: no reader can unpack them either
         return packed
     cleaned = redacted_value(document)
     return packed if cleaned is document else pack(Timelines.from_json(cleaned))

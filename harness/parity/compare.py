@@ -1,7 +1,7 @@
-"""Two observations in, a `CaseResult` out: the whole comparison as pure functions.
+"""Compares two observations and returns a `CaseResult`, in pure functions.
 
-A channel whose raw items agree is settled by their text and goes no further; only where they don't
-does `channel_diff` project, align and diff.
+Channels whose items have equal text are equal; `channel_diff` projects, aligns and compares the
+others.
 """
 
 from __future__ import annotations
@@ -47,39 +47,37 @@ __all__ = [
 
 
 class CaseFacts(Protocol):
-    """What a comparison wants to know of a cassette."""
+    """What a comparison needs to know about a cassette."""
 
     @property
     def name(self) -> str:
         """`family/behaviour`."""
-        ...
 
     @property
     def unused(self) -> Collection[int]:
-        """The model steps that are meant to be left over."""
-        ...
+        """The model steps that are declared unused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """All that differs between two observations, before waivers."""
+    """Every difference between two observations, before waivers."""
 
     divergences: tuple[Divergence, ...] = ()
     """Channel by channel in causal order, within a channel in order of position."""
     cut: tuple[ChannelName, ...] = ()
-    """Channels that differ in more places than are described."""
+    """Channels with more differences than are listed."""
     rules: Mapping[str, int]
     """Projection rule to the number of differences that it hid."""
     inherited: tuple[CommittedFinding, ...] = ()
-    """Findings of the provider rules that the published core commits, too."""
+    """Findings of the provider rules that the published core has, too."""
     unsettled: tuple[CommittedFinding, ...] = ()
-    """Those of both sides where it is not known whether it does."""
+    """Findings of both sides while those of the published core are not known."""
     digests: tuple[str, str]
     """Digest of everything observed on each side."""
     aligned: Mapping[ChannelName, Aligned] = field(default_factory=dict)
-    """Of the channels whose items do not agree as they are: which belongs to which."""
+    """The aligned items of the channels that differ as text."""
     sides: tuple[Observation, Observation]
-    """Both runs as they were compared: indices of divergences count their items."""
+    """Both runs as compared: the indices of divergences count these items."""
 
 
 def compare(
@@ -90,7 +88,7 @@ def compare(
     *,
     core: CoreFindings = NOT_AT_HAND,
 ) -> CaseResult:
-    """Judge one run of each side, the waivers counted within this case alone."""
+    """Judge one run of each side; waivers count within this case alone."""
     judged = compare_repeated([control], [candidate], cassette, core=core)
     return settle([judged], waivers)[0][0]
 
@@ -105,16 +103,17 @@ def compare_repeated(
 ) -> CaseResult:
     """Judge one or more runs of each side, before waivers (`settle` applies those to a whole run).
 
-    With `shows_parity` a case in which nothing differs keeps its timelines too, for a report that
-    can open it. That costs some milliseconds a case, which a search has no use for.
+    The first runs are compared with each other, each further run with the first of its own side. A
+    control that differs from itself makes the case inconclusive. A candidate that differs from
+    itself while the control does not is divergent.
 
-    `core` is what the published core commits against the provider rules in this cassette; where it
-    is one of the sides itself, that side counts. Left alone, findings that both sides share are
-    counted (`CaseResult.unsettled`) and decide nothing.
-
-    The first runs are compared with each other, the others with the first of their own side: a
-    control that differs from itself leaves the case inconclusive, a candidate that does, where the
-    control doesn't, is divergent.
+    Args:
+        controls: The runs of the control.
+        candidates: The runs of the candidate.
+        cassette: The case.
+        core: The published core's findings, unless it is one of the sides. Without them findings
+            that both sides share are only counted (`CaseResult.unsettled`).
+        shows_parity: Keep the timelines of a case at parity, too. That costs some milliseconds.
     """
     control, candidate = controls[0], candidates[0]
     core = core_of(control, candidate) or core
@@ -160,10 +159,10 @@ def _cost(seen: Observation) -> JsonObject:
 
 
 def _blockers(controls: Sequence[Observation], candidates: Sequence[Observation]) -> list[str]:
-    """Why runs decide nothing; what holds for both sides is said once.
+    """Why runs decide nothing; a reason that both sides share appears once.
 
-    A run that hangs where the other side's ends is a difference like any other: virtual time shows
-    for certain that nothing was left to happen. Only when both hang there is nothing to compare.
+    A run that hangs while the other side's run ends is a difference: virtual time shows for certain
+    that nothing was left to happen. Only when both hang there is nothing to compare.
     """
     hangs = [any(seen.hung for seen in runs) for runs in (controls, candidates)]
     stuck: dict[str, dict[str, None]] = {}
@@ -214,9 +213,9 @@ def _remarks(control: Observation, candidate: Observation) -> tuple[str, ...]:
 def compare_observations(
     control: Observation, candidate: Observation, core: CoreFindings = NOT_AT_HAND
 ) -> Comparison:
-    """Compare every channel, and how the replay itself went.
+    """Compare every channel, and the replay itself.
 
-    `core` decides what of the channel `provider` is inherited, whichever runtimes these are.
+    `core` decides which findings of the channel `provider` are inherited.
     """
     here, there = hashlib.sha256(), hashlib.sha256()
     as_run = (control, candidate)
@@ -258,7 +257,7 @@ def compare_observations(
 
 
 def observation_digest(seen: Observation) -> str:
-    """SHA-256 over everything observed, the run's paths replaced: equal for equal runs."""
+    """SHA-256 over the whole observation, paths replaced: equal for equal runs."""
     running = hashlib.sha256()
     for channel in CHANNELS:
         running.update(_brief_text(channel, seen).encode())
@@ -272,15 +271,11 @@ def _brief_text(channel: Channel, seen: Observation) -> str:
 
 def _replay_facts(seen: Observation) -> dict[str, Any]:
     return {
-        "notes": _masked(seen, seen.notes),
+        "notes": list(map(seen.paths.mask_text, seen.notes)),
         "unusedSteps": list(seen.unused_steps),
         "error": None if seen.error is None else seen.paths.mask_text(seen.error),
         "stalled": seen.stalled,
     }
-
-
-def _masked(seen: Observation, texts: Sequence[str]) -> list[str]:
-    return [seen.paths.mask_text(text) for text in texts]
 
 
 def _replay_divergences(control: Observation, candidate: Observation) -> Iterator[Divergence]:

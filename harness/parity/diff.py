@@ -1,8 +1,4 @@
-"""Differences inside one matched pair: where, and what stands there on each side.
-
-`deepdiff` does the comparing; it is imported when the first pair needs it, which in a run that
-agrees is never.
-"""
+"""The places at which two JSON values differ, with the value of each side."""
 
 from __future__ import annotations
 
@@ -12,21 +8,22 @@ from typing import Any, Final
 
 from harness.canonical import canonical, sha256_hex
 from harness.parity.divergence import ABSENT
+from harness.timeline.fields import first_difference
 from services.wire import Json
 
 __all__ = ["Difference", "bounded", "bounded_pair", "differences", "path_text"]
 
 _LONG: Final = 1000
-"""Characters of a value that are shown; longer ones are cut."""
+"""Characters of a value that reports show."""
 _LEAD: Final = 120
-"""Characters shown before the first differing one of a long text."""
+"""Characters of a long text shown before its first difference."""
 
 Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """One place at which two values differ, with what stands there (bounded, or `ABSENT`)."""
+    """One differing place, with both values (bounded, or `ABSENT`)."""
 
     path: str
     control: Json
@@ -35,7 +32,7 @@ class Difference:
 
 def differences(control: Json, candidate: Json) -> list[Difference]:
     """Every place at which two JSON values differ, in document order (keys sorted)."""
-    from deepdiff import DeepDiff
+    from deepdiff import DeepDiff  # slow, and a run at parity needs it never
 
     found = DeepDiff(
         _shortened(control),
@@ -56,25 +53,20 @@ def differences(control: Json, candidate: Json) -> list[Difference]:
 
 def path_text(path: Sequence[str | int]) -> str:
     """`("content", 0, "text")` as `content[0].text`."""
-    text = ""
-    for step in path:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        else:
-            text += f".{step}" if text else step
-    return text
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "".join(steps).removeprefix(".")
 
 
 def bounded_pair(control: Json, candidate: Json) -> tuple[Json, Json]:
-    """Both values as reports and journals keep them: long texts cut around the first difference."""
+    """Both values as reports keep them: long texts are cut around their first difference."""
     if not (isinstance(control, str) and isinstance(candidate, str)):
         return bounded(control), bounded(candidate)
-    start = max(0, _first_difference(control, candidate) - _LEAD)
+    start = max(0, first_difference(control, candidate) - _LEAD)
     return bounded(control, start), bounded(candidate, start)
 
 
 def bounded(value: Json, start: int = 0) -> Json:
-    """`value`, or where its text is long the stretch from `start` with its length and digest."""
+    """`value`; of a long text an excerpt from `start`, with its length and digest."""
     text = value if isinstance(value, str) else canonical(value)
     if len(text) <= _LONG:
         return value
@@ -83,19 +75,8 @@ def bounded(value: Json, start: int = 0) -> Json:
     return f"{before}{shown}… ({len(text)} characters, sha256 {sha256_hex(text)[:12]})"
 
 
-def _first_difference(one: str, other: str) -> int:
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[:middle] == other[:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
 def _shortened(value: Json) -> Json:
-    """The value with long texts reduced to their digest: deepdiff would diff them line by line."""
+    """`value` with digests for long texts, which deepdiff would diff line by line."""
     if isinstance(value, str):
         return value if len(value) <= _LONG and "\n" not in value else sha256_hex(value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""`Divergence`: one difference between two runs, the value that reports and waivers share."""
+"""`Divergence`: one difference between two runs, as reports and waivers know it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from services.wire import Json, JsonObject
 __all__ = ["ABSENT", "ChannelName", "Divergence", "Kind"]
 
 ABSENT = "<absent>"
-"""Stands for the value on the side that has nothing at the place."""
+"""Stands for the value of a side that has none at the place."""
 
 
 class ChannelName(StrEnum):
-    """What is compared, one channel at a time."""
+    """The channels in causal order."""
 
     REQUESTS = "requests"
     PROVIDER = "provider"
@@ -35,56 +35,55 @@ class Kind(StrEnum):
     """In which way the two sides differ."""
 
     CHANGED = "changed"
-    """The same item on both sides, with another value somewhere inside."""
+    """Both sides have the item, with different values inside."""
     MISSING = "missing"
     """Only the control has the item."""
     EXTRA = "extra"
     """Only the candidate has the item."""
     ORDER = "order"
-    """Both have the item, at another place among its neighbours."""
+    """Both sides have the item, at different places among its neighbours."""
     NONDETERMINISTIC = "nondeterministic"
     """The candidate differs from itself from run to run."""
     UNINHERITED = "uninherited"
-    """Both sides have it, and the published core, which they replace, has not."""
+    """Both sides have the finding, and the published core, which they replace, has not."""
     REPLAY = "replay"
-    """The replay itself went differently: notes, left-over steps, how the run ended."""
+    """The replay went differently: its notes, unused steps, how the run ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Divergence(Coded):
     """One difference. Indices count a channel's items from 0 on each side.
 
-    The values are what stands at `path` on each side, or `ABSENT`; long ones are cut around the
-    first differing character (see `harness.parity.diff.bounded_pair`).
+    The values are those at `path`, or `ABSENT`; long ones are cut (`diff.bounded_pair`).
     """
 
     cassette: str
     channel: ChannelName
     kind: Kind
     label: str = ""
-    """What sort of item it is, without its values: `usage`, `message(agent)`."""
+    """The sort of item: `usage`, `message(agent)`."""
     control_index: int | None = None
     candidate_index: int | None = None
     path: str = ""
-    """Where in the item: `content[0].text`; empty for the item as a whole."""
+    """The place in the item: `content[0].text`; empty for the whole item."""
     control: Json = ABSENT
     candidate: Json = ABSENT
 
     @property
     def fingerprint(self) -> str:
-        """12 hex digits that stay when names, values and positions change, but not the place."""
+        """12 hex digits of channel, kind, label and place, whatever the values and positions."""
         place = re.sub(r"\[\d+\]", "[]", self.path)
         text = f"{self.channel}|{self.kind}|{self.label}|{place}"
         return sha256_hex(text)[:12]
 
     @property
     def sort(self) -> str:
-        """The label without the agent that it is about: `retry` for `retry, thread 0/1`."""
+        """The label without its thread: `retry` for `retry, thread 0/1`."""
         return self.label.partition(", thread ")[0]
 
     @property
     def place(self) -> str:
-        """Where, in words: `events[5] usage: inputTokens`."""
+        """The place for reports: `events[5] usage: inputTokens`."""
         index = self.control_index if self.control_index is not None else self.candidate_index
         where = self.channel.value if index is None else f"{self.channel.value}[{index}]"
         where = f"{where} {self.label}".rstrip()

@@ -1,8 +1,7 @@
-"""`Evidence`: what a result says about its first cause, in the form that the rules ask for.
+"""`Evidence`: the facts about a first cause that the seam rules read.
 
-Everything comes from the result: its open divergences, its packed timelines, and the probes that
-each side reached. Where a result was made without timelines or probes there is less to go by, and
-fewer seams can be named.
+They come from the result's open divergences, its timelines, and the probes that each side reached.
+Without timelines or probes fewer seams can be named.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from harness.parity.verdict import CaseResult
 from harness.sides import base_names
 from harness.timeline.model import MomentKind, Row, Timelines
 
-__all__ = ["LONE", "Evidence"]
+__all__ = ["LONE", "Evidence", "lines_of"]
 
 LONE: Final = frozenset({Kind.MISSING, Kind.EXTRA})
-"""Kinds of a divergence whose item one side alone has."""
+"""Kinds of divergences whose item only one side has."""
 
 _INVALID_ANSWERS: Final = (
     "NO_FINISH_REASON",
@@ -34,7 +33,7 @@ _INVALID_ANSWERS: Final = (
     "RECITATION_BLOCKED",
     "OTHER_BLOCKED",
 )
-"""Errors of an answer that is none: how the model's stream was read decides about them."""
+"""Errors of invalid answers: which one is reported depends on the reader of the stream."""
 _OURS: Final = frozenset({"legacy", "adk"})
 
 
@@ -62,27 +61,28 @@ class Evidence:
 
     @cached_property
     def at(self) -> int | None:
-        """The row in which the first cause shows; `None` where there is no such row."""
-        return _rows(self.timelines).get(self.index)
+        """The number of the row that shows the first cause; `None` without such a row."""
+        rows = enumerate(self.timelines.rows)
+        return next((number for number, row in rows if self.index in row.divergences), None)
 
     @property
     def row(self) -> Row | None:
-        """That row."""
+        """The row that shows the first cause."""
         return None if self.at is None else self.timelines.rows[self.at]
 
     @property
     def before(self) -> Sequence[Row]:
-        """What both sides had done by then, oldest first."""
+        """The rows before it, oldest first."""
         return () if self.at is None else self.timelines.rows[: self.at]
 
     @property
     def after(self) -> Sequence[Row]:
-        """What came of it."""
+        """The rows after it."""
         return () if self.at is None else self.timelines.rows[self.at + 1 :]
 
     @cached_property
     def beside(self) -> tuple[Divergence, ...]:
-        """All that differs in the item of the first cause, that one first."""
+        """Every divergence in the item of the first cause, the first cause first."""
         key = (self.first.channel, self.first.control_index, self.first.candidate_index)
         if self.first.kind is not Kind.CHANGED:
             return (self.first,)
@@ -97,7 +97,7 @@ class Evidence:
 
     @cached_property
     def channels(self) -> frozenset[ChannelName]:
-        """The channels that differ openly."""
+        """The channels with open divergences."""
         return frozenset(found.channel for _, found in self.open if found.kind is not Kind.REPLAY)
 
     def of(self, channel: ChannelName) -> Iterator[Divergence]:
@@ -106,29 +106,25 @@ class Evidence:
 
     @cached_property
     def text(self) -> str:
-        """The differing values of the item, and what the rows say of it, as one text to search."""
-        values = [
-            json.dumps([found.control, found.candidate], ensure_ascii=False)
-            for found in self.beside
-        ]
-        row = self.row
-        sides = () if row is None else (row.control, row.candidate)
-        return "\n".join([*values, *(side.line for side in sides if side is not None)])
+        """The differing values of the item and its lines, as one text to search."""
+        return "\n".join([*map(self._written, self.beside), *self._lines])
 
     def says(self, sign: str) -> bool:
-        """Whether `sign` stands in what differs: in a value, or in one side's line alone."""
+        """Whether a differing value contains `sign`, or only one side's line does."""
         if any(sign in self._written(found) for found in self.beside):
             return True
-        row = self.row
-        sides = () if row is None else (row.control, row.candidate)
-        return sum(side is not None and sign in side.line for side in sides) == 1
+        return sum(sign in line for line in self._lines) == 1
 
     def shows(self, sign: str) -> bool:
-        """Whether the line of a question or a remembered turn that differs has `sign`."""
-        row = self.row
-        if row is None or row.kind not in (MomentKind.REQUEST, MomentKind.MEMORY):
-            return False
-        return any(side is not None and sign in side.line for side in (row.control, row.candidate))
+        """Whether the line of a differing request or transcript turn contains `sign`."""
+        kind = None if self.row is None else self.row.kind
+        known = kind in (MomentKind.REQUEST, MomentKind.MEMORY)
+        return known and any(sign in line for line in self._lines)
+
+    @property
+    def _lines(self) -> list[str]:
+        """The lines of the first cause's row."""
+        return [] if self.row is None else lines_of(self.row)
 
     @staticmethod
     def _written(found: Divergence) -> str:
@@ -136,56 +132,51 @@ class Evidence:
 
     @property
     def shares_services(self) -> bool:
-        """Whether both sides are given the same tools, policy, scheduler and reader of streams.
+        """Whether both sides use the same tools, policy, scheduler and stream reader.
 
-        Our own runtimes are; then none of those can be what differs between them.
+        Our own runtimes do; then none of those can be the cause.
         """
         return all(_OURS.issuperset(base_names(side)) for side in self.result.runtimes)
 
     def reached(self, *prefixes: str) -> bool:
-        """Whether either side reached a probe that begins so."""
+        """Whether a side reached a probe with one of these prefixes."""
         return any(probe.startswith(prefixes) for side in self.result.reached for probe in side)
 
     def reached_once(self, *prefixes: str) -> bool:
-        """Whether one side alone reached a probe that begins so."""
+        """Whether only one side reached some probe with one of these prefixes."""
         here, there = (set(side) for side in self.result.reached)
         return any(probe.startswith(prefixes) for probe in here ^ there)
 
     @property
     def resumed(self) -> bool:
-        """Whether a conversation was read back from a recording."""
+        """Whether a conversation was resumed from a recording."""
         return self.reached("resume:") or self.about("resume")
 
     @property
     def shrinks(self) -> bool:
-        """Whether the history is written anew before a question is put."""
+        """Whether masking or compression rewrites the history before a request."""
         return self.reached("masking:", "compression:") or self.about("masking", "compression")
 
     def about(self, *families: str) -> bool:
-        """Whether the cassette lies in one of these folders: what it was made to exercise."""
+        """Whether the cassette belongs to one of these families."""
         return self.result.family.partition("/")[0] in families
 
     def value(self, channel: ChannelName, *words: str) -> bool:
-        """Whether an open divergence of a channel holds one of `words` on either side."""
+        """Whether an open divergence of a channel contains one of `words` on either side."""
         written = (self._written(found) + found.label for found in self.of(channel))
         return any(word in text for text in written for word in words)
 
     def fields(self, side: int) -> dict[str, Any] | None:
-        """The first cause's item on one side as it is compared, as far as it was kept."""
+        """The compared item of the first cause on one side, as far as the timeline kept it."""
         row = self.row
         moment = None if row is None else (row.control, row.candidate)[side]
         return None if moment is None else moment.fields
 
     @property
     def read_otherwise(self) -> bool:
-        """Whether one side alone took an answer for none, or found another fault with it."""
-        announced = [
-            side.line
-            for row in self.earlier(MomentKind.RETRY)
-            if not row.divergences
-            for side in (row.control, row.candidate)
-            if side is not None
-        ]
+        """Whether only one side took an answer as invalid, or for another reason."""
+        retries = self.earlier(MomentKind.RETRY)
+        announced = [line for row in retries if not row.divergences for line in lines_of(row)]
         return any(
             error in self._written(found) and not any(error in line for line in announced)
             for found in self.of(ChannelName.RETRIES)
@@ -195,7 +186,7 @@ class Evidence:
 
     @cached_property
     def events_before(self) -> tuple[Divergence, ...]:
-        """Differences in what the client received before the first cause."""
+        """Open divergences of events before the first cause."""
         found = (
             self.result.divergences[index]
             for row in self.before
@@ -206,28 +197,25 @@ class Evidence:
 
     @property
     def ended_otherwise(self) -> bool:
-        """Whether the client saw another end of a stream before the first cause."""
+        """Whether the end of a stream differs before the first cause."""
         return any(found.label == "agent_end" for found in self.events_before)
 
     @property
     def failed_once(self) -> bool:
-        """Whether one side alone emitted an error."""
+        """Whether only one side emitted an error."""
         events = self.of(ChannelName.EVENTS)
         return any(found.label == "error" and found.kind in LONE for found in events)
 
     @property
     def went_otherwise(self) -> bool:
-        """Whether the client saw something else happen, not only in other words.
-
-        What is kept at the end follows from that.
-        """
+        """Whether events are missing or extra, or the end differs: more than their values."""
         return any(
             found.kind in LONE or found.label == "agent_end"
             for found in self.of(ChannelName.EVENTS)
         )
 
     def earlier(self, *kinds: MomentKind) -> list[Row]:
-        """The rows of these kinds before the first cause, within the same stream of events."""
+        """The rows of these kinds before the first cause in its stream of events, last first."""
         found: list[Row] = []
         for row in reversed(self.before):
             if row.kind in kinds:
@@ -238,9 +226,6 @@ class Evidence:
         return found
 
 
-def _rows(timelines: Timelines) -> dict[int, int]:
-    rows: dict[int, int] = {}
-    for number, row in enumerate(timelines.rows):
-        for index in row.divergences:
-            rows.setdefault(index, number)
-    return rows
+def lines_of(row: Row) -> list[str]:
+    """The lines of both sides of a row, where they have one."""
+    return [side.line for side in (row.control, row.candidate) if side is not None]

@@ -1,4 +1,4 @@
-"""`Seam` and `Guess`: what one rule says about where a difference arose, and how sure it is."""
+"""`Seam` and `Guess`: where a difference arose according to one rule, and how sure that is."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ __all__ = ["Guess", "Seam", "plainly", "probably", "unknown"]
 
 
 class Seam(StrEnum):
-    """Where between a runtime and its services the first difference was observed."""
+    """The places between a runtime and its services at which a difference can arise."""
 
     REQUEST_ASSEMBLY = "request assembly"
     """History, masking, compression and hooks became a request to the model."""
     MODEL_CONFIG = "model configuration"
-    """Generation settings, instructions and declared tools that go with a request."""
+    """Generation settings, instructions and declared tools of a request."""
     ROUTING = "routing"
     """Which model was chosen."""
     RETRY = "retry"
@@ -28,11 +28,11 @@ class Seam(StrEnum):
     TOOL = "tool"
     """What a tool did."""
     HOOKS = "hooks"
-    """Commands of the user's that are informed of what happens, and may change it."""
+    """The user's hook commands, which observe events and may change them."""
     POLICY = "policy and confirmation"
-    """What is allowed, and who is asked for confirmation."""
+    """What is allowed, and what needs a confirmation."""
     HISTORY = "history"
-    """What is remembered of the conversation."""
+    """The stored conversation."""
     RECORDING = "chat recording"
     EVENTS = "event translation"
     """What is emitted to the client."""
@@ -40,7 +40,7 @@ class Seam(StrEnum):
     """How streams begin and end, limits, abort."""
     LOOPS = "loop detection"
     SUBAGENTS = "child agents"
-    """How an agent that a call starts is run, and how it reports its work."""
+    """How a child agent runs, and how it reports its work."""
     UNKNOWN = "unknown"
     """The observations do not show it."""
 
@@ -50,23 +50,23 @@ class Guess:
     """A seam with its certainty."""
 
     rule: str
-    """Names the sign that the rule reads, so that right guesses can be counted rule by rule."""
+    """The rule's name, for counting right guesses rule by rule."""
     seam: Seam
     sure: bool
     doubt: str = ""
-    """Half a sentence on why it is not sure; empty where it is, or where there is none to give."""
+    """Half a sentence on why it is not sure; may be empty."""
 
 
 def plainly(rule: str, seam: Seam) -> Guess:
-    """A sign that, as far as was ever seen, only this seam gives."""
+    """A guess from signs that only this seam has ever given."""
     return Guess(rule, seam, sure=True)
 
 
 def probably(rule: str, seam: Seam, doubt: str = "") -> Guess:
-    """A sign that this seam gives more often than any other."""
+    """A guess from signs that this seam gives more often than any other."""
     return Guess(rule, seam, sure=False, doubt=doubt)
 
 
 def unknown(rule: str, doubt: str = "") -> Guess:
-    """No guess would be better than chance."""
+    """The signs name no seam: a guess would be no better than chance."""
     return Guess(rule, Seam.UNKNOWN, sure=False, doubt=doubt)

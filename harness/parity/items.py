@@ -1,4 +1,4 @@
-"""What rules of projection are made of: items, their hidden values, and ways through an item."""
+"""Items with their hidden values, projection rules, and iterators over the values in an item."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """A value that a rule replaced. `scope` names an id space; `None` is for what is no id."""
+    """A value that a rule replaced. `scope` names the space of an id; other values have none."""
 
     rule: str
     value: Any
@@ -33,7 +33,7 @@ class Hidden:
 
 @dataclass(slots=True)
 class Item:
-    """A projected item: what is compared, what was hidden (by path), what sort of item it is."""
+    """A projected item: the compared value, its label, and the hidden values by path."""
 
     value: Any
     label: str
@@ -41,12 +41,12 @@ class Item:
     digest: bytes = b""
 
     def hide(self, rule: str, holder: Any, key: Any, path: str, shown: str) -> None:
-        """Replace `holder[key]`, which stands at `path`, by the placeholder `shown`."""
+        """Replace `holder[key]`, at `path` of the item, with the placeholder `shown`."""
         self.hidden[path] = Hidden(rule, holder[key])
         holder[key] = shown
 
     def rename(self, rule: str, holder: Any, key: str, path: str, scope: str) -> None:
-        """Replace an id by a placeholder; equal ids of one scope must stay equal across sides."""
+        """Replace an id with a placeholder; ids of one scope must map one to one across sides."""
         self.hidden[path] = Hidden(rule, holder[key], scope)
         holder[key] = f"<{scope}>"
 
@@ -59,13 +59,13 @@ class Rule:
     reason: str
     apply: Callable[[Item], None]
     marker: re.Pattern[str]
-    """Only an item whose JSON matches is given to `apply`; saves time."""
+    """`apply` receives only items whose JSON matches: this saves time."""
     across: bool = False
-    """Only between engines that each have words of their own."""
+    """Whether the rule applies only between engines with different prompts and descriptions."""
 
 
 def rule(*, marker: str = "", across: bool = False) -> Callable[[Callable[[Item], None]], Rule]:
-    """Make a rule of a function: its name and docstring are the rule's name and reason."""
+    """Decorate a function as a rule: its name and docstring are the rule's name and reason."""
 
     def made(function: Callable[[Item], None]) -> Rule:
         return Rule(
@@ -91,7 +91,7 @@ _OPENED = (
     "toolCalls",
     "result",
 )
-"""Keys below which our own records nest; what a tool or a user wrote is never searched."""
+"""Keys below which our own records nest; texts of tools and users are never searched."""
 
 
 def dicts(value: Any, path: str = "") -> Iterator[tuple[JsonObject, str]]:
@@ -128,7 +128,7 @@ def strings(value: Any) -> Iterator[tuple[Any, Any, str]]:
 
 
 def list_of(value: Any) -> list[Any]:
-    """`value` where it is a list; nothing of anything else."""
+    """`value` if it is a list, else an empty list."""
     return value if isinstance(value, list) else []
 
 

@@ -1,8 +1,7 @@
-"""Which of a channel's differences are listed: enough to judge by, and no more than one can hold.
+"""Limits how many divergences of a channel are listed.
 
-A difference that every request repeats, such as a tool that only one side declares, is listed
-wherever it is, so that a waiver can be held against all of it; else a long conversation would be
-cut, and diverge, for nothing but what is accepted.
+Repetitions of a divergence at other places, such as a tool that only one side declares in every
+request, count once. So a long conversation is not cut for differences that a waiver accepts.
 """
 
 from __future__ import annotations
@@ -17,14 +16,14 @@ from harness.parity.divergence import Divergence
 __all__ = ["MAX_ALIKE", "MAX_LISTED", "listed"]
 
 MAX_LISTED: Final = 100
-"""Divergences of one channel that are described; the same one at another place doesn't count."""
+"""Listed divergences of one channel, repetitions not counted."""
 
 MAX_ALIKE: Final = 5_000
-"""Divergences of one channel in all, repeated ones included."""
+"""Listed divergences of one channel, repetitions counted."""
 
 
 def listed(every: Iterator[Divergence]) -> tuple[list[Divergence], bool]:
-    """The divergences that are described, and whether there are others."""
+    """The listed divergences, and whether there are more."""
     found: list[Divergence] = []
     seen: set[str] = set()
     for each in every:
@@ -38,7 +37,7 @@ def listed(every: Iterator[Divergence]) -> tuple[list[Divergence], bool]:
 
 
 def _alike(found: Divergence) -> str:
-    """Equal for what differs in the same way at another position."""
+    """A digest that is equal for the same difference at another position."""
     place = re.sub(r"\[\d+\]", "[]", found.path)
     values = [found.label, place, found.control, found.candidate]
     return sha256_hex(canonical([found.kind.value, *values]))

@@ -1,9 +1,9 @@
-"""`ValuePattern`: a waiver's regular expression, fitted in time linear in the text.
+"""`ValuePattern`: a regular expression of a waiver, matched in linear time.
 
-People write waivers, and `re` takes exponential time for some patterns (`(a+)+b`), so a file could
-hang every run that reads it. Patterns are parsed by `re`'s own parser and run as sets of states, a
-step per character. What cannot be done that way (references back, looking behind, looking ahead
-anywhere but at the beginning) is refused, as is a pattern of too many states.
+`re` takes exponential time for some patterns (`(a+)+b`), so a waivers file could hang every run.
+`re`'s own parser parses the pattern; it runs as a set of states, one step per character. Patterns
+with too many states are refused, and so are back references, lookbehind, and lookahead anywhere but
+at the beginning.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["PatternProblem", "ValuePattern"]
 
 _MOST_STATES: Final = 1_000
 _MOST_BUILT: Final = 20 * _MOST_STATES
-"""Groups built, empty ones in repeats counted as often as they are repeated."""
+"""Groups built; an empty group in a repeat counts as often as it is repeated."""
 _TOO_LARGE: Final = "it is too large: repeat less often, or write less"
 _MOST_REMEMBERED: Final = 20_000
 _LONGEST: Final = 2_000
@@ -29,20 +29,17 @@ States = frozenset[int]
 
 
 class PatternProblem(ValueError):
-    """A pattern that cannot be used, and why."""
+    """Why a pattern cannot be used."""
 
 
 class ValuePattern:
-    """A compiled pattern, which the whole text must fit.
-
-    A dot stands for line ends too, and `$` for the end alone.
-    """
+    """A compiled pattern. It matches whole texts; a dot matches line ends, `$` only the end."""
 
     def __init__(self, source: str) -> None:
         """Compile.
 
         Raises:
-            PatternProblem: not a regular expression, or none that is run here.
+            PatternProblem: `source` is no regular expression, or an unsupported one.
         """
         if len(source) > _LONGEST:
             raise PatternProblem(f"longer than {_LONGEST} characters")
@@ -66,22 +63,21 @@ class ValuePattern:
         self._body = _Machine(nodes, fold=fold)
 
     def fits(self, text: str) -> bool:
-        """Whether the whole of `text` is what the pattern says."""
+        """Whether the pattern matches the whole `text`."""
         return all(
             machine.accepts(text, whole=False) is wanted for wanted, machine in self._conditions
         ) and self._body.accepts(text, whole=True)
 
     def fits_all_of(self, alphabet: Iterable[str], longest: int) -> Iterator[bool]:
-        """For each length from 1 to `longest`: whether every text of `alphabet` of it fits.
+        """For each length from 1 to `longest`: whether every text of that length fits.
 
-        Conditions at the beginning count as none: they take away, and what they take away can be
-        made as little as one likes.
+        Lookahead at the beginning is ignored, since it can exclude as few texts as one likes.
         """
         return self._body.accepts_every(tuple(alphabet), longest)
 
 
 class _Machine:
-    """States and what leads from one to another; built back to front, run set by set."""
+    """A nondeterministic automaton, built from the last node to the first."""
 
     def __init__(self, nodes: list[Any], *, fold: bool) -> None:
         self._fold = fold
@@ -94,7 +90,7 @@ class _Machine:
         self._begun = self._closed({self._start}, at_start=True)
 
     def accepts(self, text: str, *, whole: bool) -> bool:
-        """Whether the text fits, or with `whole` unset whether a beginning of it does."""
+        """Whether the whole text matches; with `whole` unset, whether a prefix does."""
         states = self._begun
         for character in text:
             if not whole and self._is_end(states, last=False):
@@ -130,7 +126,7 @@ class _Machine:
     def _closed(
         self, states: Iterable[int], *, at_start: bool = False, at_end: bool = False
     ) -> States:
-        """With all that is reached without a character."""
+        """`states` with those reachable without a character."""
         seen = set(states)
         waiting = list(seen)
         while waiting:
@@ -214,7 +210,7 @@ class _Machine:
 
 
 def _member(kind: Any, value: Any) -> Takes:
-    """One entry of a set of characters."""
+    """A test for one entry of a character set."""
     if kind is op.LITERAL:
         return lambda character: ord(character) == value
     if kind is op.RANGE:

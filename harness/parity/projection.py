@@ -1,13 +1,10 @@
-"""Projection: what two runs may differ in without being different, as named rules.
+"""Projection: named rules hide the values in which two runs may differ.
 
-A rule is one function over one item; its docstring says why it may hide what it hides. It never
-deletes: it puts a placeholder where it hid a value, so that a value which is there on one side only
-still shows. Hidden values are kept aside; ids are compared after alignment *up to renaming* (the
-same id on one side must stand for the same id on the other), and a rule counts as fired where the
-values it hid were in fact different.
-
-Rules see a private copy of the item, parsed from text in which the run's own paths are replaced
-already, and change it in place.
+A rule is one function over one item; its docstring gives the reason. It replaces values with
+placeholders and deletes nothing, so a value that only one side has still shows. The item keeps the
+hidden values: ids are compared after alignment, up to renaming, and a rule counts as fired where
+the hidden values did differ. Rules change a private copy of the item, in which the run's paths are
+already replaced.
 """
 
 from __future__ import annotations
@@ -23,18 +20,18 @@ from harness.parity.items import Hidden, Item, Rule
 from harness.parity.rules import UUID
 from harness.replay.observation import Observation
 
-__all__ = ["RULES", "Hidden", "Item", "Rule", "project"]
+__all__ = ["RULES", "project"]
 
 RULES: Final[tuple[Rule, ...]] = tuple(
     {rule.name: rule for channel in CHANNELS for rule in channel.rules}.values()
 )
-"""Every rule about one item, once."""
+"""Every rule, once."""
 
 
 def project(channel: Channel, seen: Observation, *, across: bool = True) -> list[Item]:
-    """The channel's items as they are compared: paths replaced, rules applied, digested.
+    """The channel's items with paths replaced, rules applied, and digests.
 
-    `across` applies the rules, too, that hold only between engines with words of their own.
+    `across` also applies the rules for engines with different prompts and descriptions.
     """
     chosen = [rule for rule in channel.rules if across or not rule.across]
     agents = _agents(seen)
@@ -57,7 +54,7 @@ def project(channel: Channel, seen: Observation, *, across: bool = True) -> list
 
 
 def _agents(seen: Observation) -> list[tuple[str, str]]:
-    """The agents' ids, and what stands in their place; what is no random id stays compared."""
+    """The agents' random ids with their placeholders; other ids stay compared."""
     return [
         (child.agent_id, f"<agent {child.thread}>")
         for child in seen.children

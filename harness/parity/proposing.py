@@ -1,8 +1,7 @@
-"""`proposed`: a waiver's entry for one divergence, as TOML that a person completes.
+"""Proposes a waiver for one divergence, as a TOML entry that the user completes.
 
-Values are literal wherever TOML can hold them; a pattern only stands where it cannot, or where a
-long text was cut, whose digest pins it. What it means for users, why it is accepted and by whom
-is left open, in words that no waivers file is accepted with.
+Values are literal where TOML can hold them; otherwise, and where a long text was cut, they are
+patterns. Impact, reason and owner are placeholders, which no waivers file may contain.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import chain, count
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -33,15 +33,16 @@ DAYS: Final = 90
 _CUT: Final = re.compile(r"… \(\d+ characters, sha256 [0-9a-f]{12}\)\Z")
 _SHOWN: Final = 80
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+_AUTHORED: Final = ("owner", "impact", "reason")
 
 
 class NotWaivable(HarnessError):
-    """No waiver can be proposed, and why."""
+    """Why no waiver can be proposed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What the author says of an accepted difference; the rest stays open."""
+    """What the author has said about an accepted difference."""
 
     owner: str | None = None
     impact: str | None = None
@@ -49,9 +50,8 @@ class Said:
 
     @property
     def unsaid(self) -> tuple[str, ...]:
-        """The keys that are still to be written."""
-        keys = ("owner", "impact", "reason")
-        return tuple(key for key in keys if getattr(self, key) is None)
+        """The keys that the author has still to write."""
+        return tuple(key for key in _AUTHORED if getattr(self, key) is None)
 
 
 def proposed(
@@ -64,19 +64,19 @@ def proposed(
     taken: Sequence[str] = (),
     name: str | None = None,
 ) -> str:
-    """The entry that covers `found`, and nothing else of its case but what is alike in every way.
+    """The entry that covers `found`, and of its case only divergences that equal it.
 
     Args:
-        result: The case that it is of.
-        found: What differs.
-        as_of: The day from which the waiver's days count.
-        days: How many of them.
-        said: What is known of owner, impact and reason.
-        taken: Ids that are in use.
-        name: The entry's id; one is made where none is given.
+        result: The case.
+        found: The divergence.
+        as_of: The day from which `days` count.
+        days: How long the waiver holds.
+        said: Owner, impact and reason, as far as known.
+        taken: Ids in use.
+        name: The entry's id; made from the divergence if `None`.
 
     Raises:
-        NotWaivable: it can never be waived, or it holds what looks like a secret.
+        NotWaivable: the divergence can never be waived, or may hold a secret.
     """
     said = said or Said()
     if found.kind is Kind.NONDETERMINISTIC:
@@ -106,16 +106,12 @@ def proposed(
 
 
 def _count(fields: dict[str, Any], result: CaseResult, found: Divergence) -> int:
-    """How many of the case's divergences the entry fits: itself, and those alike in every way.
+    """How many of the case's divergences the entry fits.
 
-    The entry is read back, so that what is proposed is known to be accepted once it is completed.
+    The entry is parsed, which proves that it is valid once the user has completed it.
     """
-    whole = {
-        **fields,
-        "owner": fields["owner"] if not fields["owner"].startswith(UNWRITTEN) else "owner",
-        "impact": "impact" if fields["impact"].startswith(UNWRITTEN) else fields["impact"],
-        "reason": "reason" if fields["reason"].startswith(UNWRITTEN) else fields["reason"],
-    }
+    open_ = (key for key in _AUTHORED if fields[key].startswith(UNWRITTEN))
+    whole = {**fields, **{key: key for key in open_}}
     text = "\n".join(f"{key} = {_toml(value)}" for key, value in whole.items())
     try:
         waiver = Waiver.model_validate(tomllib.loads(text))
@@ -127,22 +123,16 @@ def _count(fields: dict[str, Any], result: CaseResult, found: Divergence) -> int
 
 
 def _fitted(value: Json) -> Json:
-    """What a waiver has in the place of `value`: itself, or a pattern where it must be one."""
+    """The waiver's entry for `value`: the value itself, or a pattern if it must be one."""
     if isinstance(value, str):
-        if _CUT.search(value):
-            return f"re:{re.escape(value[:_SHOWN])}.*{re.escape(_cut_end(value))}"
+        if end := _CUT.search(value):
+            return f"re:{re.escape(value[:_SHOWN])}.*{re.escape(end[0])}"
         if value.startswith("re:") or not _encodable(value):
             return f"re:{_escaped(value)}"
         return value
     if _holds_null(value) or not _encodable(json.dumps(value, ensure_ascii=False)):
         return f"re:{re.escape(canonical(value))}"
     return value
-
-
-def _cut_end(value: str) -> str:
-    found = _CUT.search(value)
-    assert found is not None
-    return found[0]
 
 
 def _escaped(text: str) -> str:
@@ -169,14 +159,12 @@ def _holds_null(value: Json) -> bool:
 def _id_of(found: Divergence, taken: Sequence[str]) -> str:
     words = re.findall(r"[A-Za-z]+", f"{found.cassette} {found.path or found.label}")
     name = "-".join([*words[:6], found.fingerprint[:6]]).lower()
-    number = 1
-    while (name if number == 1 else f"{name}-{number}") in taken:
-        number += 1
-    return name if number == 1 else f"{name}-{number}"
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(each for each in names if each not in taken)
 
 
 def _base(runtime: str) -> str:
-    """A runtime's name without its version; a side of two that took turns can only be any."""
+    """A runtime's name without its version; `*` for a side of two runtimes."""
     base = runtime.partition("@")[0]
     return base if base and "+" not in base else "*"
 
@@ -187,7 +175,7 @@ def _unwritten(what: str) -> str:
 
 def _toml(value: Any) -> str:
     if isinstance(value, str):
-        # JSON's escapes are TOML's, but that TOML wants one for DEL too.
+        # TOML has JSON's escapes, and requires one for DEL, too.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, bool):
         return "true" if value else "false"

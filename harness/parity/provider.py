@@ -1,11 +1,11 @@
-"""What two sides' findings of the provider rules come to, held against the published core's.
+"""Sorts both sides' findings of the provider rules, given those of the published core.
 
-Both sides replace the published core, so what it commits at the same request of the same cassette
-is inherited: counted, not divergent. What only one side commits is a difference. What both commit
-and the core does not is one too, which the two sides alone could never show.
+A finding that the published core has at the same request of the same cassette is inherited: it is
+counted and no difference. A finding of one side alone is a difference, and so is one that both
+sides have and the published core has not.
 
-A finding is known by its request's index, its rule and its path. Where one side makes a request
-more than the other the indices no longer agree; the channel of requests differs there already.
+Request index, rule and path identify a finding. Where one side makes an extra request the indices
+do not match; there the channel of requests differs anyway.
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ class CommittedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommittedFinding(Coded):
-    """A finding that makes no difference between the two sides."""
+    """A finding that is no difference between the sides."""
 
     request: int
-    """Index of the request that has it, from 0."""
+    """Index of its request, from 0."""
     finding: ProviderFinding
     by: CommittedBy
 
     def to_json(self) -> JsonObject:
-        """As written to journals and reports: the finding's keys beside the others."""
+        """For journals and reports: the finding's keys beside the others."""
         return {"request": self.request, "by": self.by.value, **self.finding.to_json()}
 
     @classmethod
@@ -71,34 +71,33 @@ class CommittedFinding(Coded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreFindings:
-    """What the published core commits in one cassette, as far as that is known."""
+    """The published core's findings in one cassette, as far as they are known."""
 
     keys: frozenset[FindingKey] | None = None
-    """`None`: it was not observed, or the observation is of another version of the cassette."""
+    """`None` where this version of the cassette was not observed."""
     mend: str | None = None
-    """What makes it known, in words that name the command; `None` where findings alike on both
-    sides are to be counted and no more."""
+    """How to observe it, with the command; `None` if findings of both sides are only counted."""
 
 
 NOT_AT_HAND: Final = CoreFindings()
-"""The published core was not asked: findings alike on both sides are counted and settle nothing."""
+"""The published core was not observed: findings of both sides are only counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderOutcome:
-    """Every finding of two runs, sorted."""
+    """The findings of two runs, sorted."""
 
     divergences: tuple[Divergence, ...] = ()
     inherited: tuple[CommittedFinding, ...] = ()
-    """The published core commits them too."""
+    """Findings that the published core has, too."""
     unsettled: tuple[CommittedFinding, ...] = ()
-    """Alike on both sides; whether the published core commits them is not known."""
+    """Findings of both sides while those of the published core are not known."""
 
 
 def core_of(control: Observation, candidate: Observation) -> CoreFindings | None:
-    """The published core's findings where it is one of the sides; of two versions, the control's.
+    """The findings of the side that is the published core, the control first.
 
-    A run that decides nothing says nothing of the core either.
+    `None` if neither side is, or if its run decides nothing.
     """
     for seen in (control, candidate):
         is_core = seen.runtime.partition("@")[0] == _CORE
@@ -112,7 +111,6 @@ def provider_outcome(
 ) -> ProviderOutcome:
     """Sort the findings of two runs, in order of their requests."""
     here, there = _findings(control), _findings(candidate)
-    known = core.keys
     divergences: list[Divergence] = []
     inherited: list[CommittedFinding] = []
     unsettled: list[CommittedFinding] = []
@@ -124,9 +122,9 @@ def provider_outcome(
         finding = mine or theirs
         assert finding is not None
         committed = CommittedFinding(request=key[0], finding=finding, by=by)
-        if known is not None and key in known:
+        if core.keys is not None and key in core.keys:
             inherited.append(committed)
-        elif known is None and by is CommittedBy.BOTH:
+        elif core.keys is None and by is CommittedBy.BOTH:
             unsettled.append(committed)
         else:
             divergences.append(_divergence(control.name, key, mine, theirs))
@@ -164,10 +162,10 @@ def _divergence(
 
 
 def unsettled_remarks(unsettled: Sequence[CommittedFinding], core: CoreFindings) -> tuple[str, ...]:
-    """What both sides ask and the API refuses, with the command that settles whose fault it is.
+    """A remark on requests of both sides that the API refuses, with the command that settles it.
 
-    No doubt: the case compares two sides, and they agree. That both are wrong alike only the
-    comparison with the published core can show, here as in every other channel.
+    It is no doubt: the sides agree, and only a comparison with the published core can show that
+    both are wrong.
     """
     errors = [each for each in unsettled if each.finding.severity is Severity.ERROR]
     if not errors or core.mend is None:

@@ -1,7 +1,6 @@
-"""The rules of projection that are about one item: what two runs may differ in, and why.
+"""The projection rules that several channels share; the docstring of each gives its reason.
 
-Each is one function, whose docstring is its reason. A channel lists those that apply to its items;
-rules about whole runs are in `threads`.
+Each channel lists the rules for its items. Rules for whole runs are in `threads`.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ def stream_ids(item: Item) -> None:
 
 
 def _event(item: Item) -> tuple[JsonObject, str]:
-    """The event that an item is, or that a child's item holds; and where it stands."""
+    """The event of an item or of a child's item, and its path."""
     event = item.value.get("event")
     return (event, "event") if isinstance(event, dict) else (item.value, "")
 
@@ -126,7 +125,7 @@ def progress_ids(item: Item) -> None:
 
 
 def _progress(item: Item, shown: Any, path: str) -> bool:
-    """Rename the thoughts' ids in what may be an agent's progress; whether it is."""
+    """Rename the ids of thoughts in an agent's progress; returns whether `shown` is one."""
     if not (isinstance(shown, dict) and shown.get("isSubagentProgress")):
         return False
     for number, activity in enumerate(list_of(shown.get("recentActivity"))):
@@ -181,8 +180,8 @@ def own_environment(item: Item) -> None:
 
 @rule(marker="</(?:objective|question)>", across=True)
 def own_tasks(item: Item) -> None:
-    """A built-in agent is told its task in each product's own words; what the user asked for is
-    between tags at their end, and stays compared.
+    """Each product describes a built-in agent's task in its own words; the user's request stands
+    between tags at the end, and stays compared.
     """
     if item.value.get("thread", MAIN) == MAIN:
         return

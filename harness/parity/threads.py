@@ -1,10 +1,9 @@
-"""Two runs made comparable where agents work side by side: threads put into one order.
+"""Brings the threads of two runs into one order, so that parallel agents can be compared.
 
-Which of two independent threads is served first is chance, so what happened on behalf of several
-(questions, retries, side events, calls) is brought into a normal form before it is aligned: between
-two things of one thread, what its children did stands child by child. Order within a thread stays,
-and so does what happened before or after what of a thread and those that it started. These are
-rules like those of `rules`, only over whole runs: named, with a reason, and counted.
+Which of two independent threads is served first is chance. So requests, retries, side events and
+calls get a normal form before alignment: between two items of one thread, the items of its children
+stand child by child. The order within a thread stays, and so does the order between a thread and
+the threads that it started. These are projection rules over whole runs, with names and reasons.
 """
 
 from __future__ import annotations
@@ -38,17 +37,17 @@ RUN_RULES: Final[Mapping[str, str]] = MappingProxyType(
         ),
     }
 )
-"""Names and reasons of the rules that are about runs, not about one item."""
+"""Names and reasons of the rules about whole runs."""
 
 T = TypeVar("T")
 _Key = tuple[tuple[int, int], ...]
 _MADE_BY_CALLS: Final = frozenset({"utility_tool", "utility_summarizer", "utility_edit_corrector"})
-"""Roles of what is asked while a call is executed, maybe beside children of other calls."""
+"""Roles of requests that a running call makes, perhaps beside children of other calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparable:
-    """Both runs as they are compared, and how often each rule of `RUN_RULES` hid something."""
+    """Both runs as compared, and how often each rule of `RUN_RULES` hid something."""
 
     control: Observation
     candidate: Observation
@@ -56,7 +55,7 @@ class Comparable:
 
 
 def made_comparable(control: Observation, candidate: Observation) -> Comparable:
-    """Put both runs' threads into one order, and leave out events that only one side shows."""
+    """Put both runs' threads into one order, and drop children's events that one side lacks."""
     fired: Counter[str] = Counter()
     moved = sum(map(_moved, _keys(control), _keys(candidate)))
     if moved:
@@ -71,7 +70,7 @@ def made_comparable(control: Observation, candidate: Observation) -> Comparable:
 
 
 def by_thread(seen: Observation) -> Observation:
-    """The run in normal form; most are as they are."""
+    """The run in normal form; most runs are already."""
     requests, calls, retries, sides = map(_normal, _keys(seen))
     orders = {"requests": requests, "tool_states": calls, "retries": retries, "side": sides}
     if all(order == sorted(order) for order in orders.values()):
@@ -133,7 +132,7 @@ def _placed(seen: Observation, name: str, count: int) -> list[_Key]:
 
 
 def _normal(keys: Sequence[_Key]) -> list[int]:
-    """Indices in normal form: stretches between things of one thread, sorted by its children."""
+    """Indices in normal form: stretches between items of one thread, sorted by its children."""
 
     def arranged(indices: Sequence[int], thread: _Key) -> list[int]:
         depth = len(thread) + 1
@@ -152,7 +151,7 @@ def _normal(keys: Sequence[_Key]) -> list[int]:
 
 
 def _moved(here: Sequence[_Key], there: Sequence[_Key]) -> int:
-    """How many things stand elsewhere among those of other threads."""
+    """How many items have another position among those of other threads."""
     if here == there:
         return 0
     numbers: Counter[_Key] = Counter()

@@ -1,7 +1,7 @@
-"""What a case comes to: parity, divergent or inconclusive, and everything that the answer rests on.
+"""`CaseResult`: the verdict on one case, and everything that it rests on.
 
-`CaseResult` is what a worker hands back, what the journal keeps and what reports show. Its verdict
-follows from its parts by one table (`decide`), never from anything outside it.
+Workers return it, journals keep it, reports show it. The verdict follows from its parts by one
+table (`decide`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["CaseResult", "CaseVerdict", "Noise", "decide", "leftover_doubts"]
 
 
 class CaseVerdict(StrEnum):
-    """The three answers. Missing data never makes one better."""
+    """The three verdicts. Missing data never makes a verdict better."""
 
     PARITY = "parity"
     DIVERGENT = "divergent"
@@ -33,7 +33,7 @@ class Noise(Coded):
 
     place: str
     hides: int
-    """How many differences between the sides stand at such a place, and may be noise."""
+    """How many differences between the sides are at this place, and may be noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,44 +42,43 @@ class CaseResult(Coded):
 
     cassette: str
     blockers: tuple[str, ...] = ()
-    """Why nothing can be decided: a run that stalled, a harness that failed, a noisy control."""
+    """Why nothing can be decided: a stalled run, an error of the harness, a noisy control."""
     doubts: tuple[str, ...] = ()
-    """Why agreement is not enough: steps that were left over without being declared."""
+    """Why agreement is not enough: undeclared unused steps."""
     remarks: tuple[str, ...] = ()
-    """What both sides did alike that is worth knowing."""
+    """Notable facts that both sides share."""
     divergences: tuple[Divergence, ...] = ()
-    """All that differs, waived or not, causes first."""
+    """Every difference, waived or not, causes first."""
     waived: Mapping[int, str] = field(default_factory=dict)
     """Index into `divergences` to the id of the waiver that covers it."""
     cut: tuple[ChannelName, ...] = ()
-    """Channels that differ in more places than are described; no waiver covers what isn't."""
+    """Channels with more differences than are listed; no waiver covers the others."""
     rules: Mapping[str, int] = field(default_factory=dict)
     """Projection rule to the number of differences that it hid."""
     inherited: tuple[CommittedFinding, ...] = ()
-    """What of the provider rules the published core breaks as well, at the same requests."""
+    """Findings of the provider rules that the published core has, too."""
     unsettled: tuple[CommittedFinding, ...] = ()
-    """What both sides break of them while it is not known whether the published core does."""
+    """Findings of both sides while those of the published core are not known."""
     noise: tuple[Noise, ...] = ()
     digests: tuple[str, str] = ("", "")
-    """Digest of all that was observed of control and candidate."""
+    """Digests of the observations of control and candidate."""
     runtimes: tuple[str, str] = ("", "")
-    """Control and candidate, by the names of the runtimes that were observed: of a baseline the one
-    that it was made of. Empty where nothing was compared."""
+    """Names of the observed runtimes (of a baseline: its own); empty if nothing was compared."""
     phase: str | None = None
-    """The rollout phase that the cassette belongs to."""
+    """The cassette's rollout phase."""
     contract: tuple[str, ...] = ()
-    """The behaviours that the cassette says it exercises, by their ids in the contract."""
+    """Contract ids of the behaviours that the cassette exercises."""
     reached: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    """What the probes saw happen in control and candidate, sorted (`harness.coverage`)."""
+    """The probes that control and candidate reached, sorted (`harness.coverage`)."""
     cost: tuple[JsonObject, JsonObject] | None = None
-    """The cost channel's one item of each side: model calls, tokens, contents sent."""
+    """The item of the cost channel of each side: model calls, tokens, contents sent."""
     timelines: str = ""
-    """Both runs side by side, packed (`harness.timeline`); empty where nothing was compared, and
-    of a case at parity unless the comparison was asked for them."""
+    """Both runs side by side, packed (`harness.timeline`). Empty where nothing was compared, and at
+    parity unless the caller asked for them."""
 
     @property
     def verdict(self) -> CaseVerdict:
-        """The answer."""
+        """The verdict."""
         return decide(blockers=self.blockers, open=bool(self.open or self.cut), doubts=self.doubts)
 
     @property
@@ -96,11 +95,11 @@ class CaseResult(Coded):
 
     @classmethod
     def undecided(cls, cassette: str, reason: str) -> CaseResult:
-        """A case that could not be decided, and why."""
+        """A case that could not be decided."""
         return cls(cassette=cassette, blockers=(reason,))
 
     def to_json(self) -> JsonObject:
-        """As written to journals and reports: each divergence names its waiver."""
+        """For journals and reports: each divergence names its waiver."""
         fields = Coded.to_json(self)
         waived = fields.pop("waived")
         for index, found in enumerate(fields["divergences"]):
@@ -109,14 +108,14 @@ class CaseResult(Coded):
 
     @classmethod
     def fields_of(cls, value: Any) -> Any:
-        """The waivers are those that the divergences name."""
+        """Collect the waivers that the divergences name."""
         waivers = (found["waivedBy"] for found in value["divergences"])
         waived = {index: waiver for index, waiver in enumerate(waivers) if waiver is not None}
         return {**value, "waived": waived}
 
 
 def decide(*, blockers: Collection[str], open: bool, doubts: Collection[str]) -> CaseVerdict:
-    """The table: a run that could not be observed decides nothing, whatever else was seen of it.
+    """The verdict by this table.
 
     | blockers | open divergences | doubts | verdict |
     | --- | --- | --- | --- |
@@ -135,9 +134,9 @@ def decide(*, blockers: Collection[str], open: bool, doubts: Collection[str]) ->
 def leftover_doubts(
     control: Collection[int], candidate: Collection[int], declared: Collection[int]
 ) -> tuple[str, ...]:
-    """Doubts about model steps that neither side asked for though none is declared unused.
+    """Doubts about model steps that neither side requested and the cassette does not declare.
 
-    Left over differently is no doubt but a divergence, and is found elsewhere.
+    Steps that only one side leaves unused are a divergence instead.
     """
     undeclared = sorted(set(control) - set(declared))
     if set(control) != set(candidate) or not undeclared:

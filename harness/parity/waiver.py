@@ -1,4 +1,4 @@
-"""`Waiver`: one accepted difference, and which divergences it speaks of."""
+"""`Waiver`: one accepted difference, and which divergences it covers."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ from harness.parity.breadth import (
     value_pattern,
 )
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
-from harness.parity.patterns import PatternProblem
 from harness.sides import base_names
 from services.wire import Json
 
 __all__ = ["UNWRITTEN", "Waiver"]
 
 UNWRITTEN: Final = "<to be written"
-"""How a field begins that a proposed waiver leaves to a person; no such waiver is accepted."""
+"""Prefix of the fields that a proposed waiver leaves to the user; no such waiver is accepted."""
 
 _RUNTIME: Final = re.compile(r"\*|[A-Za-z0-9][A-Za-z0-9_.-]*")
 
@@ -35,24 +34,24 @@ Text = Annotated[str, Field(min_length=1)]
 
 
 class Waiver(BaseModel):
-    """One accepted difference. Every key without a default must be there."""
+    """One accepted difference."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     id: Text
     between: tuple[str, str] | None = None
-    """Control and candidate, by the runtimes' base names (`upstream` for `upstream@0.60.0` too),
-    `*` for any; in runs of other runtimes the waiver does not exist. `None`: of whatever two."""
+    """Base names of control and candidate (`upstream` includes `upstream@0.60.0`), `*` for any.
+    `None`: any two. The waiver is ignored in runs of other runtimes."""
     scenario: Text
-    """Cassette names, `*` standing for any text: `abort/*`."""
+    """Cassette names, where `*` matches any text: `abort/*`."""
     channel: str
     path: str
-    """Path in the item, `*` standing for any text: `contents[*].parts[0].text`; `""`: the item."""
+    """Path in the item, where `*` matches any text; `""` is the whole item."""
     kind: str | None = None
-    """Only this kind of divergence; any if absent. `nondeterministic` is never waived."""
+    """Only this kind of divergence; `None`: any but `nondeterministic`."""
     control: Json
-    """What the control has there: a literal, `<absent>`, or `re:` and a pattern for its whole text
-    (a dot stands for line ends too)."""
+    """The control's value: a literal, `<absent>`, or `re:` and a pattern for its whole text (a dot
+    matches line ends, too)."""
     candidate: Json
     impact: Text
     """What a user sees of it."""
@@ -96,10 +95,7 @@ class Waiver(BaseModel):
     @field_validator("scenario", "path")
     @classmethod
     def _sound_glob(cls, value: str) -> str:
-        try:
-            glob_pattern(value)
-        except PatternProblem as problem:
-            raise ValueError(str(problem)) from problem
+        glob_pattern(value)  # a `PatternProblem` is a `ValueError`
         return value
 
     @field_validator("impact", "reason", "owner", mode="before")
@@ -115,10 +111,7 @@ class Waiver(BaseModel):
     @classmethod
     def _sound_pattern(cls, value: Json) -> Json:
         if isinstance(value, str) and value.startswith("re:"):
-            try:
-                value_pattern(value[3:])
-            except PatternProblem as problem:
-                raise ValueError(str(problem)) from problem
+            value_pattern(value[3:])
         try:
             canonical(value)
         except TypeError as error:  # TOML has dates and times
@@ -126,23 +119,23 @@ class Waiver(BaseModel):
         return value
 
     def concerns(self, runtimes: tuple[str, str]) -> bool:
-        """Whether this waiver is meant for comparisons of these two: control and candidate."""
+        """Whether this waiver applies to comparisons of this control and candidate."""
         return self.between is None or all(
             name == "*" or base_names(runtime) == {name}
             for name, runtime in zip(self.between, runtimes, strict=True)
         )
 
     def fits(self, found: Divergence, runtimes: tuple[str, str]) -> bool:
-        """Whether this waiver speaks of `found`, a difference between `runtimes`.
-
-        Says nothing about expiry and count.
-        """
+        """Whether this waiver covers `found`, expiry and count aside."""
         return (
             self.concerns(runtimes)
             and found.kind is not Kind.NONDETERMINISTIC
             and found.channel == self.channel
             and self.kind in (None, found.kind)
-            and any(_glob(self.scenario, name) for name in _names(found.cassette))
+            # A scenario covers the variants of its cassettes, too.
+            and any(
+                _glob(self.scenario, name) for name in {found.cassette, plain_name(found.cassette)}
+            )
             and _glob(self.path, found.path)
             and _value_fits(self.control, found.control)
             and _value_fits(self.candidate, found.candidate)
@@ -150,7 +143,7 @@ class Waiver(BaseModel):
 
     @property
     def too_wide(self) -> str | None:
-        """What it would cover, where that is more than anybody can have accepted."""
+        """A description of what it would cover, if that is too much; else `None`."""
         values = (self.control, self.candidate)
         wide = [is_wide_value(value) for value in values]
         anywhere = is_wide_glob(self.path, PATHS)
@@ -163,7 +156,7 @@ class Waiver(BaseModel):
 
     @property
     def covered(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-        """Of the samples of `harness.parity.breadth` the paths, and the values on either side."""
+        """The sample paths, and the sample values of either side, that it covers."""
         return (
             frozenset(path for path in PATHS if _glob(self.path, path)),
             frozenset(value for value in VALUES if _value_fits(self.control, value)),
@@ -172,13 +165,8 @@ class Waiver(BaseModel):
 
 
 def _glob(pattern: str, text: str) -> bool:
-    """`*` stands for any text and nothing else is special: paths are full of brackets."""
+    """Whether `text` fits a pattern in which only `*` is special."""
     return glob_pattern(pattern).fits(text) if "*" in pattern else pattern == text
-
-
-def _names(cassette: str) -> set[str]:
-    """What a case is called by: a scenario covers the variants of what it names, too."""
-    return {cassette, plain_name(cassette)}
 
 
 def _value_fits(pattern: Json, value: Json) -> bool:

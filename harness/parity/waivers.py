@@ -1,8 +1,8 @@
-"""Waivers: accepted differences, by whom, why and until when (`parity_tests/waivers.toml`).
+"""Waivers: accepted differences with owner, reason and expiry (`parity_tests/waivers.toml`).
 
-A waiver says what each side does at which place, and between which runtimes if not between any two;
-it covers a divergence only where all of that fits. One that has expired, or that fits more
-divergences than it allows, covers nothing at all.
+A waiver names a place, the values of both sides, and perhaps the runtimes; it covers a divergence
+only if all of these fit. A waiver that has expired, or fits more divergences than it allows, covers
+nothing.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ __all__ = [
 ]
 
 WARNING_DAYS: Final = 14
-"""From so many days before its last one on, a waiver is warned of by name."""
+"""Reports warn about a waiver this many days before it expires."""
 
 
 class WaiverFileError(HarnessError):
-    """The waivers file cannot be used; nothing is waived by half a file."""
+    """The waivers file cannot be used; none of its waivers applies."""
 
     def __init__(self, file: Path, key: str, problem: str) -> None:
         where = f"{file}: {key}" if key else str(file)
@@ -67,32 +67,32 @@ class Waivers:
 
     @property
     def live(self) -> tuple[Waiver, ...]:
-        """Those that have not expired."""
+        """The waivers that have not expired."""
         return tuple(waiver for waiver in self.entries if self.as_of <= waiver.expires)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaiverStatus:
-    """What became of one waiver in a run. The gate asks; a case's verdict doesn't."""
+    """How one waiver was used in a run; the gate reads it."""
 
     id: str
     state: Literal["used", "unused", "expired", "exceeded"]
     count: int
-    """Divergences that it fits, the first waiver that fits one taking it."""
+    """How many divergences it covers; the first waiver that fits a divergence covers it."""
     max_count: int
     expires: date | None = None
     """Its last day."""
     days_left: int | None = None
-    """From the day of judging to the last one on which it holds; below 0 once it has expired."""
+    """Days until it expires; negative once it has."""
 
     @property
     def expiring(self) -> bool:
-        """Whether it still holds and soon will not: a warning is due."""
+        """Whether it expires soon: a warning is due."""
         return self.days_left is not None and 0 <= self.days_left <= WARNING_DAYS
 
     @property
     def warning(self) -> str | None:
-        """The warning in words, by name; `None` where none is due."""
+        """The warning; `None` if none is due."""
         if self.days_left is None or not self.expiring:
             return None
         left = {0: "today", 1: "tomorrow"}.get(self.days_left, f"in {self.days_left} days")
@@ -100,11 +100,11 @@ class WaiverStatus:
 
 
 def load_waivers(file: Path | None, *, as_of: date) -> Waivers:
-    """Read a waivers file; `None` is none at all.
+    """Read a waivers file; `None` gives no waivers.
 
     Raises:
-        WaiverFileError: not readable, not TOML, an unknown or missing key, a wrong value, an id
-            that is there twice, or a waiver, alone or with others, that would cover everything.
+        WaiverFileError: the file is not readable or not TOML, a key or value is wrong, an id
+            occurs twice, or a waiver, alone or with others, is too wide.
     """
     if file is None:
         return Waivers(as_of=as_of)
@@ -136,7 +136,7 @@ def load_waivers(file: Path | None, *, as_of: date) -> Waivers:
 
 
 def _too_wide_together(entries: Sequence[Waiver]) -> Iterator[list[str]]:
-    """The waivers, by their ids, that cover of a channel what none of them may cover alone."""
+    """Ids of waivers that together cover more of a channel than one waiver may."""
     anywhere = [each for each in entries if is_wide_glob(each.scenario, SCENARIOS)]
     for channel, between in dict.fromkeys((each.channel, each.between) for each in anywhere):
         same = [w for w in anywhere if w.channel == channel and w.between in (between, None)]
@@ -147,11 +147,11 @@ def _too_wide_together(entries: Sequence[Waiver]) -> Iterator[list[str]]:
 def settle(
     results: Sequence[CaseResult], waivers: Waivers
 ) -> tuple[list[CaseResult], list[WaiverStatus]]:
-    """Apply the waivers to a whole run: counts only show at its end.
+    """Apply the waivers to the results of a whole run.
 
-    Each divergence goes to the first waiver that fits it. A waiver that gets more than its count
-    drops out, and what it held is offered to the others again. One that is `between` runtimes of
-    which the run compared nothing has no status: this run can say nothing of it.
+    The first waiver that fits a divergence covers it. A waiver that exceeds its count is removed,
+    and the others are applied again. A waiver for runtimes that the run did not compare has no
+    status.
     """
     live = list(waivers.live)
     exceeded: dict[str, int] = {}
@@ -175,7 +175,7 @@ def settle(
         concerned = any(waiver.concerns(result.runtimes) for result in results)
         if waiver.between is not None and not concerned:
             continue
-        # Of one that has expired, what it would cover: that is what it is missed for.
+        # For an expired waiver: how many divergences it would cover.
         count = exceeded.get(waiver.id, counts[waiver.id] + missed[waiver.id])
         state: Literal["used", "unused", "expired", "exceeded"] = "used" if count else "unused"
         if waiver.id in exceeded:

@@ -1,1 +1,1 @@
-"""One run of one cassette in one runtime, and everything observed of it."""
+"""Runs a cassette in a runtime and observes the run."""

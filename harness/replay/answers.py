@@ -1,4 +1,4 @@
-"""The user of a run, as far as questions go: answers what is asked as the cassette says."""
+"""The user of a run: answers confirmations and questions about fallbacks from the cassette."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ _NO_ANSWER: Final = ConfirmationAnswer(outcome=ConfirmationOutcome.CANCEL)
 
 
 class ScriptedUser:
-    """Answers in turn with what the cassette holds, whichever session asks; the last repeats."""
+    """Gives the cassette's answers in turn, in every session; the last one repeats."""
 
     def __init__(self, answers: Answers, witness: Witness) -> None:
-        """Answer from `answers`, and tell `witness` what was asked."""
-        self._confirmations = list(answers.confirmations)
+        """Answer from `answers`, and record the questions in `witness`."""
+        self._confirmations = list(answers.confirmations) or [_NO_ANSWER]
         self._intents = [FallbackIntent(intent) for intent in answers.fallback]
         self._witness = witness
 
     @property
     def fallback_handler(self) -> FallbackModelHandler | None:
-        """What answers about fallbacks; `None`, so that none is installed, without an intent."""
+        """The handler of questions about fallbacks; `None` without scripted intents."""
         return self._about_fallback if self._intents else None
 
     async def _about_fallback(self, question: FallbackQuestion) -> FallbackIntent:
@@ -56,11 +56,10 @@ class ScriptedUser:
 
     @asynccontextmanager
     async def answering(self, services: Services) -> AsyncIterator[None]:
-        """Answer every question that the schedulers of `services` show, until this is left.
+        """Answer every question of the schedulers of `services` inside the `with` block.
 
-        The answer comes with the next tick of the loop, as from somebody who had to be asked, or
-        after its delay. A question that is withdrawn meanwhile stays without one, and its outcome
-        is null.
+        The answer comes with the next tick of the loop, or after its delay. A question that is
+        withdrawn before that gets none, and its outcome is null.
         """
         async with background_tasks() as tasks:
             questions = _Questions(self, services, tasks)
@@ -72,7 +71,7 @@ class ScriptedUser:
                 await tasks.end(0)
 
     def asked(self, call: ToolCallView) -> tuple[ConfirmationAnswer, JsonObject]:
-        """What is answered to the question about `call`, and the side event of its being shown."""
+        """The answer to the question about `call`, and the side event that records the question."""
         details = call.confirmation_details
         event: JsonObject = {
             "event": "confirmation",
@@ -81,16 +80,13 @@ class ScriptedUser:
             "outcome": None,
         }
         self._witness.side(event, call_id=call.call_id)
-        return self._next_answer(), event
-
-    def _next_answer(self) -> ConfirmationAnswer:
         if len(self._confirmations) > 1:
-            return self._confirmations.pop(0)
-        return self._confirmations[0] if self._confirmations else _NO_ANSWER
+            return self._confirmations.pop(0), event
+        return self._confirmations[0], event
 
 
 class _Questions:
-    """The questions that one session's schedulers show, and the answers that are on their way."""
+    """The questions of one session's schedulers, and the answers that are on their way."""
 
     def __init__(self, user: ScriptedUser, services: Services, tasks: BackgroundTasks) -> None:
         self._user = user
@@ -98,10 +94,10 @@ class _Questions:
         self._tasks = tasks
         self._known: set[str] = set()
         self._waiting: dict[str, dict[str, AbortController]] = {}
-        """Scheduler → correlation id of a question that waits → what ends the wait."""
+        """Scheduler → correlation id of a waiting question → what ends its wait."""
 
     def look(self, update: ToolCallsUpdate) -> None:
-        """Take up what is asked anew, and drop what is asked no more."""
+        """Answer new questions, and drop withdrawn ones."""
         shown = {
             call.correlation_id: call
             for call in update.calls
@@ -127,7 +123,7 @@ class _Questions:
         )
         if answer.delay_ms > 0:
             withdrawn = waiting[correlation_id] = AbortController()
-            # A task begins a little later, when time may have moved on.
+            # The task starts later, when time may have passed.
             due_ms = self._services.clock.now_ms() + answer.delay_ms
             self._tasks.start(
                 self._later(response, event, due_ms, withdrawn.signal), name="late answer"

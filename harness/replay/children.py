@@ -1,4 +1,4 @@
-"""`SeenChildren`: collects what the child agents of one run tell while it goes on."""
+"""`SeenChildren`: records what the child agents of a run report."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class SeenChildren:
     """Every child of one run, with its activities and, where it has a session, its events."""
 
     def __init__(self, note: Callable[[str], None]) -> None:
-        """Tell `note` of events that break the contract's lifecycle."""
+        """Call `note` with a message for each event that breaks the contract's lifecycle."""
         self._note = note
         self._seen: dict[str, _Seen] = {}
 
     def child_started(self, child: StartedChild) -> None:
-        """Watch a child from its first event on."""
+        """Record a child from its first event on."""
         seen = self._seen[child.agent_id] = _Seen(child)
         if child.session is None:
             return
@@ -49,14 +49,14 @@ class SeenChildren:
 
         child.session.subscribe(take)
 
-    def child_told(self, child: StartedChild, activity: SubagentActivity) -> None:
-        """Take down an activity."""
-        told: JsonObject = {"type": str(activity.type), "data": activity.data}
-        self._seen[child.agent_id].activities.append(told)
+    def child_activity(self, child: StartedChild, activity: SubagentActivity) -> None:
+        """Record an activity."""
+        reported: JsonObject = {"type": str(activity.type), "data": activity.data}
+        self._seen[child.agent_id].activities.append(reported)
 
     @property
     def children(self) -> list[ChildObservation]:
-        """What was seen so far, by thread."""
+        """The children so far, by thread."""
         rows = sorted(self._seen.values(), key=lambda row: thread_order(row.child.thread))
         return [
             ChildObservation(

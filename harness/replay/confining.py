@@ -1,8 +1,8 @@
-"""Confined runs: what a cassette that is not trusted may do, and what a run reports of attempts.
+"""Confines the runs of untrusted cassettes.
 
-`confining` says that the runs inside a `with` block are confined. Each such run has a `Cell`, which
-closes the seams, ends the run at the first refused attempt, and finds the attempt's place in the
-cassette. The run then decides nothing: its case is inconclusive.
+The runs inside a `with confining(True)` block are confined. Each has a `Cell`, which closes the
+seams, ends the run at the first refused attempt, and finds the attempt's place in the cassette. The
+case is then inconclusive.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Cell", "confining"]
 
 _LONGEST: Final = 80
 _SHORTEST: Final = 3
-"""Characters: a shorter text of the cassette does not identify the place of an attempt."""
+"""Characters that a text of the cassette needs to identify the place of an attempt."""
 
 _CONFINED: Final = Scoped("confined_runs", default=False)
 
@@ -37,27 +37,24 @@ def confining(on: bool) -> AbstractContextManager[None]:
 
 
 class Cell:
-    """The confinement of one run, or none where runs are not confined.
-
-    Attributes:
-        confines: whether the run is confined.
-        refusal: why the run was ended, in words; `None` while nothing was refused.
-    """
+    """The confinement of one run, if runs are confined."""
 
     def __init__(self, cassette: Cassette) -> None:
         self.confines = _CONFINED.value
+        """Whether the run is confined."""
         self._cassette = cassette
         self._stop: Callable[[], None] | None = None
         self._paths: RunPaths | None = None
         self._moment: Callable[[], str] = lambda: "the session's start"
         self.refusal: str | None = None
+        """Why the run was ended; `None` while nothing was refused."""
 
     @contextmanager
     def closed(self, folder: Path, engines: Sequence[str]) -> Iterator[None]:
         """Confine what runs inside the `with` block to `folder`.
 
-        What these `engines` and the services load is loaded before: libraries may start programs
-        of their own while they are loaded.
+        The modules of `engines` and services are imported before that, since libraries may start
+        programs at import.
         """
         if not self.confines:
             yield
@@ -70,12 +67,7 @@ class Cell:
             yield
 
     def watch(self, paths: RunPaths, moment: Callable[[], str]) -> None:
-        """Report attempts with these `paths` written short.
-
-        Args:
-            paths: the run's own folders.
-            moment: says what the run is doing, where the cassette does not name the attempt.
-        """
+        """Shorten `paths` in reports; `moment` returns what the run does at an unnamed attempt."""
         self._paths, self._moment = paths, moment
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""The client of a run: plays a cassette's script, and what happens `during` its streams."""
+"""The client of a run: plays a cassette's script, and its `during` actions."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from services.threads import outside_calls
 __all__ = ["Driver"]
 
 _LONG_REAL_WORK_MS = 500
-"""Real work shorter than this is never interrupted by a delay: how long it takes is chance."""
+"""A delay never interrupts real work shorter than this, whose duration is chance."""
 _POLL_S = 0.05
 
 
@@ -70,16 +70,16 @@ class Driver:
         self._over = False
         self._ended = asyncio.Event()
         self.place = "the session's start"
-        """What is being played, as the cassette's keys name it."""
+        """The current action as a key of the cassette."""
         witness.listen(self._on_event)
 
     async def play(self, resumed: Path | None = None) -> None:
-        """Play the whole script; returns when the last stream's work is done.
+        """Play the whole script, after resuming the chat recording `resumed`, if any.
 
-        `resumed` is the chat recording to begin with, if any.
+        Returns when the work of the last stream is done.
 
         Raises:
-            ReplayFailure: the script asks for what the runtime cannot do.
+            ReplayFailure: the script needs what the runtime cannot do.
         """
         if resumed is not None:
             await self._commands("resume").resume(resumed)
@@ -92,17 +92,17 @@ class Driver:
         self._over = True
 
     def leave(self) -> tuple[During, ...]:
-        """Play no part any more; returns what was to happen and has not."""
+        """Stop acting; returns the `during` actions that have not happened."""
         left = tuple(self._waiting)
         self._waiting.clear()
         return left
 
     def on_request(self, index: int) -> None:
-        """Model request `index` (from 0) is being made."""
+        """Handle model request `index` (from 0)."""
         self._fire(lambda when: isinstance(when, AtRequest) and when.index == index)
 
     def on_chunk(self, request: int, chunk: int) -> None:
-        """The consumer has dealt with a chunk; both count from 0."""
+        """Handle that the runtime has consumed a chunk; both numbers count from 0."""
         self._fire(lambda when: when == AfterChunk(request, chunk))
 
     def _on_event(self, event: AgentEvent) -> None:
@@ -132,17 +132,16 @@ class Driver:
         for moment in fired:
             self._waiting.remove(moment)
             if moment.delay_ms > 0:
-                # A task begins a little later, when time may have moved on.
+                # The task starts later, when time may have passed.
                 due_ms = self._clock.now_ms() + moment.delay_ms
                 self._group.create_task(self._later(moment, due_ms))
             else:
                 self._do(moment.do)
 
     async def _later(self, moment: During, due_ms: float) -> None:
-        """Act when it is due: by virtual time, or by real time where something real holds that up.
+        """Act when it is due: by virtual time, or by real time while real work stops virtual time.
 
-        Without the second a command could never be interrupted while it runs: virtual time, and
-        with it the delay, would stand still until the command has ended by itself.
+        Otherwise a running command could never be interrupted.
         """
         loop = asyncio.get_running_loop()
         begun = loop.time()
@@ -165,7 +164,7 @@ class Driver:
             case SetApprovalMode(mode=mode):
                 self._set_approval_mode(mode)
             case Send(payload=payload):
-                # What falls due once the script is over finds nobody there.
+                # After the script no client is left to send.
                 if self._agent is not None and not self._over:
                     self._group.create_task(self._send_meanwhile(self._agent, payload))
             case Hint(text=text, source=source):
@@ -192,11 +191,11 @@ class Driver:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(text)
             case Compress():
-                await _told("compress", self._commands("compress").compress())
+                await _command("compress", self._commands("compress").compress())
             case ResumeSelf():
                 await self._commands("resume_self").resume(None)
             case Rewind(to=to):
-                await _told("rewind", self._commands("rewind").rewind(to))
+                await _command("rewind", self._commands("rewind").rewind(to))
             case Hint(text=text, source=source):
                 self._commands("hint").hint(text, source)
 
@@ -213,10 +212,7 @@ class Driver:
         await self._runtime.settled()
 
     def _current_agent(self) -> AgentProtocol:
-        """The agent of the next send: a new one each time where the cassette says so.
-
-        Each has a prompt id of its own, as clients give them.
-        """
+        """The agent of the next send: a new one each time if the cassette says so."""
         if self._agent is None or self._cassette.session.new_session_per_send:
             prompt_id = f"{self._services.state.session_id}########{self._sends}"
             self._agent = self._runtime.agent(prompt_id=prompt_id)
@@ -248,7 +244,7 @@ class Driver:
 
 
 def _at_once(call: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine that must not wait: `abort` takes effect before the next event.
+    """Run a coroutine that must not wait, so that `abort` takes effect before the next event.
 
     Raises:
         ReplayFailure: it waited, against the contract.
@@ -263,11 +259,11 @@ def _at_once(call: Coroutine[Any, Any, None]) -> None:
     )
 
 
-async def _told(command: str, work: Awaitable[None]) -> None:
-    """Wait for a command; what an engine lets out of it is named alike, whichever engine it is."""
+async def _command(name: str, work: Awaitable[None]) -> None:
+    """Wait for a command; any error of an engine becomes `CommandFailed`."""
     try:
         await work
     except (CommandFailed, RuntimeBroken):
         raise
     except Exception as error:
-        raise CommandFailed(command, type(error).__name__, str(error)) from error
+        raise CommandFailed(name, type(error).__name__, str(error)) from error

@@ -1,7 +1,7 @@
 """The envelope of one run: fresh folders, and seams that make it a function of its cassette.
 
-Virtual clock from 2026-01-01T00:00:00Z, counted ids, jitter 0.5, process ids 4242, 4243, …: two
-runs of one runtime give the same bytes. Nothing outside the run's own folder is touched.
+The virtual clock begins at 2026-01-01T00:00:00Z, ids count, jitter is 0.5, process ids are 4242,
+4243, …: two runs of one runtime give the same bytes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["Envelope", "FolderState", "folder_state", "open_envelope"]
 
 _SKIPPED: Final = frozenset({".git", "node_modules"})
 _APART_NS: Final = 5_000_000
-"""More than one tick of a kernel's clock for files."""
+"""More than one tick of the clock for file times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +45,13 @@ class Envelope:
 
     @property
     def folder(self) -> Path:
-        """The folder that holds all that the run writes."""
+        """The folder that holds everything that the run writes."""
         return self.workspace.root.parent
 
     def setup(
         self, model: str, generator: ContentGenerator, *, session_id: str | None = None
     ) -> ServicesSetup:
-        """A session in this envelope, all defaults; `dataclasses.replace` gives it its settings."""
+        """A session in this envelope, with default settings."""
         return ServicesSetup(
             session_id=session_id or self.ids.uuid("session"),
             model=model,
@@ -65,10 +65,9 @@ class Envelope:
         )
 
     def paths(self, cassettes: Path, others: Mapping[str, str] | None = None) -> RunPaths:
-        """How this run's folders, and `others`, are written in what is observed.
+        """The replacements for this run's folders, `others`, and the places of Python's packages.
 
-        Where Python and the packages lie shows in stacks and command lines, and says nothing of
-        the run: on another machine the same run must leave the same trace.
+        Those show in stacks and command lines, and differ between machines.
         """
         return RunPaths(
             workspace=str(self.workspace.root),
@@ -81,7 +80,7 @@ class Envelope:
 
 @cache
 def _installed() -> Mapping[str, str]:
-    """This machine's places of programs and packages, and what is written instead of each."""
+    """The places of programs and packages on this machine, with their replacements."""
     code = Path(__file__).resolve().parents[2]
     places = {
         sys.executable: "<PYTHON>",
@@ -97,7 +96,7 @@ def open_envelope() -> Iterator[Envelope]:
     """Make a run's folders (`ws` and `home`, side by side) and remove them afterwards.
 
     Raises:
-        ReplayFailure: the folder cannot be made where TMPDIR says, or where the system says.
+        ReplayFailure: the folder cannot be made.
     """
     with run_folder() as base:
         workspace = Workspace.at(base / "ws", base / "home")
@@ -115,9 +114,8 @@ def open_envelope() -> Iterator[Envelope]:
 def write_files(folder: Path, files: Mapping[str, str | bytes], *, followed_by: int = 0) -> None:
     """Create `files` (path relative to `folder` → content); shell scripts become executable.
 
-    Each is a little younger than the one before and all are older than what the run will write:
-    tools list by age, and files written within one tick of the machine's clock would be of one.
-    `followed_by` is how many files of the same run will be written after these.
+    Each is a little younger than the one before, and all are older than the run, since tools list
+    by age. `followed_by` is the number of files that will be written for the same run after these.
     """
     paths = [folder / name for name in files]
     for path, content in zip(paths, files.values(), strict=True):
@@ -135,7 +133,7 @@ FolderState = Mapping[str, bytes]
 
 
 def folder_state(folder: Path) -> FolderState:
-    """Read every file below `folder`; links are read as the text of where they point."""
+    """Read every file below `folder`; a link reads as the text of its target."""
     state: dict[str, bytes] = {}
     for path in sorted(folder.rglob("*")):
         relative = path.relative_to(folder)
@@ -149,9 +147,9 @@ def folder_state(folder: Path) -> FolderState:
 
 
 def changes(before: FolderState, after: FolderState) -> dict[str, str | None]:
-    """What happened between two states: path to the new text, `None` where a file is gone.
+    """The changes between two states: path → new text, `None` for a deleted file.
 
-    Bytes that are no UTF-8 are shown as base64 behind `base64:`.
+    Bytes that are no UTF-8 become `base64:` and base64.
     """
     found: dict[str, str | None] = {name: None for name in before if name not in after}
     for name, content in after.items():

@@ -1,10 +1,8 @@
-"""A session that is begun in one runtime and gone on with in another: the side `adk+legacy`.
+"""A handover: a session begins in one runtime and resumes in another, as in `adk+legacy`.
 
-What a flag flip must not cost is the way back: a chat that was recorded under the new engine is
-resumed under the old one, and the other way round. So a side can name two runtimes. The first plays
-the script up to the middle of its prompts and is left; the second, in a process of its own as far
-as it can tell (fresh services, a new session id), resumes the recording and plays the rest. The
-model, the workspace and what the user answers go on as they stand.
+Users who switch engines must be able to switch back. The first runtime plays the script up to the
+middle of its prompts. The second resumes the recording with fresh services and a new session id, as
+in a new process, and plays the rest. Model, workspace and the user's answers continue.
 """
 
 from __future__ import annotations
@@ -20,10 +18,10 @@ __all__ = ["joint_traits", "script_halves"]
 
 
 def joint_traits(engines: Sequence[str]) -> RuntimeTraits:
-    """What can be asked of engines that take turns: what each of them can do.
+    """The traits of engines that take turns: the features that all of them have.
 
     Raises:
-        UnknownRuntime: there is none of one of the names.
+        UnknownRuntime: there is no runtime of one of the names.
     """
     traits = [runtime_traits(name) for name in engines]
     features = [one.features for one in traits if one.features is not None]
@@ -33,7 +31,7 @@ def joint_traits(engines: Sequence[str]) -> RuntimeTraits:
     return RuntimeTraits(
         features=frozenset.intersection(*features) if features else None,
         folders=folders,
-        # Texts of two products in one conversation are nobody's own.
+        # One conversation holds the texts of both products.
         words=TURNS.join(dict.fromkeys(one.words for one in traits)),
         confinable=all(one.confinable for one in traits),
     )
@@ -42,9 +40,9 @@ def joint_traits(engines: Sequence[str]) -> RuntimeTraits:
 def script_halves(
     script: Sequence[Action],
 ) -> tuple[tuple[Action, ...], tuple[Action, ...]] | None:
-    """A script up to the stream of its middle prompt, and what follows; `None` if it has but one.
+    """A script up to its middle prompt, and the rest; `None` without two prompts.
 
-    Of an odd number of prompts the first half has the smaller part.
+    Of an odd number of prompts the first half has fewer.
     """
     prompts = [place for place, action in enumerate(script) if isinstance(action, Send)]
     if len(prompts) < 2:

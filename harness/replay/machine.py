@@ -1,9 +1,8 @@
-"""Whether the machine had what a run needed: without that, what was observed decides nothing.
+"""Checks that the machine has what a run needs; otherwise the observation decides nothing.
 
-Three looks, because none sees everything. Before and after a run the room that is left is checked,
-and after it a file is written: that covers processes which the run started, whose errors this
-process does not see. In between, services report each error that is about the machine and not
-about the run (`services.exhaustion`): that covers a shortage that is over when the run ends.
+The free room is checked before and after a run, and a file is written after it: that covers the
+processes that the run started, whose errors this process does not see. During the run services
+report the machine's errors (`services.exhaustion`): that covers a shortage which ends with the run.
 """
 
 from __future__ import annotations
@@ -21,28 +20,28 @@ from services.exhaustion import Shortage, notice, noticing
 __all__ = ["ROOM", "machine_suffices", "shortage_in"]
 
 ROOM: Final = 16 * 1024 * 1024
-"""Bytes that a run may need; with less room than that nothing is run."""
+"""Bytes that a run may need."""
 _FILES: Final = 1000
 """Files that a run may need."""
 _DESCRIPTORS: Final = 64
 """Open files that a run may need."""
 _PROBE: Final = bytes(16 * 1024)
-"""Written after a run: a used-up quota, or a device that went read-only, shows nowhere else."""
+"""Written after a run: a used-up quota or a read-only device shows only here."""
 _OPEN_FILES: Final = Path("/dev/fd")
 _MEND: Final = "make room and run again"
 
 
 @contextmanager
 def machine_suffices(where: str, folder: Path, shown: Callable[[str], str]) -> Iterator[None]:
-    """Run the `with` block, and refuse what came of it if the machine lacked something.
+    """Run the `with` block, and fail if the machine lacks something.
 
     Args:
-        where: what is run, for the message.
-        folder: the folder of the run.
-        shown: how a path of the run is written in a message.
+        where: The name of the run, for the message.
+        folder: The folder of the run.
+        shown: Formats a path of the run for the message.
 
     Raises:
-        ReplayFailure: the machine lacks something, before, in or after the block.
+        ReplayFailure: the machine lacks something before, in or after the block.
     """
     found: list[Shortage] = []
     _refuse(where, shortage_in(folder), shown)
@@ -58,7 +57,7 @@ def machine_suffices(where: str, folder: Path, shown: Callable[[str], str]) -> I
 
 
 def shortage_in(folder: Path, *, written: bool = False) -> Shortage | None:
-    """What a run in `folder` would lack; `written` looks more closely, by a file left there."""
+    """What a run in `folder` would lack; with `written` by writing a file there, too."""
     largest = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
     if 0 <= largest < ROOM:
         return Shortage(problem=f"no file may grow beyond {largest} bytes here (ulimit -f)")

@@ -1,4 +1,4 @@
-"""What answers a run's model requests: the cassette's own steps, or another source of them."""
+"""The model of a run: it answers with the cassette's steps, or from another source."""
 
 from __future__ import annotations
 
@@ -20,16 +20,14 @@ __all__ = ["Interposed", "ModelSource", "ReplayedModel", "scripted_model"]
 
 
 class ReplayedModel(ContentGenerator, Protocol):
-    """A model that answers from a recording and knows what it was not asked for."""
+    """A model that answers from a recording and knows the unused steps."""
 
     @property
     def notes(self) -> Sequence[ReplayNote]:
-        """What did not fit."""
-        ...
+        """Requests that found no step."""
 
     def unused_steps(self) -> list[int]:
-        """Indices of the answers that nobody asked for."""
-        ...
+        """Indices of the steps that no request used."""
 
 
 ModelSource = Callable[
@@ -41,24 +39,21 @@ ModelSource = Callable[
     ],
     ReplayedModel,
 ]
-"""Makes a run's model, given its cassette, clock, and what to call at each request and chunk."""
+"""Makes a run's model from its cassette, clock, and callbacks for requests and chunks."""
 
 
 class Interposed(Protocol):
-    """What stands between one run and what answers it: its model, and its tools."""
+    """Wraps the model and the tools of one run."""
 
     def model(self, source: ModelSource) -> ModelSource:
-        """What makes the run's model, in the place of `source`."""
-        ...
+        """The source of the run's model, instead of `source`."""
 
     @property
     def around_tools(self) -> Callable[[RunCall], RunCall] | None:
-        """What stands around each run of a tool call, if anything."""
-        ...
+        """A wrapper for the run of each tool call, if any."""
 
     def watch(self, services: Services) -> None:
-        """The run's services are open, and nothing has happened yet."""
-        ...
+        """Subscribe to the run's services, which have just opened."""
 
 
 def scripted_model(
@@ -67,7 +62,7 @@ def scripted_model(
     on_request: Callable[[ObservedRequest], None],
     on_chunk: Callable[[int, int], None],
 ) -> ReplayedModel:
-    """The model that answers with the cassette's own steps."""
+    """A model that answers with the cassette's steps."""
     return ReplayedContentGenerator(
         cassette.steps,
         clock=clock,

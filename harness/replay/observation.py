@@ -1,9 +1,8 @@
-"""`Observation`: all that was seen of one run of one cassette in one runtime.
+"""`Observation`: everything observed of one run of one cassette in one runtime.
 
-The runner fills it, `harness.parity` compares two of them, `harness.replay.trace` writes one down.
-It is kept small: a request is its difference from the one before and a digest (`request_log`), so
-memory is linear in the conversation. Values are as the run gave them, real paths included; `paths`
-says what is written instead wherever they are compared or shown.
+The runner fills it, `harness.parity` compares two, `harness.replay.trace` writes one. A request is
+its difference from the request before and a digest (`request_log`), so memory is linear in the
+conversation. Values have real paths; `paths` replaces them for comparison and reports.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ __all__ = ["ChildObservation", "Observation", "ObservedRequest", "RunPaths", "Th
 
 
 class RunPaths:
-    """The folders of one run, and how they are written: `<WS>`, `<HOME>`, `<CASSETTES>`.
+    """Replaces the folders of one run: `<WS>`, `<HOME>`, `<CASSETTES>`.
 
-    The project hash, which is made from the workspace's path, is written `<PROJECT_HASH>`; the
-    folder around workspace and home, whose name is new in every run, `<WS>/..`.
+    `<PROJECT_HASH>` stands for the hash of the workspace's path, `<WS>/..` for the folder around
+    workspace and home.
     """
 
     def __init__(
@@ -43,9 +42,9 @@ class RunPaths:
         around: str | None = None,
         others: Mapping[str, str] | None = None,
     ) -> None:
-        """Take absolute, resolved paths. A `cassettes` of `/` or nothing is not replaced.
+        """Take absolute, resolved paths, and in `others` further folders with replacements.
 
-        `others` are further folders, and what is written instead of each.
+        A `cassettes` folder of `/` is not replaced.
         """
         found = {workspace: "<WS>", home: "<HOME>", **(others or {})}
         if around is not None:
@@ -65,7 +64,7 @@ class RunPaths:
         return text
 
     def mask_json(self, text: str) -> str:
-        """The same for JSON text in ASCII (as `canonical` writes it), before it is parsed."""
+        """The same for JSON text in ASCII, as `canonical` returns it."""
         for real, shown in self._in_json:
             text = text.replace(real, shown)
         return text
@@ -73,9 +72,9 @@ class RunPaths:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedRequest:
-    """One question to a model, as its difference from the one before of the same lineage.
+    """One request to a model, as its difference from the request before in its lineage.
 
-    A lineage is a role on a thread: the main loop's requests form one, each child agent's another.
+    A lineage is a role on a thread: the main loop has one, each child agent another.
     """
 
     method: str
@@ -84,32 +83,32 @@ class ObservedRequest:
     model: str
     thread: str = "main"
     config: JsonObject = field(default_factory=dict)
-    """Everything of the request's config but tools and system instruction."""
+    """The request's config without tools and system instruction."""
     tools: tuple[str, ...] = ()
     """Names of the declared functions, in order."""
     tools_digest: str | None = None
-    """SHA-256 of the whole declarations; `None` where nothing is declared."""
+    """SHA-256 of the declarations; `None` without any."""
     system_instruction: str | None = None
-    """The text, shared between all requests that carry the same one."""
+    """The text, shared between requests with the same one."""
     system_digest: str | None = None
     """SHA-256 of the text with the run's paths replaced."""
     same_as_previous: int = 0
-    """How many leading contents the lineage's previous request had already."""
+    """How many leading contents the previous request of the lineage had."""
     new_contents: tuple[Content, ...] = ()
-    """What follows them, oldest first."""
+    """The contents after those, oldest first."""
     digest: str = ""
     """Running hash over all contents, paths replaced: equal digests mean equal contents."""
     provider: tuple[ProviderFinding, ...] = ()
-    """What the real API would object to in it, and did not in the lineage's previous request."""
+    """Findings of the provider rules that the previous request of the lineage did not have."""
 
     @property
     def lineage(self) -> tuple[str, str]:
-        """Which requests this one is a difference from."""
+        """Role and thread."""
         return (self.role, self.thread)
 
     @property
     def contents_count(self) -> int:
-        """How many contents the whole request has."""
+        """The number of contents of the whole request."""
         return self.same_as_previous + len(self.new_contents)
 
 
@@ -126,7 +125,7 @@ Thread = Annotated[str, AfterValidator(_is_thread)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildObservation(Coded):
-    """What one child agent reported while it worked."""
+    """What one child agent reported."""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(alias_generator=to_camel, extra="forbid")
 
@@ -135,83 +134,78 @@ class ChildObservation(Coded):
     agent: str
     """The definition's name."""
     agent_id: str
-    """Which chat recording is its own; random in the product."""
+    """The name of its chat recording; random in the product."""
     activities: Sequence[JsonObject] = ()
     """`{type, data}`, oldest first."""
     events: Sequence[JsonObject] | None = None
-    """Its own AgentEvents in wire form; `None` where it had no session that could be seen, as in
-    the published core unless `adk.agentSessionSubagentEnabled` is set."""
+    """Its AgentEvents in wire form; `None` without a visible session, as in the published core
+    unless `adk.agentSessionSubagentEnabled` is set."""
 
     def to_json(self) -> JsonObject:
-        """As traces and baselines have it: without `events` where there are none to be seen."""
+        """For traces and baselines: without `events` if they are `None`."""
         fields: JsonObject = Coded.to_json(self)
         return {key: each for key, each in fields.items() if each is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """One run, whole. Sequences are in the order in which things happened."""
+    """One run. Sequences are in the order in which things happened."""
 
     name: str
     """The cassette's name."""
     runtime: str
     paths: RunPaths
     versions: Mapping[str, str] = field(default_factory=dict)
-    """What ran: distribution name to version."""
+    """Distribution name → version."""
     events: Sequence[JsonObject] = ()
     """Every AgentEvent in wire form."""
     transcript: Sequence[Content] = ()
-    """The model-facing history at the end."""
+    """The history for the model at the end."""
     requests: Sequence[ObservedRequest] = ()
     recording: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """Path of each chat recording to its parsed lines."""
+    """Path of each chat recording → its parsed lines."""
     tool_states: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Call id to the scheduler's states, in order; calls by first appearance."""
+    """Call id → the scheduler's states, in order; calls by first appearance."""
     retries: Sequence[RetryAttempt] = ()
     side_events: Sequence[JsonObject] = ()
     """`{event, …}`: model and mode changes, confirmations shown, fallback questions."""
     children: Sequence[ChildObservation] = ()
-    """Every child that was started, by thread; of one thread in the order of their starts."""
+    """Every started child, by thread; of one thread in the order of their starts."""
     threads: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
-    """On whose behalf things happened that are not the main agent's: of `tool_states`, `retries`
-    and `side_events` index to thread. Requests say it themselves."""
+    """For `tool_states`, `retries` and `side_events`: index → thread, except the main agent's."""
     workspace_changes: Mapping[str, str | None] = field(default_factory=dict)
-    """Path relative to the workspace to the new text; `None` where the file was deleted."""
+    """Path relative to the workspace → new text; `None` for a deleted file."""
     order: Sequence[tuple[str, int, int]] = field(default=(), compare=False)
-    """How channels interleave: `(channel, index, events before)` in the order in which things
-    happened, of requests, retries, side events (which follow the retries in their channel) and
-    tool calls (by the last of their states). Nothing compares it; empty where it is not known."""
+    """How channels interleave: `(channel, index, events before)` of requests, retries, side events
+    (which follow the retries in their channel) and tool calls (by their last state). Not compared;
+    empty if unknown."""
     times: Mapping[tuple[str, int], int] = field(default_factory=dict, compare=False)
-    """Channel and index of an item to the virtual milliseconds from the run's begin until it
-    happened: of events and of all that `order` has. Nothing compares it, no document keeps it."""
+    """Channel and index of events and of the items in `order` → virtual milliseconds since the run
+    began. Neither compared nor written."""
     notes: Sequence[str] = ()
-    """What the replayed model had to say: requests that found no step, and why."""
+    """Notes of the replayed model: requests that found no step, and why."""
     unused_steps: Sequence[int] = ()
     error: str | None = None
-    """What kept the run from ending by itself, if anything did: an exception out of the runtime."""
+    """Why the run did not end by itself, if so: an exception of the runtime, or a stall."""
     deadline_passed: bool = False
-    """The run was cut off by the harness's real deadline: what it would have done is not known."""
+    """The harness ended the run at its real deadline."""
     broken: bool = False
-    """The engine itself broke, or could not be opened: what was seen of it decides nothing."""
+    """The engine broke, or could not be opened: the observation decides nothing."""
     refused: str | None = None
-    """What the run's confinement refused, and where the cassette asked for it: the run was ended
-    there and decides nothing."""
+    """The attempt at which the confinement ended the run; the observation decides nothing."""
     words: str = "parity"
-    """Whose prompts, tool descriptions and environment texts were used."""
+    """The product whose prompts, tool descriptions and environment texts were used."""
     stalled: bool = False
-    """The run could never have gone on by itself, or passed its deadline."""
+    """The run could not go on by itself, or passed its deadline."""
 
     @property
     def hung(self) -> bool:
-        """Nothing was left to happen, which virtual time knows for certain: an observation too."""
+        """Nothing was left to happen, which virtual time shows for certain."""
         return self.stalled and not self.deadline_passed
 
     @property
     def blocker(self) -> str | None:
-        """Why this run decides nothing, whatever else was seen of it; `None` for most.
-
-        Reads on from the runtime's name: `got nowhere: …`.
-        """
+        """Why this run decides nothing; `None` for most. Follows the runtime's name in messages."""
         if self.refused is not None:
             return f"stopped: {self.refused}"
         if self.stalled:

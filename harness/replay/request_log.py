@@ -1,8 +1,7 @@
-"""`RequestLog`: turns model requests into `ObservedRequest`s while a run goes on.
+"""`RequestLog`: turns model requests into `ObservedRequest`s during a run.
 
-The cost of looking is paid here, once per *new* content: contents are never changed after they were
-handed over, so what a request shares with the one before is found by identity (a list comparison
-in C), and only what follows is serialised and hashed.
+Contents are immutable, so a list comparison by identity finds the prefix that a request shares with
+the one before. Only the new contents are serialised and hashed.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class _Lineage:
         self.chain: list[bytes] = [b""]
 
     def advance(self, contents: list[Content], paths: RunPaths) -> int:
-        """Become `contents`; return how many leading ones stayed."""
+        """Replace the contents; returns how many leading ones are the same."""
         same = shared_prefix(self.contents, contents)
         del self.chain[same + 1 :]
         for content in contents[same:]:
@@ -43,10 +42,7 @@ class _Lineage:
 
 
 class RequestLog:
-    """All model requests of one run, in order. `observe` each before it is answered.
-
-    Each is read as the real API would, too; what that finds never changes an answer.
-    """
+    """All model requests of one run, in order, checked by the provider rules."""
 
     def __init__(self, paths: RunPaths) -> None:
         self.requests: list[ObservedRequest] = []
@@ -57,7 +53,7 @@ class RequestLog:
         self._tools: list[tuple[Any, tuple[str, ...], str]] = []
 
     def observe(self, method: str, request: ModelRequest) -> ObservedRequest:
-        """Add a request; `method` is the wire's name, `generateContentStream` and the like."""
+        """Add a request before it is answered; `method` is the API's name for it."""
         lineage = self._lineages.setdefault((str(request.role), request.thread), _Lineage())
         contents = list(request.contents)
         same = lineage.advance(contents, self._paths)
@@ -82,7 +78,7 @@ class RequestLog:
         return observed
 
     def _examined(self, method: str, request: ModelRequest) -> tuple[ProviderFinding, ...]:
-        # What is only counted need be no conversation: a part of one is counted as readily.
+        # A request to count tokens need not be a valid conversation.
         if not method.startswith("generateContent"):
             return ()
         return tuple(self._check.examine(request))

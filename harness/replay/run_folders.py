@@ -1,8 +1,7 @@
-"""The folder of a run: made locked, so that a later start recognises one that is not in use.
+"""The folder of a run: locked while in use, so that a later process can remove it if it was left.
 
-A process that is killed cannot remove the folder of its run, and its guard may not know of it yet.
-The lock goes with the process, however that ends. What is found without a lock is therefore left
-over, and the next start removes it.
+A killed process cannot remove the folder of its run. Its lock ends with the process, so a folder
+without a lock was left, and the next start removes it.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ from services.leftovers import folder_made
 __all__ = ["remove_left_folders", "run_folder"]
 
 _MAKING: Final = "parity~"
-"""What a folder's name begins with until it is locked."""
+"""Prefix of a folder's name until it is locked."""
 _MADE: Final = "parity_"
-"""And from then on. Builds that do not lock use another one, of the same length: the length of a
-run's paths shows in its trace."""
+"""Prefix of a locked folder. It differs from that of builds that do not lock, but has the same
+length: the length of a run's paths shows in its trace."""
 _LEFT: Final = re.compile(f"(?:{_MADE}|{_MAKING})[a-z0-9_]{{8}}")
 
 
 @contextmanager
 def run_folder() -> Iterator[Path]:
-    """Make a folder in the machine's temporary folder, and remove it afterwards.
+    """Make a folder in the temporary folder, and remove it afterwards.
 
-    Its name has the same length every time: lengths of texts that carry paths are seen.
+    Its name always has the same length, since traces contain lengths of texts with paths.
 
     Raises:
-        ReplayFailure: it cannot be made where TMPDIR says, or where the system says.
+        ReplayFailure: the folder cannot be made.
     """
-    # Python itself would silently go elsewhere where TMPDIR is full, and leave nothing to see.
+    # Without `dir` Python would silently use another folder if TMPDIR is full.
     asked = os.environ.get("TMPDIR") or None
     try:
         folder, lock = _made(asked)
@@ -62,7 +61,7 @@ def _made(asked: str | None) -> tuple[Path, int]:
     while True:
         making = Path(tempfile.mkdtemp(prefix=_MAKING, dir=asked))
         folder = making.with_name(making.name.replace(_MAKING, _MADE))
-        # A start that finds it before it is locked takes it for one that was left, and removes it.
+        # Another process may find and remove it before it is locked.
         with suppress(FileNotFoundError):
             lock = os.open(making, os.O_RDONLY | os.O_DIRECTORY)
             with suppress(OSError):  # a file system without locks: a folder left there stays

@@ -1,4 +1,4 @@
-"""One cassette through one runtime: `run_cassette`, from a file's content to an `Observation`."""
+"""`run_cassette`: replays one cassette in one runtime and returns an `Observation`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from harness.replay.models import Interposed, ModelSource, scripted_model
 from harness.replay.observation import Observation
 from harness.replay.recordings import latest_recording, recordings
 from harness.replay.request_log import RequestLog
-from harness.replay.settings import missing_features, settings_of
+from harness.replay.settings import missing_features
 from harness.replay.witness import Witness
 from harness.sides import engines_of
 from harness.versions import distributions
@@ -42,12 +42,11 @@ from services.compose import ServicesSetup, open_services
 from services.exhaustion import notice
 from services.ids import CountingProcessIds
 from services.model.generator import ModelRequest
-from services.model.replay.generator import (
-    ObservedRequest,
-)
+from services.model.replay.generator import ObservedRequest
+from services.settings import settings_from_parameters
 from services.settings.telemetry import TelemetrySettings
-from services.telemetry.contract import Telemetry
-from services.telemetry.opening import TelemetrySeams, open_telemetry
+from services.telemetry.contract import Telemetry, TelemetrySeams
+from services.telemetry.opening import open_telemetry
 from services.wire import Content, js_json
 
 __all__ = ["observe_cassette", "run_cassette"]
@@ -56,7 +55,7 @@ logger = logging.getLogger(__name__)
 
 SESSION_SCOPE: Final = "session"
 _NOT_ITS_DOING: Final = (RuntimeBroken, RuntimeUnavailable, MemoryError)
-"""What says nothing of how a runtime behaves, though it comes out of both sides alike."""
+"""Errors that show nothing about the behaviour of a runtime."""
 _UNMEASURED: Final = TelemetrySettings()
 
 
@@ -69,22 +68,24 @@ def run_cassette(
     between: Interposed | None = None,
     telemetry: TelemetrySettings = _UNMEASURED,
 ) -> Observation:
-    """Replay `cassette` in the runtime called `runtime` and return all that was seen.
+    """Replay `cassette` in a runtime and return the observation.
 
-    `runtime` can name two, `adk+legacy`: a session begun in one and resumed in the other, which
-    takes a script of at least two prompts (`harness.replay.handover`).
+    A run that fails, stalls or passes its real deadline is an observation, too; see its `error`.
 
-    A run that fails, stalls or passes its real deadline is an observation too; its `error` says
-    what happened. `telemetry` says whether the run is measured, which shows nowhere in what is
-    observed; the cassette's own settings play no part in that. `between` stands between the run and
-    its model and tools.
+    Args:
+        cassette: What to replay.
+        runtime: A runtime's name, or two for a handover: `adk+legacy`.
+        deadline_s: The real time that the run may take.
+        model: Makes the run's model.
+        between: Wraps the run's model and tools.
+        telemetry: Whether the run is measured, whatever the cassette's settings say.
 
     Raises:
-        TelemetryError: `telemetry` asks for what cannot be had.
-        ReplayFailure: the machine lacks something, so that nothing can be said of the run.
+        TelemetryError: the telemetry settings cannot be met.
+        ReplayFailure: the machine lacks something.
         UnknownRuntime: there is no runtime of that name.
         UnusableRuntime: its package is broken.
-        KeyboardInterrupt: the user's; children have ended and the run's folder is gone.
+        KeyboardInterrupt: from the user; children have ended and the run's folder is gone.
     """
     for engine in engines_of(runtime):
         runtime_factory(engine)
@@ -110,7 +111,7 @@ async def observe_cassette(
     between: Interposed | None = None,
     telemetry: TelemetrySettings = _UNMEASURED,
 ) -> Observation:
-    """`run_cassette` inside a running virtual loop. Several at once do not disturb each other."""
+    """`run_cassette` inside a running virtual loop, which may run several."""
     engines = engines_of(runtime)
     traits = joint_traits(engines)
     missing = missing_features(cassette, traits.features)
@@ -132,7 +133,7 @@ async def observe_cassette(
 
 
 async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
-    """Play the run to its end, whatever that is; only the user's own interrupt goes through."""
+    """Play the run and record how it ends; only an interrupt from the user is raised."""
     task = asyncio.current_task()
     assert task is not None
 
@@ -154,7 +155,7 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
             raise
         stalled = "the run stalled: the stream had not ended, and nothing was left to happen"
         run.error = run.cell.refusal or stalled
-    except Exception as error:  # noqa: BLE001 - whatever a runtime lets out is an observation
+    except Exception as error:  # noqa: BLE001 - any error of a runtime is an observation
         notice(error)
         leaves = list(_leaves(error))
         for leaf in leaves:
@@ -181,7 +182,7 @@ def _in_words(error: BaseException) -> str:
 
 
 class _Run:
-    """One run's parts, and what they have seen so far."""
+    """One run's parts, with their observations so far."""
 
     def __init__(
         self,
@@ -226,7 +227,7 @@ class _Run:
         self._before = folder_state(workspace.root)
 
     async def play(self) -> None:
-        """Open each runtime in its turn, play its part of the script, read the transcript."""
+        """Open each runtime in turn, play its part of the script, read the transcript."""
         engines = engines_of(self._runtime)
         if len(engines) == 1:
             await self._leg(engines[0], self._cassette, self._resumed)
@@ -245,10 +246,10 @@ class _Run:
     async def _leg(
         self, engine: str, cassette: Cassette, resumed: Callable[[], Path | None]
     ) -> tuple[During, ...]:
-        """Play one engine's part; returns what of `during` has not happened yet.
+        """Play one engine's part; returns the `during` actions that have not happened.
 
-        `resumed` is asked for the recording once the engine is open, which begins one of its own:
-        it may be of the same name.
+        `resumed` returns the recording to resume. It is called once the engine is open, whose own
+        new recording may have the same name.
         """
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(self._setup()))
@@ -269,7 +270,7 @@ class _Run:
         return driver.leave()
 
     def observation(self) -> Observation:
-        """Everything seen so far."""
+        """The observation so far."""
         witness, workspace = self._witness, self._envelope.workspace
         return Observation(
             name=self._cassette.name,
@@ -299,7 +300,7 @@ class _Run:
         )
 
     def _moment(self) -> str:
-        """What the run is doing, as the cassette's keys name it."""
+        """The current action as a key of the cassette."""
         place = "session and files" if self._driver is None else self._driver.place
         asked = len(self._requests.requests)
         return f"{place}, after model request {asked - 1}" if asked else place
@@ -310,7 +311,7 @@ class _Run:
         return {"python": platform.python_version(), **distributions()}
 
     def _resumed(self) -> Path | None:
-        """Write the chat recording that the cassette resumes from, if it does; where it is."""
+        """Write the chat recording that the cassette resumes from, if any; returns its path."""
         resume = self._cassette.resume
         if resume is None:
             return None
@@ -326,7 +327,7 @@ class _Run:
         return replace(
             self._envelope.setup(session.model, self._generator, session_id=self._session_id),
             approval_mode=session.approval_mode,
-            settings=settings_of(session),
+            settings=settings_from_parameters(session.settings, interactive=session.interactive),
             process_ids=self._process_ids,
             fallback_handler=self._user.fallback_handler,
             telemetry=self.telemetry,
@@ -334,7 +335,7 @@ class _Run:
         )
 
     def telemetry_seams(self) -> TelemetrySeams:
-        """What measuring this run needs of it."""
+        """The parts of this run that telemetry needs."""
         envelope = self._envelope
         return TelemetrySeams(
             clock=envelope.clock,

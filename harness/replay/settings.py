@@ -1,21 +1,20 @@
-"""What a cassette's session means for the product: its settings, and whether this build has it."""
+"""Which features a cassette needs that a build lacks."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from harness.cassette.format import Cassette, SessionSetup
-from services.settings import Settings, settings_from_parameters
+from harness.cassette.format import Cassette
 
-__all__ = ["missing_features", "settings_of"]
+__all__ = ["missing_features"]
 
 INFERRED_FEATURES: Final = frozenset({"compression", "plan_mode", "subagents"})
-"""What is read from a model's answers alone. Imported answers were given to somebody else: that
-they call a tool which this build lacks is no reason not to replay them."""
+"""Features that only a model's answers imply. Imported answers come from another product, so they
+may call tools that this build lacks."""
 
 
 def missing_features(cassette: Cassette, supported: frozenset[str] | None) -> list[str]:
-    """What the cassette needs beyond `supported`, sorted; names of `cassette.needs.FEATURES`.
+    """Features (`cassette.needs.FEATURES`) that the cassette needs beyond `supported`, sorted.
 
     `None` supports everything.
     """
@@ -25,8 +24,3 @@ def missing_features(cassette: Cassette, supported: frozenset[str] | None) -> li
     if cassette.provenance.kind == "imported":
         missing -= INFERRED_FEATURES
     return sorted(missing)
-
-
-def settings_of(session: SessionSetup) -> Settings:
-    """The settings of a cassette's session; parameters of services not built yet play no part."""
-    return settings_from_parameters(session.settings, interactive=session.interactive)

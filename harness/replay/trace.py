@@ -1,22 +1,31 @@
-"""The trace document: an `Observation` written down whole, as cassette-format.md lays down.
+"""The trace document: an `Observation` as JSON, with each request's whole contents.
 
-The only place where each request's contents are materialised; everything else in the harness works
-on differences. Two equal runs give the same bytes.
+Two equal runs give the same bytes.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
-from harness.replay.child_documents import children_of
 from harness.replay.observation import Observation, ObservedRequest
 from services.redaction import redacted_value
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject
 
-__all__ = ["CONFIG_KEYS", "retry_record", "to_trace", "trace_json", "whole_contents"]
+__all__ = [
+    "CHILD_KEYS",
+    "CONFIG_KEYS",
+    "children_of",
+    "retry_record",
+    "to_trace",
+    "trace_json",
+    "whole_contents",
+]
+
+CHILD_KEYS: Final = ("children", "threads")
+"""Keys of traces and baselines about children, absent without children."""
 
 CONFIG_KEYS = (
     "temperature",
@@ -27,16 +36,16 @@ CONFIG_KEYS = (
     "responseMimeType",
     "toolConfig",
 )
-"""What a trace document keeps of a request's config."""
+"""Keys of a request's config that a trace keeps."""
 
 
 def trace_json(observation: Observation) -> str:
-    """The trace document as JSON text with a final newline: without secrets, paths replaced."""
+    """The trace as JSON text with a final newline: without secrets, paths replaced."""
     document = _document(observation)
     text = observation.paths.mask_json(_text(document))
     if redacted_value(document) is document:
         return text
-    # Only now: a run's folder may lie in a person's home.
+    # After the paths are replaced: a run's folder may lie in a user's home.
     return _text(redacted_value(json.loads(text)))
 
 
@@ -46,13 +55,13 @@ def _text(document: JsonObject) -> str:
 
 
 def to_trace(observation: Observation) -> JsonObject:
-    """The trace document as a value of its own: nothing in it is shared with the observation."""
+    """The trace as a value that shares nothing with the observation."""
     document: JsonObject = json.loads(trace_json(observation))
     return document
 
 
 def whole_contents(observation: Observation) -> Iterator[list[Content]]:
-    """The contents of each request, whole, in order of the requests."""
+    """The whole contents of each request, in order."""
     latest: dict[tuple[str, str], list[Content]] = {}
     for request in observation.requests:
         before = latest.get(request.lineage, [])
@@ -62,7 +71,7 @@ def whole_contents(observation: Observation) -> Iterator[list[Content]]:
 
 
 def retry_record(retry: RetryAttempt) -> JsonObject:
-    """A retry as trace documents write it; a whole number of milliseconds is written as one."""
+    """A retry as a JSON object; a whole delay becomes an integer."""
     delay = retry.delay_ms
     return {
         "attempt": retry.attempt,
@@ -73,8 +82,21 @@ def retry_record(retry: RetryAttempt) -> JsonObject:
     }
 
 
+def children_of(seen: Observation) -> JsonObject:
+    """The part of a trace or baseline about children; empty without any."""
+    document: JsonObject = {}
+    if seen.children:
+        document["children"] = [child.to_json() for child in seen.children]
+    if seen.threads:
+        document["threads"] = {
+            name: {str(index): thread for index, thread in placed.items()}
+            for name, placed in seen.threads.items()
+        }
+    return document
+
+
 def _laid_out(value: Any) -> str:
-    """One line per item of a list: traces are read with `diff`. `indent` would be far slower."""
+    """One line per item of a list, for `diff`; `indent` would be far slower."""
     if not isinstance(value, list) or not value:
         return json.dumps(value)
     return "[\n" + ",\n".join(json.dumps(item) for item in value) + "\n]"

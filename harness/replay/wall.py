@@ -1,12 +1,9 @@
-"""The wall around a confined run: every file that its code uses, whichever module opens it.
+"""The wall around a confined run: refuses files outside of its folders.
 
-Services ask before they start a process or open a connection. Files are opened in too many places
-for that, so the interpreter's own audit events are the seam here: CPython raises one before each
-`open`, listing, removal and renaming. The wall refuses what lies outside of the run's folders, and
-also processes and connections that did not ask `services.confinement`.
-
-The hook looks at a context variable. Code that runs outside of a confined run's tasks is not
-concerned, in the same process and in other threads.
+Services ask before they start a process or open a connection. Too many places open files for that,
+so the wall uses the interpreter's audit events: CPython raises one before each `open`, listing,
+removal and renaming. It also refuses processes and connections that did not ask
+`services.confinement`. A context variable limits it to the tasks of the confined run.
 
 Source: PEP 578; Python's "Audit events table".
 """
@@ -78,7 +75,7 @@ _CHANGES: Final[Mapping[str, int]] = {
     "os.truncate": 1,
     "os.utime": 1,
 }
-"""What changes files, and how many of the event's arguments are paths."""
+"""Events that change files → how many of their arguments are paths."""
 
 _Arguments: TypeAlias = tuple[Any, ...]
 
@@ -95,12 +92,12 @@ class _Wall:
         self._refusing = False
 
     def check(self, event: str, arguments: _Arguments) -> None:
-        """Return if the event may happen.
+        """Allow or refuse an event.
 
         Raises:
-            Refused: it may not.
+            Refused: the event is refused.
         """
-        if self._refusing:  # the report of a refusal may use files of its own
+        if self._refusing:  # reporting a refusal may use files
             return
         if event == "open":
             self._opened(*arguments)
@@ -151,7 +148,7 @@ _CURRENT: Final[ContextVar[_Wall | None]] = ContextVar("wall", default=None)
 def walled(
     confinement: Confinement, folders: Sequence[Path], code: Sequence[Path] = ()
 ) -> Iterator[None]:
-    """Keep what runs inside the `with` block to `folders`, and report other uses as refusals.
+    """Refuse file use outside of `folders` inside the `with` block.
 
     Reading `code`, Python's own code and the installed packages stays allowed.
     """
@@ -167,7 +164,7 @@ def walled(
 
 @cache
 def _install() -> None:
-    """Add the hook, once in a process: an audit hook cannot be taken away again."""
+    """Add the hook, once in a process: Python cannot remove an audit hook."""
     current = _CURRENT.get
 
     def hook(event: str, arguments: _Arguments) -> None:
@@ -181,20 +178,15 @@ def _install() -> None:
 @cache
 def _code_folders() -> tuple[str, ...]:
     own = Path(__file__).resolve().parents[2]
-    folders = [
-        *(own / name for name in _OWN_PACKAGES),
-        *(
-            Path(sysconfig.get_path(name))
-            for name in ("stdlib", "platstdlib", "purelib", "platlib")
-        ),
-    ]
+    folders = [own / name for name in _OWN_PACKAGES]
+    folders += [Path(sysconfig.get_path(name)) for name in _INSTALLED]
     return tuple(os.path.realpath(folder) for folder in folders)
 
 
 def _is_code(place: str) -> bool:
-    """Whether a read is one of Python's own for code that lies elsewhere.
+    """Whether Python itself reads code outside of the known folders.
 
-    The import system looks through all of `sys.path`, and a traceback quotes a module's source.
+    The import system searches all of `sys.path`, and a traceback quotes a module's source.
     """
     if any(getattr(module, "__file__", None) == place for module in list(sys.modules.values())):
         return True

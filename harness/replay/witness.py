@@ -1,4 +1,4 @@
-"""`Witness`: collects everything that can be seen of one run while it goes on."""
+"""`Witness`: records the events, calls, retries and side events of a run."""
 
 from __future__ import annotations
 
@@ -30,15 +30,14 @@ __all__ = ["Witness"]
 
 
 class Witness:
-    """What one run showed: events in wire form, states of tool calls, retries, side events.
+    """The record of one run: events in wire form, states of tool calls, retries, side events.
 
-    Listeners hear of an agent event after it was taken down. In which order things of different
-    channels happened is kept apart, as how many events there were by then: that costs nothing
-    where nothing but events happens.
+    Listeners receive an agent event after it is recorded. A mark records for every other thing how
+    many events came before it.
     """
 
     def __init__(self, now_ms: Callable[[], int] = lambda: 0) -> None:
-        """Begin. `now_ms` returns the time of the run; without it everything happens at once."""
+        """Begin. `now_ms` returns the time of the run; by default everything happens at 0."""
         self._now_ms = now_ms
         self._began = now_ms()
         self._event_times: list[int] = []
@@ -51,8 +50,8 @@ class Witness:
         self._lifecycle = LifecycleChecker()
         self._requests = 0
         self._marked_sides = 0
-        self._marks: list[tuple[str, int | str, int]] = []
-        self._mark_times: list[int] = []
+        self._marks: list[tuple[str, int | str, int, int]] = []
+        """Channel, number or call id, events before it, time."""
         self._children = SeenChildren(self.notes.append)
         self._paths = ThreadPaths()
         self._call_threads: dict[str, str] = {}
@@ -64,7 +63,7 @@ class Witness:
         self._listeners.append(listener)
 
     def watch(self, services: Services) -> None:
-        """Take down what the services of a run tell."""
+        """Record what the services of a run emit."""
         services.events.subscribe(self._core_event)
         services.bus.subscribe(ToolCallsUpdate, self._update)
         services.subagents.watch(self._children)
@@ -77,7 +76,7 @@ class Witness:
 
     @property
     def threads(self) -> dict[str, dict[int, str]]:
-        """`Observation.threads` of what was seen so far."""
+        """`Observation.threads` so far."""
         calls = enumerate(self.tool_states)
         found = {
             "tool_states": {
@@ -91,7 +90,7 @@ class Witness:
         return {name: placed for name, placed in found.items() if placed}
 
     def side(self, event: JsonObject, *, call_id: str | None = None) -> None:
-        """Take down a side event: about a call, or of whoever works when this is called."""
+        """Record a side event of the given call, or of the thread that is running."""
         paths = self._paths
         thread = paths.inside(executing_call()) if call_id is None else paths.making(call_id)
         if thread != MAIN:
@@ -99,7 +98,7 @@ class Witness:
         self.side_events.append(event)
 
     def on_event(self, event: AgentEvent) -> None:
-        """Take down an agent's event; subscribe an agent's run with this."""
+        """Record an event of the agent."""
         self._mark_sides()
         self.events.append(to_wire(event))
         self._event_times.append(self._passed())
@@ -111,29 +110,28 @@ class Witness:
             listener(event)
 
     def on_request(self) -> None:
-        """The next model request is being made."""
+        """Record the next model request."""
         self._mark("requests", self._requests)
         self._requests += 1
 
     @property
     def order(self) -> list[tuple[str, int, int]]:
-        """`Observation.order` of what was seen so far."""
+        """`Observation.order` so far."""
         return [place for place, _ in self._placed()]
 
     @property
     def times(self) -> dict[tuple[str, int], int]:
-        """`Observation.times` of what was seen so far."""
+        """`Observation.times` so far."""
         events = {("events", number): at for number, at in enumerate(self._event_times)}
         return events | {(channel, index): at for (channel, index, _), at in self._placed()}
 
     def _placed(self) -> list[tuple[tuple[str, int, int], int]]:
-        """Each thing that is no event, by its place in the order, with the time at which it was."""
+        """The entries of `order`, with their times."""
         self._mark_sides()
-        last = {key: number for number, (_, key, _) in enumerate(self._marks)}
+        last = {mark[1]: number for number, mark in enumerate(self._marks)}
         places: dict[int | str, int] = {call: n for n, call in enumerate(self.tool_states)}
         found = []
-        for number, (channel, key, events) in enumerate(self._marks):
-            at = self._mark_times[number]
+        for number, (channel, key, events, at) in enumerate(self._marks):
             if isinstance(key, int):
                 sides = len(self.retries) if channel == "side" else 0
                 name = "retries" if channel == "side" else channel
@@ -147,14 +145,12 @@ class Witness:
 
     def _mark(self, channel: str, key: int | str) -> None:
         self._mark_sides()
-        self._marks.append((channel, key, len(self.events)))
-        self._mark_times.append(self._passed())
+        self._marks.append((channel, key, len(self.events), self._passed()))
 
     def _mark_sides(self) -> None:
-        """Others add side events: they happened before whatever comes next."""
+        """Mark the side events that others have added since the last mark."""
         for number in range(self._marked_sides, len(self.side_events)):
-            self._marks.append(("side", number, len(self.events)))
-            self._mark_times.append(self._passed())
+            self._marks.append(("side", number, len(self.events), self._passed()))
         self._marked_sides = len(self.side_events)
 
     def _core_event(self, event: CoreEvent) -> None:
@@ -170,15 +166,14 @@ class Witness:
             case ApprovalModeChanged(mode=mode):
                 self.side({"event": "approval-mode-changed", "mode": str(mode)})
             case UserFeedback() | AgentsDiscovered() | AgentsRefreshed() | Logged():
-                pass  # texts for the screen and the log, which are not compared
+                pass  # texts for the screen and the log are not compared
 
     @property
     def tool_states(self) -> dict[str, list[str]]:
-        """Call id to its states in order; several calls of one id follow each other."""
+        """Call id → its states in order; several calls of one id follow each other."""
         states: dict[str, list[str]] = {}
         for (call_id, nth), row in self._calls.items():
-            # Of two calls of one id in one wave the later takes the earlier's place; what is left
-            # of the twin is no call that went anywhere.
+            # Of two calls of one id in one wave the later replaces the earlier, which never ran.
             if nth and row == ["validating"]:
                 continue
             states.setdefault(call_id, []).extend(row)

@@ -7,25 +7,60 @@ Source: "Workflow commands for GitHub Actions", and the runner's `ActionCommand`
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+import click
+
 from harness.canonical import printable
+from harness.errors import UsageError
 from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.report.listening import ReportListener, Settled
 from harness.report.model import Finding, RunReport
+from harness.report.summary import summary_report
 from harness.report.words import reasons
+from harness.whole_file import writable_file
 from services.redaction import redacted
 
-__all__ = ["annotations_report"]
+__all__ = ["STEP_SUMMARY", "GitHubListener", "annotations_report"]
 
+STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
+"""The variable that names the file to which a step adds its summary."""
 _MOST: Final = 10
 """Of each level, all that GitHub shows of a step."""
 _LINES: Final = 12
 _LONGEST: Final = 400
 _ESCAPED: Final = {"%": "%25", "\r": "%0D", "\n": "%0A"}
 _IN_PROPERTIES: Final = {**_ESCAPED, ":": "%3A", ",": "%2C"}
+
+
+class GitHubListener(ReportListener):
+    """Prints the annotations, and adds the report to the summary of the step."""
+
+    def __init__(self, given: bool, settled: Settled) -> None:
+        """Make sure that the summary can be written, where the step has one.
+
+        Raises:
+            UsageError: it cannot.
+        """
+        super().__init__(settled)
+        summary = os.environ.get(STEP_SUMMARY)
+        if summary:
+            writable_file(Path(summary), STEP_SUMMARY)
+        self._summary = Path(summary or os.devnull)
+
+    def show(self, report: RunReport) -> None:
+        """Print and add."""
+        click.echo(annotations_report(report), nl=False)
+        try:
+            with self._summary.open("a", encoding="utf-8") as stream:
+                stream.write(summary_report(report))
+        except OSError as error:
+            problem = f"{STEP_SUMMARY}: {self._summary} cannot be written: {error.strerror}"
+            raise UsageError(problem, "leave --github out, or set it to a file") from error
 
 
 def annotations_report(report: RunReport) -> str:

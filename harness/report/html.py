@@ -10,16 +10,22 @@ import base64
 import hashlib
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Final
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from harness.canonical import printable
+from harness.errors import UsageError
 from harness.report.html_data import page_data
+from harness.report.listening import ReportFile, Settled
 from harness.report.model import RunReport
+from harness.report.past import with_past_runs
+from harness.report.remembered import remember_page
+from harness.whole_file import writable_folder
 
-__all__ = ["SCRIPTS", "html_report", "page_style", "policy", "template"]
+__all__ = ["SCRIPTS", "HtmlListener", "html_report", "page_style", "policy", "template"]
 
 SCRIPTS: Final = (
     "dom.js",
@@ -36,6 +42,31 @@ SCRIPTS: Final = (
     "main.js",
 )
 """The page's script, in the order in which its parts stand."""
+
+
+class HtmlListener(ReportFile):
+    """Writes the page, with earlier runs, and remembers it for `parity show-report`."""
+
+    def __init__(self, folder: Path, settled: Settled) -> None:
+        self.folder = folder
+        writable_folder(folder, "--html")
+        super().__init__("--html", html_report, folder / "index.html", settled)
+
+    def show(self, report: RunReport) -> None:
+        """Write the page, unless a link leads out of the folder, which may come from anywhere."""
+        if _leads_out(self.file):
+            mend = f"delete it, or choose another place with {self.option}"
+            raise UsageError(f"{self.file} leads out of the folder", mend)
+        super().show(with_past_runs(report, self.folder))
+        if report.header is not None and report.header.started_at:
+            remember_page(self.file, report.header.started_at)
+
+
+def _leads_out(file: Path) -> bool:
+    try:
+        return not file.resolve().is_relative_to(file.parent.resolve())
+    except RuntimeError:  # links in a circle
+        return True
 
 
 def html_report(report: RunReport) -> str:

@@ -17,15 +17,15 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from harness.errors import LoadProblem, ReplayFailure, UsageError
-from harness.experiment.case import CaseOutcome, CaseTask, Skipped
-from harness.experiment.events import CaseFinished, CaseStarted, Event
+from harness.experiment.case import CaseOutcome, Skipped
+from harness.experiment.events import CaseFinished, CaseStarted, Event, RunFinished, RunStarted
 from harness.inventory import Inventory
 from harness.journal_header import JournalHeader
 from harness.journal_lock import JournalLock
 from harness.json_lines import JsonLines
 from harness.parity.verdict import CaseResult
-from harness.report.journal_lines import MAX_LINE
-from harness.report.journal_reading import JournalRecord, read_header, read_journal, shard_of
+from harness.report.journal_lines import MAX_LINE, read_header
+from harness.report.journal_reading import JournalRecord, read_journal, shard_of
 from services.private_files import open_private
 from services.regular_files import open_regular
 
@@ -72,6 +72,8 @@ class Journal(JsonLines):
         """
         self._asked_for = asked_for
         self._full = False
+        self._left = 0
+        """Cases of the run that have no outcome yet."""
         self.file = file
         self.before: JournalRecord | None = None
         """What was in it already."""
@@ -112,13 +114,18 @@ class Journal(JsonLines):
             if self._asked_for:
                 raise
 
-    def __call__(self, event: Event[CaseTask, CaseOutcome]) -> None:
+    def __call__(self, event: Event[Any, CaseOutcome]) -> None:
         """Write one event of a run: the journal is a listener."""
         match event:
+            case RunStarted(total):
+                self._left = total or 0
             case CaseStarted(task):
                 self.started(task.name)
             case CaseFinished(task, result, took_ms):
                 self.outcome(task.name, result, took_ms)
+                self._left -= 1
+            case RunFinished() if not self._left:
+                self.ended()
             case _:
                 pass
 

@@ -17,7 +17,7 @@ from harness.journal_header import JournalHeader
 from harness.parity.verdict import CaseResult
 from services.regular_files import open_regular, read_regular
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_LINE", "Lines", "checked_result", "header_line"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_LINE", "Lines", "checked_result", "read_header"]
 
 MAX_BYTES: Final = 512 * 1024 * 1024
 """Of a whole journal."""
@@ -86,7 +86,7 @@ class Lines:
                 raise UsageError(problem, _MEND) from error
 
 
-def header_line(file: Path) -> JournalHeader:
+def read_header(file: Path) -> JournalHeader:
     """The header of a journal; reads nothing else.
 
     Raises:

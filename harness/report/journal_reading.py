@@ -11,9 +11,9 @@ from harness.errors import LoadProblem, UsageError
 from harness.inventory import Component, Inventory
 from harness.journal_header import JournalHeader
 from harness.parity.verdict import CaseResult
-from harness.report.journal_lines import Lines, checked_result, header_line
+from harness.report.journal_lines import Lines, checked_result
 
-__all__ = ["JournalRecord", "read_header", "read_journal", "shard_of"]
+__all__ = ["JournalRecord", "read_journal", "shard_of"]
 
 _ANEW: Final = "name another journal, or run anew, without --resume"
 
@@ -68,15 +68,6 @@ def shard_of(names: list[str], shard: str) -> list[str]:
         return names
     number, _, count = shard.partition("/")
     return names[int(number) - 1 :: int(count)]
-
-
-def read_header(file: Path) -> JournalHeader:
-    """The first line of a journal alone: all that `parity history` and a triage need of most.
-
-    Raises:
-        UsageError: not readable, not a journal, or of a format that this build does not read.
-    """
-    return header_line(file)
 
 
 def read_journal(file: Path) -> JournalRecord:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import partial
 from typing import Final
 
 from harness.report.html_charts import cost_shape, grid
+from harness.report.listening import ReportFile
 from harness.report.model import Finding, RunReport, exit_code
 from harness.report.words import changed_near, explanation, look_in, reasons
 from harness.triage.blame import blame
 from services.redaction import redacted_value
 from services.wire import JsonObject
 
-__all__ = ["FORMAT", "json_report", "report_document"]
+__all__ = ["FORMAT", "json_listener", "json_report", "report_document"]
 
 FORMAT: Final = 2
 """Version of the document; goes up when a key changes its meaning or goes away.
@@ -104,3 +106,6 @@ def _finding(report: RunReport, finding: Finding) -> JsonObject:
         "reproduce": finding.reproduce,
         "bisect": report.bisecting(finding.case).lines(),
     }
+
+
+json_listener = partial(ReportFile, "--json", json_report)

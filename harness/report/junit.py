@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from xml.etree import ElementTree as ET  # only written, never parsed
 
 from harness.canonical import printable
 from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.report.listening import ReportFile
 from harness.report.model import RunReport
 from harness.report.words import reasons
 from services.redaction import redacted
 
-__all__ = ["junit_report"]
+__all__ = ["junit_listener", "junit_report"]
 
 
 def junit_report(report: RunReport) -> str:
@@ -79,3 +81,6 @@ def _property(element: ET.Element, name: str, value: str) -> None:
 def _text(text: str) -> str:
     """`text` without secrets, with what XML cannot hold or no reader can see as escapes."""
     return "\n".join(map(printable, redacted(text).split("\n")))
+
+
+junit_listener = partial(ReportFile, "--junit", junit_report)

@@ -1,7 +1,4 @@
-"""Journals that runs leave behind in `.parity/journals`: what was the last run, and what before it.
-
-Keeping one is a convenience: where it cannot be written, the run goes on without.
-"""
+"""The journals of the last runs, kept in `.parity/journals`; a failure to keep one is ignored."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def _good(
     checkout: Checkout | None,
     revision: str,
 ) -> dict[str, Good]:
-    """Of each wanted case the latest run that had it green at a commit that can be searched from.
+    """The latest run in which each wanted case was green, at a commit where a search can start.
 
     A run whose files were as committed comes before a later one whose files differed.
     """

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import UsageError
-from harness.experiment.case import Skipped
 from harness.parity.verdict import CaseResult
 from harness.report.journal import (
     Journal,
@@ -21,6 +20,7 @@ from harness.report.journal import (
     read_journal,
     refuse_other_run,
 )
+from harness.report.listening import replayed
 from harness.wording import listed
 
 __all__ = ["Merged", "merge", "read_all", "write_merged"]
@@ -112,14 +112,8 @@ def write_merged(merged: Merged, file: Path) -> None:
 
 def _write_whole(record: JournalRecord, file: Path) -> None:
     with Journal(file, record.header, record.inventory) as journal:
-        for name in record.planned:
-            outcome = record.finished.get(name) or record.problems.get(name)
-            if outcome is not None:
-                journal.outcome(name, outcome, record.took_ms.get(name))
-            elif name in record.skipped:
-                journal.outcome(name, Skipped())
-        if record.ended:
-            journal.ended()
+        for event in replayed(record):
+            journal(event)
 
 
 def read_all(files: Sequence[Path]) -> list[JournalRecord]:

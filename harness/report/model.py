@@ -1,4 +1,4 @@
-"""`RunReport`: one run over a corpus, settled; what every renderer reads and nothing more."""
+"""`RunReport`: one run over a corpus, its waivers applied: all that a renderer reads."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class FamilyRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Cases that diverge alike, by the one to look at: the smallest."""
+    """Cases that diverge alike, represented by the smallest."""
 
     case: CaseResult
     cluster: Cluster
@@ -73,7 +73,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PastRun:
-    """What an earlier run came to."""
+    """The result of an earlier run."""
 
     began: str
     """`2026-03-01 06:00 UTC`."""

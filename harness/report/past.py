@@ -1,4 +1,4 @@
-"""Earlier runs of the same two sides, for a reader who wants to know how it came to this."""
+"""Earlier runs of the same two sides."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TextIO
 
-from harness.experiment.events import CaseFinished, Event, RunStarted, Waiting
+from harness.experiment.events import CaseFinished, Event, RunFinished, RunStarted, Waiting
 from harness.parity.verdict import CaseVerdict
 from harness.progress import ProgressLine
 
@@ -48,6 +48,8 @@ class CaseProgress(ProgressLine):
                 self.update()
             case Waiting():
                 self.update()
+            case RunFinished():
+                self.end()
             case _:
                 pass
 

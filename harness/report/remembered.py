@@ -1,7 +1,4 @@
-"""Which report pages were written from this folder, so that the last one can be opened again.
-
-Remembering one is a convenience: where it cannot be written down, nothing else fails.
-"""
+"""The list of report pages that were written from this folder; a failure to write it is ignored."""
 
 from __future__ import annotations
 

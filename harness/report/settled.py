@@ -25,7 +25,6 @@ __all__ = [
     "settled_report",
     "waivers_of",
 ]
-
 _SHOWN = ("parity", "google-adk", "google-genai")
 
 
@@ -97,9 +96,9 @@ def waivers_of(header: JournalHeader, file: Path | None) -> Waivers:
     return load_waivers(file, as_of=date.fromisoformat(header.as_of))
 
 
-def reproducing_options(header: JournalHeader, waivers_file: Path | None) -> list[str]:
+def reproducing_options(trust: bool, waivers_file: Path | None) -> list[str]:
     """What a command must repeat to see what the run saw, where it is not what it would do."""
-    options = ["--trust"] if header.trust else []
+    options = ["--trust"] if trust else []
     return options if waivers_file is None else [*options, "--waivers", str(waivers_file)]
 
 

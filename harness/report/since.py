@@ -1,8 +1,7 @@
-"""Last green → first red, looked up among journals: which two runs to hold against each other.
+"""Finds, among kept journals, the last green run and the first red run after it.
 
-What matters is not whether a run was green as a whole, but whether it was in the cases that are
-red now. Of the runs that were not, the first is the one to look at: what changed later did not make
-them red.
+A run counts as green if the cases that are red now were at parity in it. What changed after the
+first red run did not make them red.
 """
 
 from __future__ import annotations

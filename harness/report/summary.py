@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Final
 
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.html_charts import cost_shape, grid
+from harness.report.listening import ReportFile
 from harness.report.markdown import cell, code, fenced, said, table
 from harness.report.model import Finding, RunReport
 from harness.report.words import (
@@ -20,7 +22,7 @@ from harness.report.words import (
 )
 from harness.triage.blame import blame
 
-__all__ = ["MOST_BYTES", "summary_report"]
+__all__ = ["MOST_BYTES", "summary_listener", "summary_report"]
 
 MOST_BYTES: Final = 900_000
 """GitHub refuses a summary of more than 1 MiB, and shows none of it then."""
@@ -130,3 +132,6 @@ def _waivers(report: RunReport) -> str:
         for waiver in report.waivers
     )
     return table(["waiver", "state", "covers", "days left"], rows)
+
+
+summary_listener = partial(ReportFile, "--summary", summary_report)

@@ -1,9 +1,8 @@
-"""What a person sees of a run's answer on standard output; `harness.report.progress` comes before.
+"""The report of a run on standard output.
 
-The first screen says whose problem a red run is, whether it is parity, and how to see the first
-difference again; what it rests on comes after, and the verdict once more at the end, where a log is
-looked at first. Colour and movement only where there is a terminal to show them, and never under
-`NO_COLOR`.
+It begins with the probable cause of a red run, the verdict, and the command that reproduces the
+first difference. It ends with the verdict, for readers of a log. Colour needs a terminal, and is
+off under `NO_COLOR`.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from harness.parity.verdict import CaseVerdict
+from harness.report.listening import ReportListener, Settled
 from harness.report.model import Finding, RunReport
 from harness.report.words import (
     behaviours,
@@ -31,7 +31,7 @@ from harness.triage.blame import blame
 from harness.wording import counted, listed
 from services.redaction import told
 
-__all__ = ["STYLE", "show"]
+__all__ = ["STYLE", "TerminalListener", "show"]
 
 STYLE: Final = {
     CaseVerdict.PARITY: "green",
@@ -48,6 +48,19 @@ _UNSETTLED: Final = (
 )
 _LISTED: Final = 10
 _NAMED: Final = 5
+
+
+class TerminalListener(ReportListener):
+    """Writes the report to `stream` as `show` does."""
+
+    def __init__(self, stream: TextIO, settled: Settled, *, verbose: bool) -> None:
+        super().__init__(settled)
+        self._stream = stream
+        self._verbose = verbose
+
+    def show(self, report: RunReport) -> None:
+        """Write the report."""
+        show(report, self._stream, verbose=self._verbose)
 
 
 def show(report: RunReport, stream: TextIO, *, verbose: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""What the text writers say alike: how a run came out, and why a case is not parity."""
+"""Text that several reports share: the result of a run, and why a case is not parity."""
 
 from __future__ import annotations
 

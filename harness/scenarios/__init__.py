@@ -1,1 +1,1 @@
-"""Scenarios nobody wrote: a grammar, two ways to draw from it, and what becomes of a finding."""
+"""Generated scenarios: a grammar, two ways to draw from it, and the handling of findings."""

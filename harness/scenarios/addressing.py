@@ -1,7 +1,6 @@
-"""Which model turn a step is, and whose: what `thread` in a cassette's steps counts on.
+"""Which model turn a step answers: the key `thread` of a cassette's steps refers to turns.
 
-Main steps are used up in their order, so the number of a turn follows from the steps before it.
-Source: the cassette format, "Model steps", `thread`.
+Main steps are used in their order, so the number of a turn follows from the steps before it.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _CHILD: Final = "subagent"
 
 
 def is_main(step: JsonObject) -> bool:
-    """Whether the main conversation's model answers with it."""
+    """Whether the step answers the main conversation."""
     return (
         step.get("role", "main") == "main"
         and step.get("thread", "main") == "main"
@@ -27,16 +26,13 @@ def is_main(step: JsonObject) -> bool:
 
 
 def turns_of(step: JsonObject) -> int:
-    """How many turns of the main conversation a step comes to: those whose stream gets to its end.
-
-    A step of somebody else's is none.
-    """
+    """How many turns of the main conversation the step answers with a complete stream."""
     whole = "text" in step or ("stream" in step and "then_error" not in step)
     return int(step.get("repeat", 1)) if whole and is_main(step) else 0
 
 
 def calls_of_agents(step: JsonObject) -> list[int]:
-    """Where among an answer's calls those of agents stand: the second number of a thread."""
+    """The positions of calls of agents among an answer's calls: the second number of a thread."""
     calls = [
         part["functionCall"]
         for piece in step.get("stream", ())
@@ -48,10 +44,10 @@ def calls_of_agents(step: JsonObject) -> list[int]:
 
 
 def without_steps(model: list[Json], gone: Collection[int]) -> list[Json]:
-    """The steps without those at the positions `gone`, and without what their agents answered.
+    """The steps without those at the positions `gone`, and without the steps of their agents.
 
-    An agent's steps are those addressed to it, and those of the role `subagent` without an address
-    that stand behind the answer that called it. Addresses of later turns move up.
+    An agent's steps are those with its thread, and those of the role `subagent` without a thread
+    that follow the answer which called it. The threads of later turns are renumbered.
     """
     moved: dict[int, int] = {}
     turn = kept_turns = 0

@@ -1,4 +1,4 @@
-"""A finding on its way into the corpus: cleaned, named, and put there whole or not at all."""
+"""Adopts a finding into the corpus: cleans it, names it, and writes it whole or not at all."""
 
 from __future__ import annotations
 
@@ -28,21 +28,20 @@ _README_ROW: Final = r"^\| `{family}/?` \| *(\d*) *\|"
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """A document that can be shared, and what was taken out of it."""
+    """A document that can be shared, and remarks on what was removed."""
 
     document: JsonObject
     remarks: tuple[str, ...]
 
 
 def cleaned(document: JsonObject, name: str, scrubber: Scrubber, note: str | None) -> Cleaned:
-    """The document as it goes into the corpus, called `name`.
+    """The document for the corpus, under `name`.
 
-    Secrets and this machine's paths are struck out, files in which people keep keys left out. Of
-    its provenance stays what says where it comes from; not the seed, which draws another scenario
-    once the grammar has changed.
+    Secrets and this machine's paths are masked, and files that usually hold keys are left out. The
+    provenance loses its seed, which draws another scenario once the grammar changes.
 
     Raises:
-        UsageError: a secret is left that no mask can cover.
+        UsageError: a secret remains that no mask can cover.
     """
     scrubbed: JsonObject = scrubber.value(document)
     remarks = ["struck out: secrets or paths of this machine"] if scrubbed != document else []
@@ -71,10 +70,10 @@ def _without_secret_files(files: Mapping[str, Json]) -> tuple[JsonObject, list[s
 
 
 def corpus_name(asked: str | None, own: str) -> str:
-    """What the cassette will be called: as asked, or as it is.
+    """The cassette's name: `asked`, or its `own`.
 
     Raises:
-        UsageError: that is no `family/behaviour`.
+        UsageError: the name is no `family/behaviour`.
     """
     name = own if asked is None else asked
     stem, dot, suffix = name.rpartition(".")
@@ -93,7 +92,7 @@ def corpus_name(asked: str | None, own: str) -> str:
 
 
 class Place:
-    """The file of a cassette that is being put into the corpus; `undo` takes it back."""
+    """The file of a cassette that is being adopted; `undo` restores the state before."""
 
     def __init__(self, corpus: Path, name: str) -> None:
         self.file = corpus / f"{name}.yaml"
@@ -104,7 +103,7 @@ class Place:
         """Write it, whole or not at all.
 
         Raises:
-            UsageError: it cannot be written, or could not be read back as it is.
+            UsageError: it cannot be written, or would not be read as the same document.
         """
         text = dump_yaml(document)
         if parse_document(text) != document:
@@ -120,7 +119,7 @@ class Place:
             raise UsageError(problem, "make the folder writable; nothing was changed") from error
 
     def undo(self) -> None:
-        """Bring back what was there before."""
+        """Restore the file from before, or remove the new one."""
         with suppress(OSError):
             if self._before is not None:
                 write_whole(self.file, self._before)
@@ -141,10 +140,7 @@ class Place:
 
 
 def readme_count(corpus: Path, family: str) -> tuple[int, int | None]:
-    """How many cassettes a family has, and how many the corpus's README says it has.
-
-    The second is `None` where the README has no row for it, or there is none.
-    """
+    """How many cassettes a family has, and how many the corpus's README states, if it does."""
     there = sum(1 for file in (corpus / family).rglob("*") if file.suffix in SUFFIXES)
     try:
         text = (corpus / "README.md").read_text("utf-8")

@@ -1,7 +1,7 @@
-"""A finding run again, by itself: does it come every time, and which side is to blame if not?
+"""Runs a finding again, by itself, to see whether it is steady.
 
-Source: design, "Flakes": where the control differs from itself too it is noise, and nothing can be
-said; where the candidate alone does, that is the finding, with its rate.
+If the control differs from itself the finding is noise and decides nothing. If only the candidate
+does, that is the finding, with its rate.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from services.wire import JsonObject
 __all__ = ["AgainTask", "judged_again", "run_again"]
 
 _RUNS: Final = 5
-"""How often each side is run by itself."""
+"""How often each side runs."""
 _ROOT: Final = Path("generated")
 
 
@@ -38,20 +38,19 @@ class AgainTask:
     document: JsonObject
     fingerprint: str
     result: CaseResult
-    """How it was judged when it was found."""
+    """The result when it was found."""
     how: Judging
 
     @property
     def name(self) -> str:
-        """For a worker that died in it."""
+        """For messages about a worker that died."""
         return self.fingerprint
 
 
 def run_again(task: AgainTask) -> Outcome:
-    """Run a finding once more, then some more times of each side, to see who is unsteady.
+    """Run a finding once more, then each side several times, to find an unsteady side.
 
-    One that came again at once counts all the same, unless the control differs from itself: what
-    it does every other time comes again every other time.
+    A finding that comes again at once counts, unless the control differs from itself.
     """
     once = task.how.judge_or_say(task.document)
     came = once.fingerprint == task.fingerprint
@@ -69,7 +68,7 @@ def run_again(task: AgainTask) -> Outcome:
         reason = f"what was drawn is no cassette: {problem}"
     except HarnessError as error:
         reason = str(error)
-    except Exception as error:  # noqa: BLE001 - a border: one finding must not stop the others
+    except Exception as error:  # noqa: BLE001 - an error in one finding must not stop the others
         reason = in_short(error)
     result = CaseResult.undecided(task.result.cassette, reason)
     return Outcome(again=Again.GONE, result=result, remark=reason)
@@ -78,10 +77,8 @@ def run_again(task: AgainTask) -> Outcome:
 def judged_again(task: AgainTask, again: CaseResult, runs: int) -> Outcome:
     """Judge a finding that did not come again at once.
 
-    Args:
-        task: The finding.
-        again: What comparing `runs` runs of each side came to.
-        runs: How many of each side were run since; the one that found it is known by its digest.
+    `again` is the comparison of `runs` more runs of each side. The run that found it is known by
+    its digest.
     """
     control, candidate = task.how.control, task.how.candidate
     if again.noise:
@@ -112,7 +109,7 @@ def judged_again(task: AgainTask, again: CaseResult, runs: int) -> Outcome:
 
 
 def _compared(task: AgainTask, runs: int) -> CaseResult:
-    """So many runs of each side, compared with each other and each with its own first."""
+    """Compare `runs` runs of each side."""
     how, document = task.how, task.document
     cassette = build_cassette(document, _ROOT / f"{document['name']}.yaml", _ROOT)
     fault = fault_named(how.fault)

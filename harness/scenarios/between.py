@@ -1,4 +1,4 @@
-"""What is drawn between two runtimes: a profile without what one of them cannot do."""
+"""Profiles for two runtimes: without the features that one of them lacks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["left_out", "profile_between"]
 
 
 def profile_between(name: str, control: str, candidate: str) -> Profile:
-    """The profile of that name without the features that one of the two sides lacks.
+    """The profile of that name without the features that one of the sides lacks.
 
     Raises:
         KeyError: there is no such profile.
@@ -22,21 +22,18 @@ def profile_between(name: str, control: str, candidate: str) -> Profile:
 
 
 def left_out(name: str, *sides: str) -> dict[str, list[str]]:
-    """Side to the features that are not drawn because of it, sorted; sides that lack none left out.
-
-    Only what scenarios of the profile `name` could have otherwise.
-    """
+    """Side → features of the profile `name` that it lacks, sorted; only sides that lack some."""
     drawn = {side: PROFILES[name].drawn_of(_lacking(side)) for side in sides}
     return {side: features for side, features in drawn.items() if features}
 
 
 def _lacking(side: str) -> frozenset[str]:
-    """The features of cassettes that an engine of `side` says it does not have."""
+    """The features of cassettes that an engine of `side` lacks."""
     found: set[str] = set()
     for engine in engines_of(side):
         try:
             features = runtime_traits(engine).features
-        except (UnknownRuntime, UnusableRuntime):  # opening it says so
+        except (UnknownRuntime, UnusableRuntime):  # opening the engine reports it
             continue
         if features is not None:
             found |= FEATURES.keys() - features

@@ -1,4 +1,4 @@
-"""A block: the unit in which generation is cut up, so that who runs it makes no difference."""
+"""A block: the unit of generation, whose result does not depend on the worker that runs it."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ BLOCK_EXAMPLES = 25
 """Examples in a block: some seconds of work."""
 
 _BYTES_FROM = 12
-"""The first example from this one on that can be is run over a socket, too: one of each block."""
+"""From this example on, the first that fits also runs over a socket: one of each block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockTask:
-    """One block to draw and run. What is drawn follows from way, profile, seed and number alone."""
+    """One block to draw and run. Way, profile, seed and number determine its scenarios."""
 
     way: Way
     profile: str
@@ -47,19 +47,19 @@ class BlockTask:
     fault: str | None = None
     """The name of a seeded fault to put in."""
     muted: frozenset[str] = frozenset()
-    """Fingerprints that are known: counted, not kept."""
+    """Known fingerprints: counted, not kept."""
     only: int | None = None
-    """The one example to run, counted from 0; all are drawn nevertheless. `None` runs them all."""
+    """The only example to run, from 0, though all are drawn; `None` runs all."""
 
     @property
     def name(self) -> str:
-        """For progress and for a worker that died in it."""
+        """For progress, and for messages about a worker that died."""
         return f"{self.profile}, block {self.number}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Coded):
-    """A scenario on which the runtimes do not agree."""
+    """A scenario in which the runtimes differ."""
 
     fingerprint: str
     block: int
@@ -67,40 +67,40 @@ class Finding(Coded):
     choices: tuple[int, ...]
     result: CaseResult
     cuts: int | None = None
-    """Of one that only bytes show: the seed of where the event streams are cut."""
+    """If only bytes show it: the seed of the cuts in the event streams."""
 
 
 @dataclass(slots=True, kw_only=True)
 class BlockDone(Coded):
-    """What came of a block."""
+    """The result of a block."""
 
     number: int
     examples: int = 0
     """Scenarios drawn."""
     repeated: int = 0
-    """Of these, drawn before in this block and not run again: a search does that."""
+    """Scenarios that a search drew again in this block, and did not run again."""
     digest: str = ""
-    """SHA-256 over the names of all drawn scenarios, in order: which examples these were."""
+    """SHA-256 over the names of all drawn scenarios, in order."""
     over_bytes: int = 0
-    """How many were run over a socket, too."""
+    """How many scenarios ran over a socket, too."""
     reached: Counter[str] = field(default_factory=Counter)
-    """Behaviour to the number of scenarios that reached it."""
+    """Probe → number of scenarios that reached it."""
     findings: list[Finding] = field(default_factory=list)
     """The first of each fingerprint."""
     seen: Counter[str] = field(default_factory=Counter)
-    """Fingerprint to how often it came up, muted ones included."""
+    """Fingerprint → how often it occurred, muted ones included."""
     unsettled: Counter[str] = field(default_factory=Counter)
-    """What a model could object to in both runtimes alike, and the published core is not at hand
-    to say whether it does the same: rule to the number of scenarios."""
+    """Provider rule → number of scenarios in which both runtimes break it, while the published
+    core's findings are not known."""
     lost: str = ""
-    """Why nothing, or not all, can be said of the block: its worker died of no single example."""
+    """Why the result is missing or incomplete: the worker died of no single example."""
     draw_s: float = 0.0
     """Processor seconds spent on drawing."""
     run_s: float = 0.0
     compare_s: float = 0.0
 
     def to_json(self) -> JsonObject:
-        """As written to journals."""
+        """For journals."""
         seconds = {"drawS": self.draw_s, "runS": self.run_s, "compareS": self.compare_s}
         return {**Coded.to_json(self), **{key: round(each, 4) for key, each in seconds.items()}}
 
@@ -113,7 +113,7 @@ def drawn_in(task: BlockTask) -> list[DrawnScenario]:
 
 
 def run_block(task: BlockTask) -> BlockDone:
-    """Draw a block and put every scenario of it through both runtimes."""
+    """Draw a block and run every scenario in both runtimes."""
     work = _Work(task)
     begun = time.process_time()
     _draw(task, work.look_at)
@@ -130,7 +130,7 @@ def _draw(task: BlockTask, look_at: Callable[[DrawnScenario], None]) -> None:
 
 
 class _Work:
-    """A block while it is worked on."""
+    """A block in progress."""
 
     def __init__(self, task: BlockTask) -> None:
         self.done = BlockDone(number=task.number)
@@ -147,7 +147,7 @@ class _Work:
         self._bytes_left = True
 
     def look_at(self, drawn: DrawnScenario) -> None:
-        """Take in one drawn scenario."""
+        """Run one drawn scenario."""
         name = str(drawn.document["name"])
         self.names.update(f"{name}\n".encode())
         index = self.done.examples

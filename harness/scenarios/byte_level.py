@@ -1,9 +1,8 @@
-"""A scenario at byte level: its answers over a socket, cut anywhere, under the real client.
+"""Runs a scenario at byte level: its answers over a socket, cut anywhere, with the real client.
 
-Each runtime is compared with itself: once with the scripted model, whose steps say what the client
-hands on (`harness.http.reading`, by named rules), and once over a socket, where the stand-in sends
-the same steps as event streams cut at drawn bytes. Where the bytes are cut must show nowhere. That
-the two runtimes agree with each other is what every other trial is about.
+Each runtime is compared with itself: once with the scripted model, as the client would read its
+steps (`harness.http.reading`), and once over a socket, where the stand-in sends the same steps as
+event streams cut at drawn bytes. The cuts must make no difference.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from services.wire import JsonObject
 __all__ = ["OVER_BYTES", "byte_trial", "cut_at_random", "fits_bytes"]
 
 OVER_BYTES: Final = " over bytes"
-"""Ends the label of every divergence that only bytes show, and with it its fingerprint."""
+"""Suffix of the labels of divergences that only bytes show; it changes their fingerprints."""
 
 _ROOT: Final = Path("generated")
 _FEW_CUTS: Final = 4
@@ -48,18 +47,16 @@ _MOST_CUTS: Final = 40
 _STRETCH: Final = 150
 _OWN_WORDS: Final = RuntimeTraits().words
 _TENDER: Final = re.compile(rb"data: |\r\n|[\xc2-\xf4][\x80-\xbf]+|\\u[0-9a-f]{4}|\"[a-zA-Z]+\":")
-"""Where a reader may go wrong: cuts are drawn inside these as often as anywhere else."""
+"""Places that a reader may get wrong: half of the cuts are drawn inside these."""
 
 
 def fits_bytes(document: JsonObject) -> bool:
     """Whether the stand-in can serve every answer of a cassette document.
 
-    It cannot where an answer never comes or pauses, where a connection fails before it has begun
-    to answer, and where an error stands among the chunks: on the wire that is the error itself. A
-    call that is begun and never ended does not fit either: it stays in the history, and the client
-    refuses to send it, whatever the bytes were. Nor does a scenario fit where the user acts after
-    a delay: virtual time passes only while nothing real is going on, so what such an action meets
-    depends on where the real work is.
+    It cannot serve answers that never come or pause, connections that fail before the answer, and
+    errors among the chunks. Calls that are begun and never ended do not fit, since the client
+    refuses to send them back. Actions after a delay do not fit, since virtual time passes only
+    while no real work goes on.
 
     Raises:
         CassetteFormatError: the document is no cassette.
@@ -80,18 +77,18 @@ def byte_trial(
     *,
     deadline_s: float = 60,
 ) -> Trial:
-    """Run a document that fits, scripted and over a socket, in every runtime that has our client.
+    """Run a document that fits, scripted and over a socket, in each runtime with our client.
 
     The result is that of the first runtime that differs from itself, else of the last. The
-    published core asks its own client, so it is left out; with two of those nothing is compared.
+    published core has its own client, so it is left out.
 
     Args:
         document: The cassette.
-        cuts: The seed of where the event streams are cut.
+        cuts: The seed of the cuts in the event streams.
         control: A runtime's name.
-        candidate: The other's.
-        waivers: Applied as anywhere else.
-        deadline_s: Of each run, in real seconds.
+        candidate: The other runtime's name.
+        waivers: The accepted differences.
+        deadline_s: Real seconds for each run.
 
     Raises:
         CassetteFormatError: the document is no cassette.
@@ -132,9 +129,8 @@ def byte_trial(
 def cut_at_random(step: JsonObject, rng: random.Random) -> JsonObject:
     """A step of the stand-in with a drawn line end and drawn cuts.
 
-    In one piece, at each of a stretch of bytes, or at up to 40 places of which half lie where a
-    reader may go wrong: inside a character, a line end, a field's name, an escape. A reset stays at
-    the stream's end.
+    The cuts are none, each byte of a stretch, or up to 40 places. A reset stays at the stream's
+    end.
     """
     if "stream" not in step:
         return step
@@ -177,7 +173,7 @@ def _leaves_a_call_open(step: ModelStep) -> bool:
     chunks = [chunk for chunk in step.chunks if isinstance(chunk, dict)]
     begun = False
     for call in (call for chunk in chunks for call in function_calls(chunk)):
-        if begun and call.get("name"):  # what goes on with a call has no name
+        if begun and call.get("name"):  # a chunk that continues a call has no name
             return True
         begun = bool(call.get("willContinue"))
     return begun

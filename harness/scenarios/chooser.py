@@ -1,8 +1,7 @@
-"""`Chooser`: every decision of the grammar, made through one object.
+"""`Chooser`: makes every decision of the grammar.
 
-The grammar never meets Hypothesis: it asks for a whole number in a range, and that is all that is
-ever drawn. So a drawn scenario is a list of small numbers, which mutation and shrinking understand;
-0 is always the plainest choice, so a smaller list is a plainer scenario.
+The grammar draws only whole numbers in ranges, and does not know Hypothesis. So a scenario is a
+list of small numbers, which Hypothesis can mutate and shrink. 0 is always the plainest choice.
 """
 
 from __future__ import annotations
@@ -27,14 +26,13 @@ class Chooser:
     ) -> None:
         """Draw by `whole(low, high)`, both ends included.
 
-        `weights` replaces single weights: name of a choice → option → weight. An option of weight 0
-        is never taken.
+        `weights` overrides weights: choice → option → weight. Weight 0 excludes an option.
         """
         self._whole = whole
         self._weights = weights or {}
 
     def draws(self, feature: str) -> bool:
-        """Whether a scenario may need this feature; a profile may exclude it under `features`."""
+        """Whether a scenario may need this feature; profiles exclude some under `features`."""
         return self._weights.get("features", {}).get(feature, 1) > 0
 
     def whole(self, low: int, high: int) -> int:
@@ -42,25 +40,25 @@ class Chooser:
         return low if low == high else self._whole(low, high)
 
     def among(self, options: Sequence[T]) -> T:
-        """One of `options`, all alike likely; the first is the plainest."""
+        """One of `options`, all equally likely; the first is the plainest."""
         return options[self.whole(0, len(options) - 1)]
 
     def chance(self, name: str, per_mille: int) -> bool:
-        """True so often in a thousand; a profile may say otherwise under `chances`."""
+        """True `per_mille` times in a thousand; profiles override that under `chances`."""
         wanted = self._weights.get("chances", {}).get(name, per_mille)
         if wanted <= 0:
             return False
         return self.whole(0, _PER_MILLE - 1) >= _PER_MILLE - wanted
 
     def times(self, name: str, most: int, per_mille: int) -> Iterator[int]:
-        """0, 1, 2 … while chance will have it, `most` times at most."""
+        """0, 1, 2 … while `chance` is true, at most `most` times."""
         for index in range(most):
             if not self.chance(name, per_mille):
                 return
             yield index
 
     def option(self, name: str, options: Mapping[str, int]) -> str:
-        """One of the names in `options`, by weight; a profile may change the weights."""
+        """One of the names in `options`, by weight; profiles may override the weights."""
         changed = self._weights.get(name, {})
         weights = {option: changed.get(option, weight) for option, weight in options.items()}
         place = self.whole(0, sum(weights.values()) - 1)

@@ -1,8 +1,8 @@
-"""Two ways to draw scenarios, kept apart, over one grammar.
+"""Two ways to draw scenarios from one grammar.
 
-*Search* is Hypothesis as it is: it mutates, it repeats what was interesting, it shrinks. It finds
-more, and says nothing about how often. *Sample* draws every number independently and evenly in its
-range, through a backend of Hypothesis of our own; only samples count for a bound.
+*Search* is ordinary Hypothesis, which mutates interesting examples: it finds more, and shows no
+rate. *Sample* draws every number independently and evenly, through our own backend of Hypothesis;
+only samples count for a bound.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ _BACKEND: Final = "parity-sample"
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DrawnScenario:
-    """A scenario and the numbers that it was made of."""
+    """A scenario and the numbers that it was drawn from."""
 
     document: JsonObject
     """The cassette, named by its content."""
     choices: tuple[int, ...]
-    """Every whole number drawn, in order: the scenario again, for the same grammar and profile."""
+    """Every drawn number, in order; with grammar and profile they determine the scenario."""
 
     def __repr__(self) -> str:
-        """The name alone: Hypothesis prints the scenario with each failure, before its cause."""
+        """Only the name: Hypothesis prints the scenario with each failure."""
         return f"DrawnScenario({self.document['name']!r})"
 
 
 def block_seed(seed: int, profile: Profile, number: int) -> int:
-    """The seed of one numbered block: who runs it, and how many others do, makes no difference."""
+    """The seed of one numbered block."""
     text = f"{seed}/{profile.name}/{profile.digest}/{number}"
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
@@ -80,11 +80,10 @@ def draw_block(
     examples: int,
     look_at: Callable[[DrawnScenario], None],
 ) -> None:
-    """Draw `examples` scenarios of a block and hand each to `look_at`.
+    """Draw `examples` scenarios of a block and pass each to `look_at`.
 
-    `block` is the block's own seed (`block_seed`). `look_at` must not raise for a finding: it keeps
-    it, and the drawing goes on. What it does raise, the termination of a worker above all, ends the
-    drawing and comes out here.
+    `block` is the block's seed (`block_seed`). `look_at` does not raise for a finding. What it
+    raises, above all the termination of a worker, ends the drawing and is raised here.
     """
     sampled = way == "sample"
     source = _Source(block)
@@ -92,7 +91,7 @@ def draw_block(
 
     @seed(block)
     @settings(
-        # Hypothesis always runs the plainest example first, of its own accord: no draw of ours.
+        # Hypothesis runs the plainest example first, which is no draw of the sample.
         max_examples=examples + 1 if sampled else examples,
         phases=(Phase.generate,),
         database=None,
@@ -107,7 +106,7 @@ def draw_block(
             try:
                 look_at(drawn)
             except BaseException as error:
-                # Hypothesis would take any other for a finding, keep it, and run it again.
+                # Hypothesis would keep any other error as a failure, and run the example again.
                 raised.append(error)
                 raise KeyboardInterrupt from error
         source.asked = False
@@ -126,10 +125,9 @@ def draw_block(
 
 @contextmanager
 def _no_constants_of_the_code() -> Iterator[None]:
-    """Draw without the numbers that Hypothesis collects from the modules imported so far.
+    """Draw without the constants that Hypothesis collects from imported modules.
 
-    Which modules those are differs between a worker and a process of its own, and between one block
-    and the next: the same seed would not give the same examples.
+    Those differ between processes and blocks: the same seed would not give the same examples.
     """
     kept = HypothesisProvider._maybe_draw_constant
     HypothesisProvider._maybe_draw_constant = (  # type: ignore[method-assign]
@@ -147,7 +145,7 @@ def _named(document: JsonObject, profile: Profile) -> JsonObject:
 
 
 class _Source:
-    """Where a block's sample comes from, and whether the scenario at hand did."""
+    """The random source of a block's sample, and whether the current scenario used it."""
 
     def __init__(self, block: int) -> None:
         self.rng = random.Random(block)  # noqa: S311 - a seeded draw, not a secret
@@ -158,10 +156,7 @@ _source: ContextVar[_Source] = ContextVar("_source")
 
 
 class IndependentProvider(PrimitiveProvider):
-    """A backend that draws every number evenly and independently of all the others.
-
-    The grammar draws whole numbers only; asking for anything else is an error of the grammar.
-    """
+    """A backend that draws every number evenly and independently; only whole numbers."""
 
     lifetime = "test_function"
     avoid_realization = False
@@ -187,17 +182,17 @@ class IndependentProvider(PrimitiveProvider):
         return _source.get().rng.random() < p
 
     def draw_float(self, **kwargs: Any) -> float:
-        """Never asked for by the grammar."""
+        """Unused by the grammar."""
         raise NotImplementedError("the grammar draws whole numbers only")
 
     def draw_string(
         self, intervals: IntervalSet, *, min_size: int = 0, max_size: int = 10**10
     ) -> str:
-        """Never asked for by the grammar."""
+        """Unused by the grammar."""
         raise NotImplementedError("the grammar draws whole numbers only")
 
     def draw_bytes(self, min_size: int = 0, max_size: int = 10**10) -> bytes:
-        """Never asked for by the grammar."""
+        """Unused by the grammar."""
         raise NotImplementedError("the grammar draws whole numbers only")
 
 

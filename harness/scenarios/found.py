@@ -1,12 +1,11 @@
-"""Where findings are kept: one cassette for each, written as soon as it is found.
+"""Stores findings: one cassette for each, written as soon as it is found.
 
-A file begins with comments that say what differs, where it comes from and how to replay it; some of
-them (`# finding: …`) are read back, so that what is known already is not reported as new.
+A file begins with comments: what differs, where it comes from and how to replay it. Some of them
+(`# finding: …`) are read later, so that a known finding is not reported as new.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -34,7 +33,7 @@ __all__ = [
 ]
 
 FOUND: Final = Path(".parity") / "found"
-"""Where findings go if nobody says otherwise."""
+"""The default folder of findings."""
 
 _USUAL: Final = ("legacy", "adk")
 _HEAD_BYTES: Final = 16_384
@@ -45,36 +44,36 @@ _FACT: Final = re.compile(r"^# (finding|sides|fault|plan): (.*)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundCassette:
-    """A finding as it is kept."""
+    """A finding as it is stored."""
 
     document: JsonObject
     fingerprint: str
     control: str
     candidate: str
     fault: str | None
-    """The seeded fault that was put in, if any: without it there is nothing to see."""
+    """The seeded fault that was in force, if any; the finding needs it."""
     profile: str | None
-    """The profile that it was drawn from; `None` for what was shrunk from a cassette."""
+    """The profile of the draw; `None` for a shrunk cassette."""
     seed: int | None
     block: int | None
     kind: Literal["generated", "shrunk"]
     says: str
-    """What differs, in lines for people."""
+    """What differs, as lines of text."""
     way: str | None = None
     """`search` or `sample`."""
     plan: str = ""
-    """Digest of the plan of the run that found it: see `GenerationPlan`."""
+    """Digest of the `GenerationPlan` of the run that found it."""
     over_bytes: bool = False
-    """Only over a socket is there anything to see."""
+    """Whether only a run over a socket shows it."""
     command: str = ""
-    """The command line that finds it again, where replaying does not show it."""
+    """The command line that finds it again, if a replay does not show it."""
     source: str | None = None
-    """The name of the cassette that it was shrunk from, where it was not drawn."""
+    """The name of the cassette that it was shrunk from, if it was not drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownFinding:
-    """What the head of a kept finding says."""
+    """The facts in the head of a stored finding."""
 
     file: Path
     fingerprint: str
@@ -87,25 +86,19 @@ class KnownFinding:
 def found_name(found: FoundCassette) -> str:
     """The cassette's name, under the folder of findings.
 
-    Runtimes other than legacy and adk, and a fault, stand in it: the same difference between others
-    is another finding.
+    It contains a fault, and runtimes other than legacy and adk.
     """
     words = [found.fingerprint]
     if (found.control, found.candidate) != _USUAL:
         words += [found.control, found.candidate]
     if found.fault is not None:
         words.append(found.fault)
-    told = "_".join(_UNFIT.sub("-", word) for word in words)
-    return f"shrunk/{told}" if found.profile is None else f"generated/{found.profile}_{told}"
+    stem = "_".join(_UNFIT.sub("-", word) for word in words)
+    return f"shrunk/{stem}" if found.profile is None else f"generated/{found.profile}_{stem}"
 
 
 def write_found(folder: Path, found: FoundCassette, name: str | None = None) -> Path:
-    """Write a finding under `folder`, whole at once; the same finding is written over.
-
-    Args:
-        folder: The root that its name counts from.
-        found: The finding.
-        name: What it is called; `found_name` if nobody says.
+    """Write a finding under `folder`, over the same finding, by default as `found_name`.
 
     Raises:
         UsageError: it cannot be written.
@@ -133,20 +126,22 @@ def write_found(folder: Path, found: FoundCassette, name: str | None = None) -> 
 
 
 def read_found(folder: Path) -> list[KnownFinding]:
-    """The findings kept under `folder`, by file name. Files that are no findings are passed over.
+    """The findings under `folder`, by file name; other files are ignored.
 
     Raises:
         UsageError: the folder or a file in it cannot be read.
     """
+    files = (file for file in folder.rglob("*.yaml") if not file.name.startswith("."))
     try:
-        return sorted(_known(folder), key=lambda known: known.file)
+        known = [known_finding(file) for file in sorted(files) if not file.is_dir()]
+        return [each for each in known if each is not None]
     except OSError as error:
         problem = f"the findings in {folder} cannot be read: {error.strerror}"
         raise UsageError(problem, "choose another folder with --found") from error
 
 
 def known_finding(file: Path) -> KnownFinding | None:
-    """What the head of one file says; `None` where it is no finding.
+    """The facts in the head of one file; `None` if it is no finding.
 
     Raises:
         OSError: it cannot be read.
@@ -208,26 +203,14 @@ def _note(found: FoundCassette) -> str:
 
 def _provenance(found: FoundCassette) -> JsonObject:
     given = found.document.get("provenance")
-    told: JsonObject = {**given} if found.profile is None and isinstance(given, dict) else {}
+    kept: JsonObject = {**given} if found.profile is None and isinstance(given, dict) else {}
     source = f"parity {_origin(found)}" if found.source is None else f"shrunk from {found.source}"
-    told |= {"kind": found.kind, "source": source}
-    if found.seed is not None:
-        told["seed"] = found.seed
-    return told
-
-
-def _known(folder: Path) -> Iterator[KnownFinding]:
-    for base, _, names in os.walk(folder):
-        for name in names:
-            if not name.endswith(".yaml") or name.startswith("."):
-                continue
-            known = known_finding(Path(base, name))
-            if known is not None:
-                yield known
+    seed = {} if found.seed is None else {"seed": found.seed}
+    return {**kept, "kind": found.kind, "source": source, **seed}
 
 
 def _facts(head: str) -> dict[str, str]:
-    """What the last paragraph of the leading comments says; those before it can say anything."""
+    """The facts in the last paragraph of the leading comments."""
     comments = list(takewhile(lambda line: line.startswith("#"), head.splitlines()))
     last = "\n".join(comments).rpartition("\n#\n")[2]
     return dict(_FACT.findall(last))

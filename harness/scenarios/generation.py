@@ -1,7 +1,7 @@
-"""A generated run as values: what was asked for, its blocks, and what they come to.
+"""A generated run as values: its plan, its blocks, and its findings.
 
-Which examples are drawn follows from way, profile, seed and number of blocks alone; workers only
-decide who runs them. A run ends after whole blocks, so that what was drawn can be named.
+Way, profile, seed and number of blocks determine the examples, whatever worker runs them. A run
+ends after a whole block.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from harness.canonical import canonical, sha256_hex
+from harness.codec import Coded
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers
 from harness.scenarios.between import profile_between
@@ -33,14 +34,14 @@ __all__ = [
 ]
 
 WORKER_DIED = "worker-died"
-"""The fingerprint of a scenario that kills the process in which it runs."""
+"""The fingerprint of a scenario that kills the process that runs it."""
 
 _LEVEL = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationPlan:
-    """What was asked for."""
+    """What a generated run draws, and whom it compares."""
 
     way: Way
     profile: str
@@ -51,16 +52,16 @@ class GenerationPlan:
     fault: str | None = None
     """The name of a seeded fault to put in."""
     examples: int | None = None
-    """How many scenarios; `None` goes on until `enough` says so."""
+    """How many scenarios; `None` draws until `enough` returns true."""
 
     @property
     def drawn_from(self) -> Profile:
-        """The weights that are drawn by: the profile, without what a side cannot do."""
+        """The profile without the features that a side lacks."""
         return profile_between(self.profile, self.control, self.candidate)
 
     @property
     def facts(self) -> JsonObject:
-        """What makes two runs the same run: which examples, between whom."""
+        """The facts that identify a run: its examples and its sides."""
         return {
             "way": self.way,
             "profile": self.profile,
@@ -73,7 +74,7 @@ class GenerationPlan:
         }
 
     def command(self, examples: int | None = None) -> list[str]:
-        """The command line that draws the same; `examples` where the plan does not say how many."""
+        """The command line that draws the same; `examples` if the plan has no number."""
         words = ["parity", "generate", f"--{self.way}", "--profile", self.profile]
         words += ["--seed", str(self.seed)]
         count = self.examples if self.examples is not None else examples
@@ -93,13 +94,10 @@ def block_tasks(
     muted: Callable[[int], frozenset[str]],
     done: Collection[int] = (),
 ) -> Iterator[BlockTask]:
-    """The blocks of a run, one after the other, as somebody asks for them.
+    """Yield the blocks of a run, except those whose numbers are in `done`.
 
-    Args:
-        plan: What was asked for.
-        enough: Whether no further block is to be begun.
-        muted: Given a block's number, the fingerprints that are known by then.
-        done: The numbers of blocks that need not be run again.
+    It stops when `enough` returns true. `muted` returns the fingerprints that are known before a
+    block.
     """
     left = plan.examples
     number = 0
@@ -125,44 +123,44 @@ def block_tasks(
 
 
 class Again(StrEnum):
-    """What a finding did when it was run again."""
+    """The outcome of running a finding again."""
 
     CAME = "came again"
     NOISE = "noise"
-    """The control differs from itself: nothing can be said."""
+    """The control differs from itself: the finding decides nothing."""
     NONDETERMINISTIC = "nondeterministic"
-    """The candidate alone differs from itself."""
+    """Only the candidate differs from itself."""
     GONE = "did not come again"
-    """Neither side differs from itself, and yet: nothing can be said."""
+    """Neither side differs from itself: the finding decides nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What became of a finding after it was found."""
+class Outcome(Coded):
+    """A finding after it was run again."""
 
     again: Again
-    result: CaseResult
-    """How it is judged now."""
     remark: str = ""
-    """What the runs again showed, where it did not simply come again."""
+    """What the further runs showed, unless it came again."""
+    result: CaseResult
+    """The result now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shrinking:
-    """What shrinking a finding came to."""
+class Shrinking(Coded):
+    """The outcome of shrinking a finding."""
 
     words: str
     result: CaseResult | None = None
-    """How the small one is judged; `None` where there is none."""
+    """The result of the small scenario, if there is one."""
 
 
 @dataclass(slots=True)
 class Generation:
-    """What a run has come to so far."""
+    """The results of a run so far."""
 
     blocks: dict[int, BlockDone] = field(default_factory=dict)
     findings: dict[str, Finding] = field(default_factory=dict)
-    """The finding of each fingerprint, of the block with the lowest number."""
+    """Fingerprint → the finding of the block with the lowest number."""
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     shrunk: dict[str, Shrinking] = field(default_factory=dict)
     seen: Counter[str] = field(default_factory=Counter)
@@ -170,7 +168,7 @@ class Generation:
     unsettled: Counter[str] = field(default_factory=Counter)
 
     def add(self, done: BlockDone) -> list[Finding]:
-        """Take in a block; returns the findings that are new, or now of an earlier block."""
+        """Add a block; returns the findings that are new, or now of an earlier block."""
         self.blocks[done.number] = done
         self.seen.update(done.seen)
         self.reached.update(done.reached)
@@ -184,11 +182,11 @@ class Generation:
         return fresh
 
     def known_before(self, number: int) -> frozenset[str]:
-        """What blocks before that one have found: the same for it whoever else works."""
+        """The fingerprints that earlier blocks have found."""
         return frozenset(name for name, finding in self.findings.items() if finding.block < number)
 
     def result_of(self, fingerprint: str) -> CaseResult:
-        """How a finding is judged by now."""
+        """The latest result of a finding."""
         outcome, shrunk = self.outcomes.get(fingerprint), self.shrunk.get(fingerprint)
         if shrunk is not None and shrunk.result is not None:
             return shrunk.result
@@ -201,17 +199,17 @@ class Generation:
 
     @property
     def over_bytes(self) -> int:
-        """How many were run over a socket, too."""
+        """How many scenarios ran over a socket, too."""
         return sum(done.over_bytes for done in self.blocks.values())
 
     @property
     def repeated(self) -> int:
-        """Of these, drawn before in their block and not run again."""
+        """Scenarios that were drawn again in their block, and not run again."""
         return sum(done.repeated for done in self.blocks.values())
 
     @property
     def spent(self) -> Mapping[str, float]:
-        """Processor seconds of all workers, by what they were spent on."""
+        """Processor seconds of all workers, by activity."""
         blocks = self.blocks.values()
         return {
             "drawing": sum(done.draw_s for done in blocks),
@@ -221,14 +219,14 @@ class Generation:
 
     @property
     def digest(self) -> str:
-        """SHA-256 over all scenarios in the order of their blocks: which examples were run."""
+        """SHA-256 over all scenarios in the order of their blocks."""
         joined = "".join(self.blocks[number].digest for number in sorted(self.blocks))
         return hashlib.sha256(joined.encode()).hexdigest()
 
 
 def upper_bound(examples: int) -> float:
-    """The rate that is ruled out at 95 % by so many independent examples without a finding.
+    """The rate of divergence that `examples` without a finding rule out at 95 %.
 
-    Source: Clopper and Pearson's one-sided interval for none of n, which for large n is 3 / n.
+    Source: Clopper and Pearson's one-sided interval for none of n, about 3 / n.
     """
     return 1.0 - _LEVEL ** (1.0 / examples) if examples else 1.0

@@ -1,7 +1,7 @@
-"""The journal of a generated run: a header, then a line for each block and for each finding since.
+"""The journal of a generated run: a header, then lines for blocks and findings.
 
-Lines are flushed as they are written, so a killed run loses the blocks that were in flight; the
-same command with `--resume` draws those again, and the same from them.
+Lines are flushed as they are written, so a killed run loses only the blocks in progress. The same
+command with `--resume` draws those again.
 """
 
 from __future__ import annotations
@@ -16,23 +16,22 @@ from typing import Final
 from harness.errors import UsageError
 from harness.journal_lock import JournalLock
 from harness.json_lines import JsonLines, changed
-from harness.parity.verdict import CaseResult
 from harness.scenarios.block import BlockDone
-from harness.scenarios.generation import Again, Generation, GenerationPlan, Outcome, Shrinking
+from harness.scenarios.generation import Generation, GenerationPlan, Outcome, Shrinking
 from services.private_files import open_private
 from services.wire import JsonObject
 
 __all__ = ["JOURNALS", "GenerationJournal", "last_seed"]
 
 JOURNALS: Final = Path(".parity") / "generate"
-"""Where the journals are."""
+"""The folder of the journals."""
 
 _FORMAT: Final = 1
 _ANEW: Final = "run without --resume to begin anew"
 
 
 class GenerationJournal(JsonLines):
-    """A journal being written. Use as a context manager."""
+    """A journal that is being written. Use as a context manager."""
 
     def __init__(
         self,
@@ -42,18 +41,18 @@ class GenerationJournal(JsonLines):
         *,
         resume: bool = False,
     ) -> None:
-        """Open the journal of `plan` for writing, or with `resume` for going on.
+        """Open the journal of `plan`; `resume` continues it.
 
         Raises:
-            UsageError: not writable; another process writes to it; or, going on, not a journal
-                or one of another run.
+            UsageError: it is not writable, another process writes to it, or, with `resume`, it is
+                no journal or that of another run.
             ReplayFailure: the disk is full.
         """
         self.file = folder / f"{plan.digest}.jsonl"
         self.generation = Generation()
-        """What the run had come to before."""
+        """The results before it was resumed."""
         self.elapsed_s = 0.0
-        """How long it had been drawing, in seconds."""
+        """Seconds of drawing before it was resumed."""
         header: JsonObject = {
             "generation": _FORMAT,
             **plan.facts,
@@ -80,21 +79,19 @@ class GenerationJournal(JsonLines):
             undone.pop_all()
 
     def block(self, done: BlockDone, elapsed_s: float) -> None:
-        """Write what came of a block, and how long the run has been drawing."""
+        """Write the result of a block, and the seconds of drawing."""
         self._write({"block": done.to_json(), "elapsedS": round(elapsed_s, 3)})
 
     def outcome(self, fingerprint: str, outcome: Outcome) -> None:
-        """Write what a finding did when it was run again."""
-        told = {"again": outcome.again, "remark": outcome.remark}
-        self._write({"outcome": fingerprint, **told, "result": outcome.result.to_json()})
+        """Write the outcome of running a finding again."""
+        self._write({"outcome": fingerprint, **outcome.to_json()})
 
     def shrunk(self, fingerprint: str, shrunk: Shrinking) -> None:
-        """Write what shrinking a finding came to."""
-        result = None if shrunk.result is None else shrunk.result.to_json()
-        self._write({"shrunk": fingerprint, "words": shrunk.words, "result": result})
+        """Write the outcome of shrinking a finding."""
+        self._write({"shrunk": fingerprint, **shrunk.to_json()})
 
     def _read_back(self, header: JsonObject) -> int:
-        """Take in what is there; returns its length up to the last whole line."""
+        """Read the journal; returns its length up to the last whole line."""
         text = self.file.read_bytes()
         whole = text[: text.rfind(b"\n") + 1]
         lines = whole.splitlines()
@@ -116,34 +113,26 @@ class GenerationJournal(JsonLines):
         if line.get("generation") != _FORMAT:
             raise ValueError(f"format {line.get('generation')!r}; this build reads {_FORMAT}")
         was, now = line.pop("versions"), dict(header)
-        told = [*changed(was, now.pop("versions")), *changed(line, now)]
-        if told:
-            raise UsageError(f"{self.file}: belongs to another run: {'; '.join(told)}", _ANEW)
+        found = [*changed(was, now.pop("versions")), *changed(line, now)]
+        if found:
+            raise UsageError(f"{self.file}: belongs to another run: {'; '.join(found)}", _ANEW)
 
     def _take(self, line: JsonObject) -> None:
         if "block" in line:
             self.generation.add(BlockDone.from_json(line["block"]))
             self.elapsed_s = max(self.elapsed_s, float(line["elapsedS"]))
         elif "outcome" in line:
-            self.generation.outcomes[line["outcome"]] = Outcome(
-                again=Again(line["again"]),
-                result=CaseResult.from_json(line["result"]),
-                remark=line["remark"],
-            )
+            self.generation.outcomes[line["outcome"]] = Outcome.from_json(line)
         elif "shrunk" in line:
-            result = line["result"]
-            self.generation.shrunk[line["shrunk"]] = Shrinking(
-                words=line["words"],
-                result=None if result is None else CaseResult.from_json(result),
-            )
+            self.generation.shrunk[line["shrunk"]] = Shrinking.from_json(line)
         else:
-            raise ValueError("it tells of no block and of no finding")
+            raise ValueError("it is about no block and no finding")
 
 
 def last_seed(folder: Path, plan: GenerationPlan) -> int | None:
-    """The seed of the last run that was the same as `plan` but for the seed; `None`: there is none.
+    """The seed of the last run with `plan`, whatever its seed; `None` without one.
 
-    Journals that cannot be read are passed over.
+    Unreadable journals are ignored.
     """
     wanted = {key: value for key, value in plan.facts.items() if key != "seed"}
     found: list[tuple[int, int]] = []

@@ -1,4 +1,4 @@
-"""How a scenario is judged: between whom, with which fault, over a socket or not."""
+"""Judges a scenario: between which runtimes, with which fault, over a socket or not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judging:
-    """How a scenario is judged. Picklable: workers are sent it."""
+    """How to judge scenarios. Picklable, for workers."""
 
     control: str
     candidate: str
@@ -32,8 +32,7 @@ class Judging:
     fault: str | None = None
     """The name of a seeded fault to put in."""
     cuts: int | None = None
-    """Over a socket, the event streams cut by this seed; `None` is the ordinary way."""
-
+    """The seed of the cuts in event streams, for a run over a socket; `None`: no socket."""
     trusted: bool = True
     """Whether the scenario may start processes, connect, and use files elsewhere."""
 
@@ -49,10 +48,10 @@ class Judging:
         return try_document(document, *sides, self.waivers, fault=fault_named(self.fault))
 
     def judge_or_say(self, document: JsonObject) -> Trial:
-        """The same, but whatever goes wrong is what came of it: one scenario must stop no other.
+        """The same, but errors become an undecided trial, so that no scenario stops the others.
 
         Raises:
-            UnusableSide: a runtime cannot be used, for this scenario or any other.
+            UnusableSide: a runtime cannot be used at all.
         """
         try:
             return self.judge(document)
@@ -68,7 +67,7 @@ class Judging:
         return Trial.undecided(document, reason)
 
     def judge_if_fit(self, document: JsonObject) -> Trial | None:
-        """The same for shrinking: `None` where the document is no cassette, or none for bytes."""
+        """The same for shrinking: `None` if the document is no cassette, or does not fit bytes."""
         try:
             if self.cuts is not None and not fits_bytes(document):
                 return None
@@ -77,7 +76,7 @@ class Judging:
             return None
 
     def judge_under(self, root: Path, document: JsonObject) -> Trial | None:
-        """The same for a cassette that lies under `root`, which it can name files of."""
+        """The same for a cassette under `root`, whose files it may name."""
         fault = fault_named(self.fault)
         try:
             with confining(not self.trusted):
@@ -88,7 +87,7 @@ class Judging:
             return None
 
     def can_run_over_bytes(self, document: JsonObject) -> bool:
-        """Whether the scenario means anything over a socket: never with a fault in force."""
+        """Whether the scenario can run over a socket: never with a fault in force."""
         if self.fault is not None or not any(map(_asks_our_client, (self.control, self.candidate))):
             return False
         try:
@@ -98,14 +97,14 @@ class Judging:
 
 
 def fault_named(name: str | None) -> Fault | None:
-    """The seeded fault of that name. Its catalogue is imported when one is asked for.
+    """The seeded fault of that name.
 
     Raises:
         KeyError: there is none.
     """
     if name is None:
         return None
-    from harness.faults.catalogue import faults
+    from harness.faults.catalogue import faults  # slow, and most runs need no fault
 
     return faults()[name]
 

@@ -1,8 +1,7 @@
-"""Profiles: what a generated run is mostly about.
+"""Profiles: the emphasis of a generated run.
 
-A profile changes the weights of single choices of the grammar; everything else keeps the weight
-that stands where the choice is made. A sample's bound is about its profile and nothing else, so a
-profile's digest goes wherever the bound goes.
+A profile overrides weights of the grammar's choices. A sample's bound holds for its profile only,
+so reports give the profile's digest with the bound.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ _WITHOUT: Final[Mapping[str, Mapping[str, Mapping[str, int]]]] = {
     "steering": {"chances": {"steering": 0}, "during": {"hint": 0}},
     "subagents": {"chances": {"agents": 0}},
 }
-"""Feature of cassettes → the weights with which no scenario needs it; the others are not drawn."""
+"""Feature of cassettes → weights with which no scenario needs it; other features are not drawn."""
 _UNLESS_ASKED: Final = frozenset({"subagents", "steering"})
-"""Features that are drawn only where a profile asks for agents."""
+"""Features that only profiles with agents draw."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,23 +44,23 @@ class Profile:
 
     name: str
     about: str
-    """One line for people."""
+    """One line for users."""
     weights: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """Choice → option → weight; under `chances`, chance → times in a thousand."""
+    """Choice → option → weight; `chances` → chance → times in a thousand."""
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the weights: which distribution was drawn from."""
+        """SHA-256 of the weights."""
         return sha256_hex(canonical({name: dict(each) for name, each in self.weights.items()}))
 
     def drawn_of(self, features: Collection[str]) -> list[str]:
-        """Those of `features` (of `harness.cassette.needs`) that its scenarios may need, sorted."""
+        """The `features` (`harness.cassette.needs`) that its scenarios may need, sorted."""
         agents = self.weights.get("chances", {}).get("agents", 0) > 0
         known = _WITHOUT if agents else _WITHOUT.keys() - _UNLESS_ASKED
         return sorted(set(features) & set(known))
 
     def without(self, features: Collection[str]) -> Profile:
-        """The same profile, none of whose scenarios needs one of `features`."""
+        """The profile changed so that no scenario needs one of `features`."""
         weights = {choice: dict(each) for choice, each in self.weights.items()}
         for feature in self.drawn_of(features):
             for choice, changed in _WITHOUT[feature].items():
@@ -77,7 +76,7 @@ PROFILES: Final = _profiles(
     Profile(name="everything", about="all that the grammar knows, as it stands"),
     Profile(
         name="fallback",
-        about="quotas, capacity and overload, with and without somebody to ask",
+        about="quotas, capacity and overload, with and without a fallback handler",
         weights={
             "chances": {"fault": 450, "fallback_handler": 600, "fault_repeats": 300, "round": 300},
             "fault": {
@@ -137,7 +136,7 @@ PROFILES: Final = _profiles(
     ),
     Profile(
         name="approvals",
-        about="hooks, rules, modes and people who are asked",
+        about="hooks, rules, modes and confirmations",
         weights={
             "chances": {
                 "set_hooks": 700,

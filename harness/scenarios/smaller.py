@@ -1,8 +1,7 @@
-"""Shrinking one finding of a generated run, as a task for a worker."""
+"""Shrinks one finding of a generated run, as a task for a worker."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from harness.errors import HarnessError, in_short
@@ -18,7 +17,7 @@ __all__ = ["ShrinkTask", "Smaller", "run_shrink"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShrinkTask:
-    """A finding to make small."""
+    """A finding to shrink."""
 
     document: JsonObject
     fingerprint: str
@@ -26,17 +25,17 @@ class ShrinkTask:
     profile: str
     how: Judging
     time_s: float
-    """How long it may take, in seconds."""
+    """The seconds that it may take."""
 
     @property
     def name(self) -> str:
-        """For a worker that died in it."""
+        """For messages about a worker that died."""
         return self.fingerprint
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Smaller:
-    """What came of it. Without a document it could not be shrunk, for the reason in `words`."""
+    """The outcome. Without a document, `words` says why it was not shrunk."""
 
     words: str
     document: JsonObject | None = None
@@ -44,19 +43,21 @@ class Smaller:
 
 
 def run_shrink(task: ShrinkTask) -> Smaller:
-    """Shrink one finding, and hand back whatever it came to when time is up."""
+    """Shrink one finding until the time is up."""
+    clock = SystemClock()
+    end_ms = clock.now_ms() + task.time_s * 1000
     try:
         shrunk = shrink(
             task.document,
             task.how.judge_if_fit,
             fingerprint=task.fingerprint,
-            enough=_after(task.time_s),
+            enough=lambda: clock.now_ms() >= end_ms,
             choices=task.choices,
             profile=profile_between(task.profile, task.how.control, task.how.candidate),
         )
     except HarnessError as error:
         return Smaller(words=f"not shrunk: {error}")
-    except Exception as error:  # noqa: BLE001 - a border: the finding as it was found still stands
+    except Exception as error:  # noqa: BLE001 - whatever fails, the finding as found stays
         return Smaller(words=f"not shrunk: {in_short(error)}")
     before, after = _answers(task.document), _answers(shrunk.document)
     words = f"shrunk from {before} to {after} model steps in {shrunk.tries} tries"
@@ -70,9 +71,3 @@ def run_shrink(task: ShrinkTask) -> Smaller:
 def _answers(document: JsonObject) -> int:
     steps = document.get("model")
     return len(steps) if isinstance(steps, list) else 0
-
-
-def _after(seconds: float) -> Callable[[], bool]:
-    clock = SystemClock()
-    end = clock.now_ms() + seconds * 1000
-    return lambda: clock.now_ms() >= end

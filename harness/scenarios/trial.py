@@ -1,4 +1,4 @@
-"""One drawn scenario through both runtimes: what came of it, and what it reached."""
+"""Runs one drawn scenario in both runtimes and compares them."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ from services.wire import JsonObject
 __all__ = ["UNDECIDED", "Trial", "fingerprint_of", "try_document"]
 
 UNDECIDED = "undecided-"
-"""How the fingerprint of a case begins of which nothing can be said."""
+"""Prefix of the fingerprints of undecided cases."""
 
 _ROOT = Path("generated")
-"""Where a drawn cassette would lie: nothing of it is ever read or written."""
+"""The root of drawn cassettes; no such folder is read or written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A scenario that was run."""
+    """A scenario after its run."""
 
     document: JsonObject
-    """The cassette, with the steps that the control left over declared in `unused`."""
+    """The cassette, with the control's unused steps declared."""
     result: CaseResult
     reached: frozenset[str]
-    """Probes that both runs showed (`harness.coverage.probes`)."""
+    """Probes that both runs reached (`harness.coverage.probes`)."""
     run_s: float
     """Processor time of the two runs, in seconds."""
     compare_s: float
     """Processor time of comparing them, in seconds."""
     provider_errors: frozenset[str] = frozenset()
-    """Rules of the API that the control's run broke so that it would have been refused."""
+    """Provider rules for which the API would have refused requests of the control."""
     misses: int = 0
-    """Requests of the control that no step answered."""
+    """How many requests of the control found no step."""
 
     @classmethod
     def undecided(cls, document: JsonObject, reason: str) -> Trial:
-        """A scenario that decides nothing, and why."""
+        """A scenario that decides nothing."""
         return cls(
             document=document,
             result=CaseResult.undecided(str(document["name"]), reason),
@@ -61,15 +61,15 @@ class Trial:
 
     @property
     def fingerprint(self) -> str | None:
-        """What is wrong, so that the same thing found again is known; `None` for parity."""
+        """`fingerprint_of` the result."""
         return fingerprint_of(self.result)
 
 
 def fingerprint_of(result: CaseResult) -> str | None:
-    """What is wrong, in a few characters that can stand in a file's name; `None` for parity.
+    """An id of what is wrong, for names of files; `None` for parity.
 
-    Of a divergence the fingerprint of its first cause. Where nothing could be decided, a digest of
-    the reason, numbers left out: the same reason at another place is the same.
+    It is the fingerprint of the first cause, or for an undecided case a digest of the reason
+    without numbers.
     """
     if result.verdict is CaseVerdict.PARITY:
         return None
@@ -100,9 +100,9 @@ def try_document(
         control: The runtime that is right.
         candidate: The runtime that is judged.
         waivers: The accepted differences.
-        fault: What to break, in the side that it concerns.
-        deadline_s: Real seconds after which a run is given up.
-        root: The folder under which the cassette lies, or would lie.
+        fault: A seeded fault, for the side that it concerns.
+        deadline_s: Real seconds for each run.
+        root: The root of the cassette's files.
 
     Raises:
         FormatProblem: the document is no cassette.

@@ -1,1 +1,1 @@
-"""Sign-off: a gate's answer under somebody's name, and what holds of it later."""
+"""Sign-off: sign a gate's answer, and verify it later."""

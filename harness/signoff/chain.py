@@ -1,8 +1,8 @@
-"""The chain: records in order, each naming the one before, and a signed word on which is the last.
+"""The chain: records in order, each with the digest of the one before, and `HEAD` for the last.
 
-Whoever can write to the folder can take records away, bring old ones back, or keep two stories. The
-links show what was changed in the middle; `HEAD` shows that the end is gone unless it was put back
-too; the history of the repository, or a digest that the reader remembers, shows that as well.
+Somebody who can write to the folder can remove records, restore old ones, or keep two chains. The
+links show changes in the middle. `HEAD` shows that the end is missing, unless it was replaced as
+well; then the history of the repository shows it, or a digest that the reader knows.
 """
 
 from __future__ import annotations
@@ -37,28 +37,27 @@ _SHOWN: Final = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chain:
-    """A folder of records. Nothing in it may be believed where there are `problems`."""
+    """A folder of records. With `problems`, none of them may be trusted."""
 
     folder: Path
     records: tuple[Record, ...] = ()
     problems: tuple[str, ...] = ()
     """What is wrong with the chain, a line each."""
     remarks: tuple[str, ...] = ()
-    """What is worth knowing."""
     history: History = field(default_factory=History)
-    """What git says of the folder. Its problems are among those of the chain."""
+    """The folder's history in git. Its problems are among those of the chain."""
 
     @property
     def newest(self) -> Record | None:
-        """The record that no other names."""
+        """The last record."""
         return self.records[-1] if self.records else None
 
     def revocation_of(self, record: Record) -> Record | None:
-        """The first record that revokes that one."""
+        """The first record that revokes `record`."""
         return next((each for each in self.records if _revokes(each, record)), None)
 
     def of_phase(self, phase: str | None) -> list[Record]:
-        """The sign-offs, of that phase if one is named, oldest first."""
+        """The sign-offs of a phase, or of all, oldest first."""
         return [
             each
             for each in self.records
@@ -66,13 +65,13 @@ class Chain:
         ]
 
     def head_of(self, phase: str | None) -> Record | None:
-        """The newest sign-off, of that phase if one is named."""
+        """The newest sign-off of a phase, or of all."""
         return next(reversed(self.of_phase(phase)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Whether a record is signed by those who may, and still stands."""
+    """Whether trusted signers signed a record, and whether it is still valid."""
 
     signers: tuple[str, ...] = ()
     """Names of trusted signers whose signatures count for it."""
@@ -87,13 +86,13 @@ def read_chain(
     expect_head: str | None = None,
     history: History | None = None,
 ) -> Chain:
-    """Read all records of a folder and hold them against each other.
+    """Read all records of a folder and check the links between them.
 
     Args:
-        folder: Where the records are; one that is not there holds none.
-        signing: Whose word counts, for `HEAD`.
+        folder: The records; a missing folder holds none.
+        signing: The signers that may sign `HEAD`.
         expect_head: Digest of the newest record's file, or its beginning, that the reader knows.
-        history: What git says of the folder; `None` asks the repository that it lies in.
+        history: The folder's history in git; `None` asks the repository that it lies in.
 
     Raises:
         UsageError: the folder is there and cannot be read.
@@ -124,7 +123,7 @@ def read_chain(
 
 
 def standing(record: Record, chain: Chain, signing: Signing) -> Standing:
-    """Who signed a record that may, and whether it was revoked since."""
+    """Which trusted signers signed a record, and whether it was revoked."""
     said = record.statement
     signatures = Signatures(record.envelope, signing.keys)
     problems = [
@@ -146,7 +145,7 @@ def standing(record: Record, chain: Chain, signing: Signing) -> Standing:
             if isinstance(said, SignOff):
                 what = f"{said.profile} records of phase {said.phase}"
             remarks.append(f"{record.name}: {signer.name} may not sign {what}")
-    # One trusted signer is enough to take a word back: doubt is cheaper than trust.
+    # One trusted signer is enough for a revocation.
     needed = signing.threshold if isinstance(said, SignOff) else 1
     if len(counted) < needed and not problems:
         by = f" ({', '.join(counted)})" if counted else ""
@@ -161,11 +160,11 @@ def standing(record: Record, chain: Chain, signing: Signing) -> Standing:
 
 
 def taken_back(record: Record, chain: Chain, signing: Signing) -> str | None:
-    """That a sign-off was revoked, by whom and why; `None` where it was not.
+    """The sentence that a sign-off was revoked, by which signer and why; `None` if it was not.
 
-    A revocation in the folder counts even if no trusted signer signed it. One that only git has (on
+    A revocation in the folder counts even without a trusted signature. One that only git has (on
     another branch, from before a reset) counts if a trusted signer signed it, and if it revokes the
-    same bytes or the record of that name in this folder. A revocation itself is never revoked.
+    same bytes or the record of that name in this folder. A revocation cannot be revoked.
     """
     if not isinstance(record.statement, SignOff):
         return None
@@ -200,17 +199,17 @@ def verified_head(
     expect_head: str | None = None,
     history: History | None = None,
 ) -> SignOff | None:
-    """The newest sign-off of a folder (of a phase, if one is named), which can be believed.
+    """The newest sign-off of a folder, or of one phase, after checking the chain and signatures.
 
-    There is no falling back: where the newest one was revoked, or is not trusted, no older one
-    takes its place. Whether its profile suffices and its files are those of now is not asked here.
+    If the newest one was revoked or is not trusted, no older one takes its place. The caller checks
+    its profile, and whether its files are the current ones.
 
     Returns:
         `None` where there is no sign-off at all.
 
     Raises:
-        RecordRefused: the chain or its newest record does not hold; the message says all of why.
-        RecordUnknown: nothing is wrong with them, and git could not say whether it is all.
+        RecordRefused: the chain or its newest record does not hold; with all reasons.
+        RecordUnknown: git could not say whether records are missing.
     """
     trusted = Signing.of(signing)
     chain = read_chain(folder, trusted, expect_head=expect_head, history=history)
@@ -220,7 +219,7 @@ def verified_head(
         problems = [*problems, *standing(record, chain, trusted).problems]
         newest = chain.newest
         if newest is not None and newest is not record:
-            # It vouches for all before it, so it must be somebody's who may.
+            # It confirms all records before it, so a trusted signer must have signed it.
             problems = [*problems, *standing(newest, chain, trusted).problems]
     if problems:
         raise RecordRefused(folder, "; ".join(problems), "see `parity verify`")
@@ -233,7 +232,7 @@ def verified_head(
 
 
 def _read_all(folder: Path) -> tuple[list[Record], set[int], list[str]]:
-    """The records, the numbers of those that are there and cannot be read, and what is wrong."""
+    """The records, the numbers of unreadable ones, and the problems."""
     records: list[Record] = []
     unread: set[int] = set()
     problems: list[str] = []
@@ -284,11 +283,10 @@ def _link(record: Record, before: Sequence[Record]) -> list[str]:
     if named is None:
         return [f"{record.name}: names no predecessor"]
     if not before:
-        return []  # told as missing, or as one that cannot be read
+        return []  # reported as missing or unreadable
     if not any(named.file == each.name and named.sha256 == each.sha256 for each in before):
-        return [
-            f"{record.name}: its predecessor {named.file} is not as it was when this was signed"
-        ]
+        problem = f"its predecessor {named.file} is not as it was when this was signed"
+        return [f"{record.name}: {problem}"]
     return []
 
 
@@ -300,7 +298,7 @@ def _check_head(
     problems: list[str],
     remarks: list[str],
 ) -> None:
-    """Hold `HEAD` against the records. One that lags behind is a signing that was cut short."""
+    """Compare `HEAD` with the records. It lags behind after a signing that was interrupted."""
     try:
         found = read_head(folder)
     except RecordRefused as error:
@@ -313,7 +311,7 @@ def _check_head(
         return
     head, envelope = found
     if not Signatures(envelope, signing.keys).good:
-        problems.append(f"{HEAD_FILE}: is signed by nobody who is trusted")
+        problems.append(f"{HEAD_FILE}: has no signature of a trusted signer")
     by_number = {record.statement.number: record for record in records}
     last = max([*by_number, *unread], default=0)
     if head.number > last:
@@ -321,7 +319,7 @@ def _check_head(
             f"rolled back: {HEAD_FILE} knows record {head.number:04}, and the newest is {last:04}"
         )
     elif (known := by_number.get(head.number)) is None:
-        pass  # told as missing, or as one that cannot be read
+        pass  # reported as missing or unreadable
     elif known.payload_sha256 != head.payload_sha256:
         problems.append(f"{known.name}: is another record than the one that {HEAD_FILE} knows")
     elif head.number < last:
@@ -342,7 +340,7 @@ def _revokes(record: Record, revoked: Record) -> bool:
 
 
 def _revokes_the_name(record: Record, revoked: Record, place: PurePosixPath) -> bool:
-    """Whether a revocation of this folder names that record, by whatever signatures it had then."""
+    """Whether a revocation of this folder names that record, with any signatures."""
     said = record.statement
     if not isinstance(said, Revocation) or said.revokes.file != revoked.name:
         return False

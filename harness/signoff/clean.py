@@ -1,33 +1,36 @@
-"""Whether what is signed is what others can get: every file of it committed and unchanged."""
+"""Check that every file that is signed is committed and unchanged, so that others can get it."""
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Final
 
 from harness.errors import UsageError
-from harness.signoff.material import listed
 from harness.signoff.problems import SigningRefused
-from harness.signoff.tree import dirt, untracked
 from harness.triage.checkout import Checkout
+from harness.wording import listed
 
 __all__ = ["clean_revision", "stray_packages"]
+
+_UNWATCHED: Final = frozenset("hsSmrck")
+"""Marks of `git ls-files -v` on files whose changes git does not look for."""
 
 
 def clean_revision(
     code: Path | None, code_files: Collection[str], places: Sequence[Path], signoffs: Path
 ) -> str | None:
-    """The commit of the code that is signed; `None` where the code is an installed distribution.
+    """The commit of the code that is signed; `None` if the code is an installed distribution.
 
     Args:
-        code: The checkout that our packages are of; `None` where they are installed.
-        code_files: Names of the files of the code from there.
-        places: The corpus, the gates and the other files that the verdict rests on.
+        code: The checkout of our packages; `None` if they are installed.
+        code_files: Names of the code's files, from the checkout's top folder.
+        places: The corpus, the gates and the other files that the verdict depends on.
         signoffs: The folder of records, which is about to change.
 
     Raises:
-        SigningRefused: something is not as committed, not tracked, or in no checkout at all.
+        SigningRefused: a file is changed, not tracked, or in no checkout.
     """
     folders = {each if each.is_dir() else each.absolute().parent for each in places}
     checkouts: list[Checkout] = []
@@ -35,14 +38,15 @@ def clean_revision(
         if not any(_within(folder, known.root) for known in checkouts):
             checkouts.append(_checkout_of(folder))
     for checkout in checkouts:
-        found = dirt(checkout, [signoffs])
+        found = _changed(checkout, signoffs)
         if found:
             problem = f"the checkout {checkout.root} is not as committed: {listed(found)}"
             raise SigningRefused(problem, "commit it, or put it back, and run everything anew")
     if code is None:
         return None
     own = _checkout_of(code)
-    strangers = untracked(own, [*code_files, *_files_below(places, own.root)])
+    known = frozenset(own.git("ls-files", "-z").split("\0"))
+    strangers = sorted({*code_files, *_files_below(places, own.root)} - known)
     if strangers:
         problem = f"files that git does not know would be signed: {listed(strangers)}"
         raise SigningRefused(problem, "commit them, or move them away")
@@ -50,10 +54,7 @@ def clean_revision(
 
 
 def stray_packages(names: Iterable[str], beside: Path) -> list[str]:
-    """Those of the packages that Python takes from elsewhere than from the folder `beside`.
-
-    What is signed is what lies there, and it would be something else that ran.
-    """
+    """The packages that Python imports from elsewhere than `beside`, the folder that is signed."""
     found = []
     for name in names:
         spec = importlib.util.find_spec(name)
@@ -67,15 +68,41 @@ def _checkout_of(folder: Path) -> Checkout:
     try:
         return Checkout.at(folder)
     except UsageError as error:
-        problem = f"{folder} is in no checkout, so nobody else can get what would be signed"
+        problem = f"{folder} is in no checkout, so that others cannot get what would be signed"
         raise SigningRefused(f"{problem} ({error.problem})", "sign in a clean checkout") from error
 
 
 def _files_below(places: Sequence[Path], root: Path) -> list[str]:
-    """Names of the files among `places` that lie in a checkout, from its top folder."""
+    """The files among `places` that lie in a checkout, as names from its top folder."""
     inside = [each.resolve() for each in places if each.is_file()]
     top = root.resolve()
     return [each.relative_to(top).as_posix() for each in inside if each.is_relative_to(top)]
+
+
+def _changed(checkout: Checkout, but: Path) -> list[str]:
+    """What is not as it was committed, a phrase each, without ignored files and those below `but`.
+
+    Raises:
+        UsageError: git cannot say.
+    """
+    found: list[str] = []
+    folder, top = but.resolve(), checkout.root.resolve()
+    inside = folder != top and folder.is_relative_to(top)
+    left_out = f"{folder.relative_to(top).as_posix()}/" if inside else None
+
+    def counts(name: str) -> bool:
+        return bool(name) and not (left_out and f"{name}/".startswith(left_out))
+
+    words = ("status", "--porcelain", "-z", "--untracked-files=all", "--no-renames")
+    for entry in checkout.git(*words).split("\0"):
+        state, name = entry[:2], entry[3:]
+        if counts(name):
+            found.append(f"{name} is {'not tracked' if state == '??' else 'changed'}")
+    for line in checkout.git("ls-files", "-v", "-z").split("\0"):
+        mark, name = line[:1], line[2:]
+        if mark in _UNWATCHED and counts(name):
+            found.append(f"{name} is marked so that git does not look for changes")
+    return found
 
 
 def _within(place: Path, folder: Path) -> bool:

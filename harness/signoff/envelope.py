@@ -1,7 +1,7 @@
-"""A record's outside: a DSSE envelope around the bytes that are signed.
+"""The DSSE envelope of a record, around the bytes that are signed.
 
-What is signed is the payload together with its type, so neither can be taken for another. No key is
-ever read from an envelope: its `keyid` only says which of the keys that the *reader* trusts to try.
+A signature covers the payload and its type. No key is read from an envelope: its `keyid` only says
+which of the keys that the *reader* trusts is to be tried.
 
 Source: the DSSE specification 1.0 (envelope, pre-authentication encoding); in-toto's payload type.
 """
@@ -9,17 +9,18 @@ Source: the DSSE specification 1.0 (envelope, pre-authentication encoding); in-t
 from __future__ import annotations
 
 import base64
-import binascii
-import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from pydantic import BeforeValidator, Field, ValidationError
 from securesystemslib.dsse import Envelope
 from securesystemslib.exceptions import UnverifiedSignatureError
 from securesystemslib.signer import Signature
 
 from harness.canonical import canonical
+from harness.errors import first_problem
+from harness.gate.reasons import Value
 from harness.signoff.keys import PublicKey, SigningKey
 from harness.signoff.problems import RecordRefused
 from harness.signoff.strict_json import MAX_BYTES, NotStrict, parse_strict
@@ -28,18 +29,15 @@ __all__ = ["PAYLOAD_TYPE", "Envelope", "Signatures", "parse_envelope", "rendered
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 
-_OUTER: Final = {"payload", "payloadType", "signatures"}
-_INNER: Final = {"keyid", "sig"}
-_KEYID: Final = re.compile(r"[0-9a-f]{64}")
 _SIGNATURE_BYTES: Final = 64
 _MOST_SIGNATURES: Final = 16
 
 
 class Signatures:
-    """Which of the trusted keys signed an envelope, and what else stands in it."""
+    """The signatures of an envelope, checked with the trusted keys."""
 
     def __init__(self, envelope: Envelope, trusted: Iterable[PublicKey]) -> None:
-        """Try every signature under the key of its id, if that is a trusted one."""
+        """Check every signature with the trusted key of its id."""
         by_id = {key.keyid: key for key in trusted}
         data = envelope.pae()
         good: list[PublicKey] = []
@@ -59,9 +57,9 @@ class Signatures:
         self.good = tuple(good)
         """Trusted keys whose signature fits the bytes. Each counts once."""
         self.bad = tuple(bad)
-        """Trusted keys whose signature does not."""
+        """Trusted keys whose signature does not fit."""
         self.unknown = tuple(unknown)
-        """Ids of keys that nobody here trusts."""
+        """Ids of keys that are not trusted."""
 
 
 def seal(payload: bytes, key: SigningKey) -> Envelope:
@@ -72,19 +70,19 @@ def seal(payload: bytes, key: SigningKey) -> Envelope:
 
 
 def signed(envelope: Envelope, key: SigningKey) -> Envelope:
-    """The same payload with one signature more."""
+    """The same envelope with a further signature."""
     further = Envelope(envelope.payload, envelope.payload_type, dict(envelope.signatures))
     further.sign(key.signer)
     return further
 
 
 def rendered(envelope: Envelope) -> bytes:
-    """The one spelling of an envelope's file."""
+    """The canonical bytes of an envelope's file."""
     return (canonical(envelope.to_dict()) + "\n").encode()
 
 
 def parse_envelope(raw: bytes, file: Path | str) -> Envelope:
-    """Take a file's bytes apart; `file` is for messages. Says nothing of whether it is genuine.
+    """The envelope in a file's bytes; `file` is for messages. Signatures are not checked.
 
     Raises:
         RecordRefused: not canonical, a field too many or too few, another payload type, or
@@ -99,50 +97,43 @@ def parse_envelope(raw: bytes, file: Path | str) -> Envelope:
     if not raw.endswith(b"\n"):
         raise refuse("does not end where a record ends")
     try:
-        value = parse_strict(raw[:-1])
+        found = _Envelope.model_validate(parse_strict(raw[:-1]), by_alias=True, by_name=False)
     except NotStrict as error:
         raise refuse(f"the record {error}") from None
-    if not isinstance(value, dict) or set(value) != _OUTER:
-        raise refuse(f"the envelope must have the fields {_named(_OUTER)} and no others")
-    if value["payloadType"] != PAYLOAD_TYPE:
+    except ValidationError as error:
+        place, problem = first_problem(error)
+        raise refuse(f"the envelope is wrong: {place or 'the whole'}: {problem}") from None
+    if found.payload_type != PAYLOAD_TYPE:
         raise refuse(f"its payloadType is not {PAYLOAD_TYPE!r}")
-    payload = _unbase64(value["payload"])
-    if payload is None:
-        raise refuse("its payload is not canonical base64")
-    listed = value["signatures"]
-    if not isinstance(listed, list) or not 1 <= len(listed) <= _MOST_SIGNATURES:
-        raise refuse(f"it must have 1 to {_MOST_SIGNATURES} signatures")
     signatures: dict[str, Signature] = {}
-    for each in listed:
-        keyid, bytes_ = _signature(each)
-        if bytes_ is None:
-            raise refuse("a signature must have a keyid of 64 hex digits, 64 bytes, and no more")
-        if keyid in signatures:
-            raise refuse(f"two signatures are of the key {keyid[:16]}")
-        signatures[keyid] = Signature(keyid, bytes_.hex())
-    return Envelope(payload, PAYLOAD_TYPE, signatures)
+    for each in found.signatures:
+        if each.keyid in signatures:
+            raise refuse(f"two signatures are of the key {each.keyid[:16]}")
+        signatures[each.keyid] = Signature(each.keyid, each.sig.hex())
+    return Envelope(found.payload, PAYLOAD_TYPE, signatures)
 
 
-def _signature(value: Any) -> tuple[str, bytes | None]:
-    if not isinstance(value, dict) or set(value) != _INNER:
-        return "", None
-    keyid, signature = value["keyid"], _unbase64(value["sig"])
-    if not isinstance(keyid, str) or not _KEYID.fullmatch(keyid):
-        return "", None
-    fits = signature is not None and len(signature) == _SIGNATURE_BYTES
-    return keyid, signature if fits else None
-
-
-def _unbase64(text: Any) -> bytes | None:
-    """What canonical base64 stands for; `None` for anything else, even spare bits at its end."""
-    if not isinstance(text, str):
-        return None
+def _unbase64(text: Any) -> bytes:
+    """The bytes of canonical base64, which has no spare bits at its end."""
+    problem = "must be canonical base64"
     try:
         raw = base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    return raw if base64.b64encode(raw).decode() == text else None
+    except (TypeError, ValueError):
+        raise ValueError(problem) from None
+    if base64.b64encode(raw).decode() != text:
+        raise ValueError(problem)
+    return raw
 
 
-def _named(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names))
+Base64 = Annotated[bytes, BeforeValidator(_unbase64)]
+
+
+class _Signature(Value):
+    keyid: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    sig: Annotated[Base64, Field(min_length=_SIGNATURE_BYTES, max_length=_SIGNATURE_BYTES)]
+
+
+class _Envelope(Value):
+    payload: Base64
+    payload_type: str
+    signatures: list[_Signature] = Field(min_length=1, max_length=_MOST_SIGNATURES)

@@ -1,11 +1,10 @@
-"""What git says of a folder of records: the witness that no record was taken away.
+"""The history of a folder of records in git, which shows whether records were removed.
 
-A signature shows who wrote a record. That a later record is missing shows only in the history of
-the repository. So the folder must lie in the repository of the gates, and git must be able to
-answer: where it cannot, nothing is known.
+A signature cannot show that a later record is missing. So the folder must lie in the repository of
+the gates, and git must be able to answer.
 
-Git is asked in the top folder of that repository, through commands whose output no configuration
-changes. What the folder of records holds (a `.git`, a link) does not choose the repository.
+Git runs in the top folder of that repository, with commands whose output no configuration changes.
+The content of the folder of records (a `.git`, a link) does not choose the repository.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ _TREE: Final = "tree"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What git says. Nothing may be believed unless `problems` and `unknown` are empty.
+    """The history of a folder. Records may be trusted only if `problems` and `unknown` are empty.
 
-    A `History` without arguments is that of a folder in which nothing was ever committed.
+    Without arguments, it is the history of a folder in which nothing was ever committed.
     """
 
     place: PurePosixPath = field(default_factory=PurePosixPath)
@@ -44,10 +43,10 @@ class History:
     records: frozenset[str] = frozenset()
     """Names of the records that the folder had in some commit of this history."""
     revocations: tuple[Record, ...] = ()
-    """All revocations that a branch, tag or reflog of this repository has, in any folder; each
-    with its path from the top folder. Their signatures were not looked at."""
+    """All revocations of all branches, tags and reflogs, in any folder; each with its path from
+    the top folder. Their signatures are not checked."""
     problems: tuple[str, ...] = ()
-    """What is wrong with the place of the folder or with the gates, a phrase each."""
+    """Problems of the folder's place or of the gates, a phrase each."""
     unknown: tuple[str, ...] = ()
     """What git could not say, a phrase each."""
 
@@ -59,22 +58,22 @@ class Anchor:
     gates: Path
     """The gates file."""
     digest: str | None = None
-    """SHA-256 of the gates that are judged by, which must be those of the last commit; `None` where
-    they come from elsewhere."""
+    """SHA-256 of the gates in use, which must be those of the last commit; `None` if they come from
+    elsewhere."""
     revision: str | None = None
-    """A revision whose records must be in the folder, beside those of the last commit."""
+    """A revision whose records must be in the folder, in addition to the last commit."""
 
 
 class _Refused(Exception):
-    """Records in this place must not be believed. The message is a phrase."""
+    """Records in this place must not be trusted. The message is a phrase."""
 
 
 def history_of(folder: Path, anchor: Anchor | None = None) -> History:
     """Ask git about a folder of records.
 
     Args:
-        folder: The folder, which need not be there.
-        anchor: The gates beside it; `None` takes any repository that the folder lies in.
+        folder: The folder; it may be missing.
+        anchor: The gates beside it; `None` accepts any repository around the folder.
     """
     try:
         top = _top(folder if anchor is None else anchor.gates.parent)
@@ -98,7 +97,7 @@ def history_of(folder: Path, anchor: Anchor | None = None) -> History:
 def _top(start: Path) -> Path:
     """The top folder of the innermost repository around a folder, without links.
 
-    Git is not asked: it would read what the folder holds, such as a `HEAD` that is a pipe.
+    Git is not asked: it would read a file `HEAD` of the folder, which may be a pipe.
 
     Raises:
         UsageError: the folder lies in no repository.
@@ -111,7 +110,7 @@ def _top(start: Path) -> Path:
 
 
 def _refuse_other_repository(checkout: Checkout) -> None:
-    """Make sure that `.git` is the repository of this folder.
+    """Check that `.git` is the repository of this folder.
 
     Raises:
         _Refused: it leads to a repository that does not name this folder as its work tree.
@@ -160,11 +159,10 @@ def _place(path: Path, top: Path) -> PurePosixPath:
 
 
 def _refuse_inner(top: Path, places: Sequence[PurePosixPath]) -> None:
-    """Make sure that no repository around this one has had these files.
+    """Check that no repository around this one has ever had these files.
 
     Raises:
-        _Refused: one has had them. Then this repository was made inside of the one that knows the
-            history.
+        _Refused: one has; then this repository was made inside the one with the history.
     """
     for folder in top.parents:
         if not os.path.lexists(folder / ".git"):
@@ -178,7 +176,7 @@ def _refuse_inner(top: Path, places: Sequence[PurePosixPath]) -> None:
 
 
 def _refuse_uncommitted(checkout: Checkout, gates: PurePosixPath, digest: str | None) -> None:
-    """Make sure that the gates that are judged by are those of the last commit.
+    """Check that the gates in use are those of the last commit.
 
     Raises:
         _Refused: they are not.
@@ -228,9 +226,7 @@ def _asked(checkout: Checkout, place: PurePosixPath, revision: str | None) -> Hi
 
 
 def _revocations(checkout: Checkout) -> Iterator[Record]:
-    """All revocations that any branch, tag or reflog has. A file that cannot be read as one is
-    left out: it revokes nothing, and anybody who may push a branch can make it.
-    """
+    """All revocations of all branches, tags and reflogs. Unreadable files revoke nothing."""
     for each in dict.fromkeys(_entries(checkout, _EVERYWHERE, _REVOCATIONS)):
         if not each.is_file or int(checkout.git("cat-file", "-s", each.hash)) > MAX_BYTES:
             continue
@@ -250,7 +246,7 @@ class _Entry(NamedTuple):
 
 
 def _entries(checkout: Checkout, revisions: Sequence[str], pathspec: str) -> Iterator[_Entry]:
-    """What commits added, changed or removed among the paths that match, as before and after."""
+    """The files that commits added, changed or removed among the paths, before and after."""
     commits = checkout.git("rev-list", "--full-history", *revisions, "--", pathspec)
     if not commits:
         return

@@ -1,7 +1,7 @@
-"""Private keys and passphrases on disk: written once for their owner alone, read with suspicion.
+"""Files of keys and passphrases: written for their owner only, and checked when they are read.
 
-A key comes from a file or a descriptor. The command line and the environment are seen by other
-processes and kept in histories, so neither is ever looked at for one.
+A secret comes from a file or a descriptor, never from the command line or the environment, which
+other processes can see.
 """
 
 from __future__ import annotations
@@ -35,25 +35,23 @@ _SHORTEST: Final = 12
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a secret is read from: a file, or a descriptor that is open already."""
+    """The origin of a secret: a file, or an open descriptor."""
 
     place: Path | int
 
     @property
     def called(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         return f"descriptor {self.place}" if isinstance(self.place, int) else str(self.place)
 
 
 def public_file(private: Path) -> Path:
-    """Where the public key of a private one lies: beside it, with `.pub` added."""
+    """The file of the public key: beside the private one, with `.pub` added."""
     return private.with_name(f"{private.name}.pub")
 
 
 def check_place(file: Path) -> None:
-    """Find out whether `write_key_pair` can write to `file`, before the user types a passphrase.
-
-    Leaves nothing behind: folders that are missing are made when the keys are written.
+    """Check that `write_key_pair` can write to `file`, before the user types a passphrase.
 
     Raises:
         KeyProblem: something is there already, or the place cannot be written to.
@@ -71,10 +69,9 @@ def check_place(file: Path) -> None:
 
 
 def write_key_pair(file: Path, key: SigningKey, passphrase: bytes | None) -> Path:
-    """Write both keys, the private one readable by its owner only; returns the public one's file.
+    """Write both keys, the private one readable by its owner only; return the public one's file.
 
-    Folders that are missing are made, for their owner only. Nothing that is there is written over,
-    whatever it is, and no link is followed to its target.
+    Missing folders are made, for their owner only. Nothing is overwritten, and no link followed.
 
     Raises:
         KeyProblem: something is there already, or the place cannot be written to.
@@ -91,10 +88,10 @@ def write_key_pair(file: Path, key: SigningKey, passphrase: bytes | None) -> Pat
 
 
 def read_secret(source: Source, what: str) -> bytes:
-    """The bytes of a private key or a passphrase; `what` it is, is for messages.
+    """The bytes of a private key or a passphrase; `what` names it in messages.
 
     Raises:
-        KeyProblem: it cannot be read, others can read it, or it is no file of such a size.
+        KeyProblem: it cannot be read, other users can read it, or it is too long.
     """
     if isinstance(source.place, int):
         try:
@@ -120,7 +117,7 @@ def read_secret(source: Source, what: str) -> bytes:
 
 
 def read_passphrase(source: Source) -> bytes:
-    """A passphrase: the first line, without its end.
+    """A passphrase: the first line, without the line break.
 
     Raises:
         KeyProblem: as for `read_secret`, or it is empty.
@@ -133,7 +130,7 @@ def read_passphrase(source: Source) -> bytes:
 
 
 def check_new_passphrase(passphrase: bytes, where: str) -> None:
-    """Refuse one that is guessed in no time.
+    """Refuse a short passphrase.
 
     Raises:
         KeyProblem: it is shorter than twelve bytes.
@@ -148,7 +145,7 @@ def read_public(file: Path) -> bytes:
     """The bytes of a public key's file.
 
     Raises:
-        KeyProblem: it cannot be read, or is no file of such a size.
+        KeyProblem: it cannot be read, or is too long.
     """
     try:
         with file.open("rb") as stream:
@@ -161,7 +158,7 @@ def read_public(file: Path) -> bytes:
 
 
 def _check_private(source: Source, status: os.stat_result, what: str) -> None:
-    """Pipes and terminals are nobody else's to read; files must say so."""
+    """Refuse folders, and files that other users can read. Pipes and terminals are private."""
     if stat.S_ISDIR(status.st_mode):
         raise KeyProblem(source.called, f"is a folder, not a {what}")
     if not stat.S_ISREG(status.st_mode):
@@ -194,7 +191,7 @@ def _make_folder(file: Path) -> None:
 
 def _write_new(file: Path, content: bytes, mode: int) -> None:
     try:
-        # O_EXCL makes it ours from the first moment on; a link that lies there counts as something.
+        # O_EXCL also refuses a link of that name.
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     except FileExistsError:
         raise _taken(file) from None

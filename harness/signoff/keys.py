@@ -1,6 +1,6 @@
-"""Ed25519 keys as values: a public one that is trusted, a private one that signs.
+"""Ed25519 keys: a public one that is trusted, a private one that signs.
 
-A private key is never shown: not by `repr`, not in a message, not in a traceback.
+No `repr`, message or traceback shows a private key.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PublicKey:
         """Read 64 hex digits, as they stand in `gates.toml`.
 
         Raises:
-            ValueError: it is something else.
+            ValueError: the text is something else.
         """
         if not _TEXT.fullmatch(text):
             raise ValueError("must be 64 hex digits, as `parity keygen` prints them")
@@ -76,12 +76,12 @@ class PublicKey:
 
     @property
     def keyid(self) -> str:
-        """What envelopes call it: a digest over the key, 64 hex digits."""
+        """The key's id in envelopes: a digest over the key, 64 hex digits."""
         return self.securesystems.keyid
 
     @cached_property
     def securesystems(self) -> SSlibKey:
-        """As securesystemslib wants it."""
+        """The key for securesystemslib."""
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.hexadecimal))
         return SSlibKey.from_crypto(key)
 
@@ -127,7 +127,7 @@ class SigningKey:
         return cls(key)
 
     def pem(self, passphrase: bytes | None) -> bytes:
-        """As a PKCS#8 PEM file, encrypted if there is a passphrase. To be written, never shown."""
+        """As a PKCS#8 PEM file, encrypted if there is a passphrase. Never print it."""
         lock: KeySerializationEncryption = (
             NoEncryption() if passphrase is None else BestAvailableEncryption(passphrase)
         )

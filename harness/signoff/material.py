@@ -1,9 +1,9 @@
-"""What goes into a record: the gate's answer, what it was shown, and what was run again."""
+"""The content of a record: the gate's answer, its evidence, and what was run again."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,13 +22,13 @@ from harness.signoff.keys import PublicKey
 from harness.signoff.problems import SigningRefused
 from harness.signoff.statement import Evidence, Named, Replayed, ReplayedBlock, SignOff
 from harness.signoff.trust import PULL_REQUEST, SIGNER_NAME, Signing
+from harness.wording import listed
 from services.regular_files import open_regular
 
 __all__ = [
     "Material",
     "evidence_of",
     "leg_to_replay",
-    "listed",
     "name_of_revoker",
     "name_of_signer",
     "others_to_replay",
@@ -39,14 +39,14 @@ __all__ = [
 
 
 _VERSIONS: Final = "distributions"
-"""The component whose files are packages, and have versions for digests."""
+"""The component of the installed packages, with versions instead of digests."""
 _DIGITS: Final = 64
 _CORE: Final = "upstream"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Material:
-    """All of a record but its number, its predecessor, its signer and its time."""
+    """A record without its number, predecessor, signer and time."""
 
     answer: GateAnswer
     evidence: tuple[Evidence, ...]
@@ -54,7 +54,7 @@ class Material:
     """The comparison that is run again."""
     traces: Mapping[str, tuple[str, str]]
     ran_again: int | None = None
-    """How many of the leg's cases were run again; `None`: all."""
+    """Number of the leg's cases that were run again; `None` for all."""
     blocks: tuple[ReplayedBlock, ...] = ()
     environment: Mapping[str, str]
     inventory: Inventory
@@ -62,7 +62,7 @@ class Material:
     not_said: tuple[str, ...]
 
     def statement(self, number: int, before: Named | None, signer: str, time: str) -> SignOff:
-        """The whole of it."""
+        """The complete statement."""
         answer = self.answer
         return SignOff.model_validate(
             {
@@ -93,18 +93,18 @@ class Material:
         if self.ran_again is None or self.ran_again == len(self.traces):
             return ()
         header = self.leg.record.header
-        told = (
+        sentence = (
             f"Of the {len(self.traces):,} cases of {header.control} ≡ {header.candidate} only "
             f"{self.ran_again:,}, drawn by chance, were run again before it was signed."
         )
-        return (told,)
+        return (sentence,)
 
 
 def leg_to_replay(scope: Scope) -> LegRun:
-    """The comparison in which classes must be reached: the one that needs no published core.
+    """The comparison in which classes must be reached; it needs no published core.
 
     Raises:
-        SigningRefused: it was not run on what is here.
+        SigningRefused: it was not run on the current files.
     """
     wanted = scope.gates.reached_in
     for leg in seen_legs(scope):
@@ -114,7 +114,7 @@ def leg_to_replay(scope: Scope) -> LegRun:
 
 
 def others_to_replay(scope: Scope, leg: LegRun) -> list[LegRun]:
-    """The other comparisons that need no published core: sessions that change hands."""
+    """The other comparisons that need no published core: those that hand sessions over."""
     counted: dict[str, LegRun] = {}
     for seen in seen_legs(scope):
         counted.setdefault(seen.rule.name, seen.run)
@@ -130,10 +130,10 @@ def _of_the_core(run: LegRun) -> bool:
 
 
 def traces_of(results: Mapping[str, CaseResult]) -> dict[str, tuple[str, str]]:
-    """Case to the digests of what was observed of both sides.
+    """Case to the digests of the observations of both sides.
 
     Raises:
-        SigningRefused: a case has none: nothing was observed of it.
+        SigningRefused: a case has no observation.
     """
     for name, result in results.items():
         if not all(result.digests):
@@ -142,7 +142,7 @@ def traces_of(results: Mapping[str, CaseResult]) -> dict[str, tuple[str, str]]:
 
 
 def evidence_of(found: GateEvidence) -> tuple[Evidence, ...]:
-    """The files that the gate was shown, each by its digest as it is now."""
+    """The files of the gate's evidence with their current digests."""
     journals = [
         _file("journal", f"{leg.record.header.control} ≡ {leg.record.header.candidate}", leg.file)
         for leg in found.legs
@@ -156,17 +156,17 @@ def evidence_of(found: GateEvidence) -> tuple[Evidence, ...]:
 
 
 def refuse_unless_yes(answer: GateAnswer) -> None:
-    """Only a yes is signed.
+    """Raise unless the answer is yes.
 
     Raises:
-        SigningRefused: naming the first reasons.
+        SigningRefused: with the first reason.
     """
     if answer.answer is Answer.YES:
         return
-    told = [f"{reason.about}: {reason.says}" for reason in answer.reasons]
-    more = f" (and {len(told) - 1} more reasons)" if len(told) > 1 else ""
+    first, *others = answer.reasons
+    more = f" (and {len(others)} more reasons)" if others else ""
     profile = f"--phase {answer.phase} --profile {answer.profile}"
-    says = f"the gate says {answer.answer.value}: {told[0]}{more}"
+    says = f"the gate says {answer.answer.value}: {first.about}: {first.says}{more}"
     lacks = f"`parity measure {profile}` runs what lacks" if needed(answer) else ""
     refused = SigningRefused(says, lacks or f"see `parity gate {profile}`")
     if answer.answer is Answer.UNKNOWN:
@@ -175,7 +175,7 @@ def refuse_unless_yes(answer: GateAnswer) -> None:
 
 
 def refuse_unreadable(inventory: Inventory) -> None:
-    """What cannot be read cannot be signed for.
+    """Raise if files of the inventory cannot be read.
 
     Raises:
         SigningRefused: naming the files.
@@ -193,11 +193,10 @@ def refuse_unreadable(inventory: Inventory) -> None:
 def name_of_signer(
     signing: Signing, key: PublicKey, asked: str | None, phase: str, profile: str
 ) -> str:
-    """What the record calls its signer.
+    """The signer's name in the record.
 
     Raises:
-        SigningRefused: nobody would believe the record: the key is not trusted for it, or the name
-            is another signer's.
+        SigningRefused: the key is not trusted for the record, or the name is another signer's.
     """
     signer = signing.who(key)
     if signer is not None:
@@ -218,23 +217,16 @@ def name_of_signer(
 
 
 def name_of_revoker(signing: Signing, key: PublicKey, phase: str, profile: str) -> str:
-    """What the record of a revocation calls its signer.
+    """The signer's name in a revocation.
 
     Raises:
-        SigningRefused: the key could not have signed the record, so it cannot take it back.
+        SigningRefused: the key may not sign the record, and so may not revoke it either.
     """
     signer = signing.who(key)
     if signer is None or not signer.may_sign(phase, profile):
         what = f"{profile} records of phase {phase}"
         raise SigningRefused(f"the key is no signer's of {what}", "see [signing] in gates.toml")
     return signer.name
-
-
-def listed(names: Iterable[str], most: int = 5) -> str:
-    """The first few, and how many more there are."""
-    every: Sequence[str] = list(names)
-    more = f" and {len(every) - most} more" if len(every) > most else ""
-    return ", ".join(every[:most]) + more
 
 
 def _file(kind: str, about: str, file: Path) -> Evidence:

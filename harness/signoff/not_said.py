@@ -1,7 +1,7 @@
-"""What a sign-off does not say: computed from the evidence, so that it cannot be a form of words.
+"""What a sign-off does not say, computed from the evidence.
 
-A verdict is over what was replayed. Everything here names something that was not, or how old what
-was is, or on what the verdict rests that it does not itself check.
+Each sentence names something that was not replayed, how old recordings are, or an assumption of the
+verdict.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from harness.cassette.format import Cassette, SetModel
 from harness.coverage.contract import PHASES
 from harness.gate.answer import GateAnswer, Leg
 from harness.http.case import HttpCase
+from harness.wording import listed
 from services.model import names
 
 __all__ = ["CorpusFacts", "not_said"]
@@ -25,19 +26,19 @@ _NAMED: Final = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorpusFacts:
-    """What cassettes say of themselves."""
+    """Counts over the cassettes' own facts."""
 
     cases: int = 0
     models: Mapping[str, int] = field(default_factory=dict)
     """Model to the number of cassettes that ask for it."""
     recorded: tuple[str, ...] = ()
-    """The days on which cassettes were recorded, sorted, where they say so."""
+    """The days on which cassettes were recorded, sorted, where known."""
     live: int = 0
-    """Cassettes that say they were recorded, not written."""
+    """Number of cassettes that were recorded, not written."""
 
     @classmethod
     def of(cls, cassettes: Iterable[object]) -> CorpusFacts:
-        """Look through loaded cassettes; what is no cassette of ours counts as a case alone."""
+        """Count over loaded cassettes; other objects count as cases only."""
         models: Counter[str] = Counter()
         recorded: list[str] = []
         cases = live = 0
@@ -68,15 +69,15 @@ def not_said(
     *,
     recordings_days: int,
 ) -> tuple[str, ...]:
-    """The sentences of the block, each about one thing.
+    """The sentences.
 
     Args:
-        answer: What is signed.
-        corpus: What the cassettes say of themselves.
-        environment: The machine on which it was run.
+        answer: The answer that is signed.
+        corpus: Facts of the cassettes.
+        environment: The machine of the run.
         classes: The contract's classes of the phase.
-        baselines: Digest of the published core's baselines that were here.
-        recordings_days: From how many days on a recording is an old one.
+        baselines: Digest of the published core's baselines.
+        recordings_days: Age from which a recording is old.
     """
     return (
         *_models(corpus),
@@ -103,7 +104,7 @@ def _models(corpus: CorpusFacts) -> Iterable[str]:
 
 
 def _known_models() -> set[str]:
-    """The concrete models that the product knows by name."""
+    """The models that the product knows by name."""
     return {
         value
         for name in names.__all__
@@ -115,8 +116,8 @@ def _known_models() -> set[str]:
 def _systems(legs: Sequence[Leg], environment: Mapping[str, str]) -> str:
     seen = {(leg.environment.get("platform"), leg.environment.get("python")) for leg in legs}
     seen.add((environment.get("platform"), environment.get("python")))
-    told = sorted(" with ".join(each for each in pair if each) for pair in seen)
-    return f"It was run on {_listed([each for each in told if each])}, and on no other system."
+    systems = sorted(" with ".join(each for each in pair if each) for pair in seen)
+    return f"It was run on {_listed(filter(None, systems))}, and on no other system."
 
 
 def _classes(answer: GateAnswer, classes: Collection[str]) -> Iterable[str]:
@@ -135,9 +136,9 @@ def _phases(phase: str) -> Iterable[str]:
 
 def _settings(answer: GateAnswer) -> Iterable[str]:
     if answer.samples:
-        told = [f"{each.profile} of {each.examples:,}" for each in answer.samples]
+        drawn = [f"{each.profile} of {each.examples:,}" for each in answer.samples]
         yield (
-            f"Generated scenarios were those of {_listed(told)} examples; a bound holds for the "
+            f"Generated scenarios were those of {_listed(drawn)} examples; a bound holds for the "
             "settings and inputs that its profile draws, and not for others."
         )
     else:
@@ -170,17 +171,15 @@ def _reproduction(legs: Sequence[Leg], environment: Mapping[str, str], baselines
             f"No run compares legacy with the published core: that legacy is a reproduction of "
             f"core {core} is not shown by this."
         )
-    told = [
+    runs = [
         f"{leg.control} and {leg.candidate} over {leg.cases} cases (traces {leg.digest[:16]})"
         for leg in of_core
     ]
     return (
-        f"That legacy is a reproduction is tied to core {core} by {_listed(told)} and baselines "
+        f"That legacy is a reproduction is tied to core {core} by {_listed(runs)} and baselines "
         f"{baselines[:16] or 'of nothing'}; of other versions of the core nothing is said."
     )
 
 
 def _listed(names: Iterable[str]) -> str:
-    every = list(names)
-    more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
-    return ", ".join(every[:_NAMED]) + more
+    return listed(names, _NAMED)

@@ -1,4 +1,4 @@
-"""What can be wrong with keys and records; every message says what, where, and how to mend it.
+"""Errors of keys and records; every message says what is wrong, where, and how to mend it.
 
 SignoffError
 ├── KeyProblem      2: a key or passphrase cannot be used
@@ -6,7 +6,7 @@ SignoffError
 │   └── RecordUnknown   3: git could not say whether records are missing
 └── SigningRefused  1: there is nothing that may be signed now
 
-None of them, nor what led to it, ever holds private material: causes are cut off where they could.
+No message holds private material; an error is raised without its cause where the cause could.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ __all__ = ["KeyProblem", "RecordRefused", "RecordUnknown", "SigningRefused", "Si
 
 
 class SignoffError(HarnessError):
-    """The root of what signing and verifying raise."""
+    """The root of the errors of signing and verifying."""
 
 
 class KeyProblem(SignoffError):
     """A key or a passphrase cannot be used."""
 
     def __init__(self, where: str, problem: str, mend: str = "") -> None:
-        super().__init__(_told(f"{where}: {problem}", mend))
+        super().__init__(_sentence(f"{where}: {problem}", mend))
 
 
 class RecordRefused(SignoffError):
@@ -36,13 +36,13 @@ class RecordRefused(SignoffError):
     exit_code = 1
 
     def __init__(self, file: Path | str, problem: str, mend: str = "") -> None:
-        super().__init__(_told(f"{file}: {problem}", mend))
+        super().__init__(_sentence(f"{file}: {problem}", mend))
         self.file = Path(file)
         self.problem = problem
 
 
 class RecordUnknown(RecordRefused):
-    """Nothing is wrong with what is there, and whether it is all is not known."""
+    """The records that are there are good, and records may be missing."""
 
     exit_code = 3
 
@@ -53,9 +53,9 @@ class SigningRefused(SignoffError):
     exit_code = 1
 
     def __init__(self, problem: str, mend: str = "") -> None:
-        super().__init__(_told(f"not signed: {problem}", mend))
+        super().__init__(_sentence(f"not signed: {problem}", mend))
 
 
-def _told(problem: str, mend: str) -> str:
-    """On one line; names of files and fields are somebody else's and may hold anything."""
+def _sentence(problem: str, mend: str) -> str:
+    """Problem and advice on one printable line; names of files and fields may hold anything."""
     return printable(f"{problem}; {mend}" if mend else problem)

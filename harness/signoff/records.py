@@ -1,4 +1,4 @@
-"""Records: the files of `signoffs/`, read one by one; what links them is the chain's business."""
+"""Records: the files of `signoffs/`, read one by one; `harness.signoff.chain` checks the links."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ __all__ = [
 ]
 
 HEAD_FILE: Final = "HEAD"
-"""The file beside the records that says which is the newest."""
+"""The file beside the records that names the newest one."""
 
 _NAME: Final = re.compile(r"([0-9]{4})-(?:[ABC]-(?:pull_request|release)|revocation)\.json")
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One record as it lies in its file. It was read strictly, and is not thereby genuine."""
+    """One record's file. Its signatures are not checked."""
 
     file: Path
     sha256: str
-    """Of the file as it is."""
+    """SHA-256 of the file."""
     envelope: Envelope
     statement: SignOff | Revocation
 
@@ -52,12 +52,12 @@ class Record:
 
     @property
     def payload_sha256(self) -> str:
-        """Of what is signed."""
+        """SHA-256 of the signed payload."""
         return hashlib.sha256(self.envelope.payload).hexdigest()
 
 
 def file_name(statement: SignOff | Revocation) -> str:
-    """What the record of a statement is called."""
+    """The name of a statement's record."""
     if isinstance(statement, Revocation):
         return f"{statement.number:04}-revocation.json"
     return f"{statement.number:04}-{statement.phase}-{statement.profile}.json"
@@ -90,7 +90,7 @@ def read_record(file: Path) -> Record:
 
 
 def record_of(raw: bytes, file: Path) -> Record:
-    """The record that a file's bytes are; `file` is its name.
+    """The record in a file's bytes; `file` is its name.
 
     Raises:
         RecordRefused: they are not exactly a record.
@@ -102,10 +102,10 @@ def record_of(raw: bytes, file: Path) -> Record:
 
 
 def read_head(folder: Path) -> tuple[Head, Envelope] | None:
-    """What the folder's `HEAD` says; `None` where there is none.
+    """The statement of the folder's `HEAD`, and its envelope; `None` without the file.
 
     Raises:
-        RecordRefused: there is one that is not exactly that.
+        RecordRefused: the file is something else.
     """
     file = folder / HEAD_FILE
     if not file.exists() and not file.is_symlink():
@@ -125,7 +125,7 @@ def _opened(raw: bytes, file: Path) -> tuple[Envelope, SignOff | Revocation | He
 
 
 def _read(file: Path) -> bytes:
-    """The file's bytes; a link could show one thing now and another later."""
+    """The bytes of a regular file; links are refused."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor

@@ -1,6 +1,6 @@
-"""What was journalled, run again: the same traces must come of it.
+"""Run journalled cases again before signing, and require the same traces.
 
-A signature stands for what the signer's own machine saw, not for a file that was handed over.
+So a signature stands for what the signer's own machine observed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import Waivers
 from harness.report.progress import CaseProgress
 from harness.scenarios.block import BLOCK_EXAMPLES, BlockDone, BlockTask
-from harness.signoff.material import listed
 from harness.signoff.problems import SigningRefused
 from harness.signoff.statement import ReplayedBlock
+from harness.wording import listed
 from services.redaction import redacted_value
 
 __all__ = [
@@ -36,22 +36,22 @@ __all__ = [
     "run_cases_again",
 ]
 
-_TOLD: Final = frozenset({"remarks", "timelines"})
-"""What of a result is only shown: nothing is judged by it."""
+_SHOWN: Final = frozenset({"remarks", "timelines"})
+"""Keys of a result that are shown only; no verdict depends on them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """What came of running something again: nothing to say, or in what it differs."""
+    """The result of running something again; with a problem if it differs."""
 
     name: str
     problem: str = ""
     undecided: bool = False
-    """It could not be run here, so that nothing is known."""
+    """It could not be run here."""
 
 
 class _CasesAgain:
-    """A listener that holds finished cases against what the journal has of them."""
+    """A listener that compares finished cases with their results in the journal."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class _CasesAgain:
             self.seen[event.task.name] = self._compared(event.task, event.result)
 
     def verdict(self, name: str, outcome: object) -> CaseVerdict:
-        """The verdict that the progress of the run counts."""
+        """The verdict that the progress line counts."""
         return CaseVerdict.DIVERGENT if self.seen[name].problem else CaseVerdict.PARITY
 
     def _compared(self, task: CaseTask, outcome: CaseOutcome) -> Again:
@@ -100,11 +100,10 @@ def run_cases_again(
     results: Mapping[str, CaseResult] | None = None,
     stream: TextIO | None = None,
 ) -> list[Again]:
-    """Run cases and hold the digests of what was observed against `traces`.
+    """Run cases again, and compare the digests of the observations with `traces`.
 
-    With the `results` of a journal everything that it says of a case must come out again: traces
-    describe the runs, and not their differences. A case without a result was skipped, and must be
-    again. Progress goes to `stream`, if there is one.
+    With the `results` of a journal, the whole result of a case must be equal. A case without a
+    result was skipped, and must be skipped again. Progress goes to `stream`, if there is one.
 
     Raises:
         KeyboardInterrupt: the user's.
@@ -119,10 +118,10 @@ def run_cases_again(
 
 
 def _other_words(now: CaseResult, before: CaseResult) -> str:
-    """In what a result is not the one that the journal has; empty if it is."""
-    # Journals are written without secrets, so what is here now is looked at without them too.
+    """How a result differs from the journalled one; empty if it is equal."""
+    # Journals are redacted, so the new result is, too.
     is_now, was = redacted_value(now.to_json()), before.to_json()
-    other = [key for key in was if key not in _TOLD and was[key] != is_now[key]]
+    other = [key for key in was if key not in _SHOWN and was[key] != is_now[key]]
     if not other:
         return ""
     return f"its {', '.join(other)} {'is' if len(other) == 1 else 'are'} not as journalled"
@@ -131,14 +130,14 @@ def _other_words(now: CaseResult, before: CaseResult) -> str:
 def block_tasks_of(
     sample: SampleRun, waivers: Waivers, count: int, seed: int
 ) -> list[tuple[BlockTask, str]]:
-    """Some blocks of a generated run, each with the digest that the run's summary has of it."""
+    """Some blocks of a generated run, each with its digest in the run's summary."""
     numbers = range(-(-sample.drawn // BLOCK_EXAMPLES))
     picked = sorted(int(name) for name in chosen([str(number) for number in numbers], count, seed))
     digests = _block_digests(sample.file)
     return [
         (
             BlockTask(
-                way="sample" if sample.independent else "search",
+                way=sample.way,
                 profile=sample.profile,
                 seed=sample.seed,
                 number=number,
@@ -155,7 +154,7 @@ def block_tasks_of(
 
 
 def _block_digests(file: Path) -> Mapping[str, str]:
-    """Block to the digest of its scenarios' names, of a summary that the gate has read already."""
+    """Block to the digest of its scenarios' names, from a summary that the gate has validated."""
     document = json.loads(file.read_bytes())
     found = document.get("blockDigests")
     return found if isinstance(found, dict) else {}
@@ -167,7 +166,7 @@ def run_blocks_again(
     workers: Workers,
     jobs: int,
 ) -> list[tuple[Again, ReplayedBlock | None]]:
-    """Draw and run blocks again: the same scenarios, and nothing found in them.
+    """Draw and run blocks again; they must have the same scenarios and no finding.
 
     Raises:
         KeyboardInterrupt: the user's.
@@ -202,7 +201,7 @@ def _lost(task: BlockTask, died: WorkerDied) -> BlockDone:
 
 
 def refuse_other(seen: Sequence[Again]) -> None:
-    """Sign nothing where something came out in another way, or could not be run at all.
+    """Raise if a result differs, or could not be obtained.
 
     Raises:
         SigningRefused: naming the cases.

@@ -1,4 +1,4 @@
-"""Records for people: what is about to be signed, and what became of one that was."""
+"""Records as text: what is about to be signed, and the result of a verification."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST: Final = 50
 
 
 def signed_lines(said: SignOff) -> Iterator[str]:
-    """What a sign-off says, a line each, and last what it does not."""
+    """The content of a sign-off in lines; the last ones are what it does not say."""
     yield f"phase {said.phase}, profile {said.profile}, judged by the day {said.as_of}"
     yield from _answer(said.answer)
     code = f"commit {said.revision}" if said.revision else "an installed distribution"
@@ -56,7 +56,7 @@ def _answer(answer: GateAnswer) -> Iterator[str]:
 
 
 def verified_lines(result: Verification, *, whole: bool) -> Iterator[str]:
-    """What became of a record; the last line is the answer. `whole` shows what it says, too."""
+    """The result of a verification; its last line is the answer. `whole`: with the content."""
     said = result.record.statement
     yield f"record: {result.record.name} ({result.record.sha256})"
     if isinstance(said, SignOff) and whole:
@@ -80,7 +80,7 @@ def verified_lines(result: Verification, *, whole: bool) -> Iterator[str]:
 
 
 def shown(result: Verification) -> str:
-    """The answer in a line."""
+    """The answer in one line."""
     name = result.record.name
     if result.problems:
         count = len(result.problems)

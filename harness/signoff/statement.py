@@ -1,6 +1,6 @@
-"""What is signed: in-toto Statements on a sign-off, its revocation, or the chain's newest record.
+"""The signed in-toto Statements: a sign-off, its revocation, and the chain's newest record.
 
-Subjects are the files that a verdict rests on, each by its SHA-256.
+Subjects are the files that a verdict depends on, with their SHA-256.
 
 Source: in-toto attestation framework, Statement v1.
 """
@@ -72,12 +72,12 @@ class Named(Value):
 
 
 class Evidence(Value):
-    """A file that the gate was shown."""
+    """A file of the gate's evidence."""
 
     kind: str
     """`journal`, `kill matrix` or `sample`."""
     about: str
-    """Of a journal the two sides, of a sample its profile."""
+    """The two sides of a journal, or the profile of a sample."""
     file: str
     sha256: Sha256
 
@@ -89,11 +89,11 @@ class ReplayedBlock(Value):
     seed: int
     number: int
     digest: str
-    """Of the names of its scenarios: which ones these were."""
+    """Digest of the names of its scenarios."""
 
 
 class Replayed(Value):
-    """What was run again before signing, all of it with equal traces."""
+    """What was run again before signing, with equal traces."""
 
     control: str
     candidate: str
@@ -102,7 +102,7 @@ class Replayed(Value):
 
 
 class SignOff(Value):
-    """A gate's answer that somebody signs."""
+    """A signed answer of a gate."""
 
     number: Number
     predecessor: Named | None
@@ -110,7 +110,7 @@ class SignOff(Value):
     profile: Literal["pull_request", "release"]
     as_of: Day
     signer: str
-    """What the first signer is called; whose signatures these are, the envelope says."""
+    """Name of the first signer; the envelope has the signatures."""
     time: Moment
     """When it was signed, UTC, by the signer's clock."""
     revision: str | None
@@ -118,20 +118,20 @@ class SignOff(Value):
     answer: GateAnswer
     evidence: tuple[Evidence, ...] = Field(strict=False)
     traces: Mapping[str, tuple[Sha256, Sha256]]
-    """Case to the digests of what was observed of control and candidate, in what was replayed."""
+    """Case to the digests of the observations of control and candidate, of the replayed leg."""
     replayed: Replayed
     environment: Mapping[str, str]
     components: Mapping[str, Component]
-    """What the verdict rests on. In a statement the files of these are its subjects."""
+    """What the verdict depends on. In a statement, their files are its subjects."""
     not_said: tuple[str, ...] = Field(strict=False)
-    """What this does not say, a sentence each."""
+    """What the sign-off does not say, in sentences."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     @model_validator(mode="after")
     def _one_story(self) -> Self:
-        told = (self.answer.phase, self.answer.profile, self.answer.as_of)
-        if told != (self.phase, self.profile, self.as_of):
+        answered = (self.answer.phase, self.answer.profile, self.answer.as_of)
+        if answered != (self.phase, self.profile, self.as_of):
             raise ValueError("the answer is of another phase, profile or day than the record")
         if self.answer.answer is not Answer.YES:
             raise ValueError(f"the answer is {self.answer.answer.value}, and only yes is signed")
@@ -151,7 +151,7 @@ class SignOff(Value):
 
     @property
     def inventory(self) -> Inventory:
-        """What the verdict rests on, to be held against what is here now."""
+        """What the verdict depends on, to compare it with the current files."""
         return Inventory(self.components)
 
     def to_json(self) -> JsonObject:
@@ -175,7 +175,7 @@ class SignOff(Value):
 
 
 class Revocation(Value):
-    """The word of a signer that a record holds no longer."""
+    """A signer's revocation of a record."""
 
     number: Number
     predecessor: Named
@@ -193,11 +193,11 @@ class Revocation(Value):
 
 
 class Head(Value):
-    """Which record is the newest, by number and signed content."""
+    """The newest record, by number and signed content."""
 
     number: Number
     payload_sha256: Sha256
-    """Of what is signed in it, so that a further signature does not change it."""
+    """SHA-256 of its payload, which a further signature does not change."""
     signer: str
     time: Moment
 
@@ -212,10 +212,7 @@ Statement = SignOff | Revocation | Head
 
 
 def payload_of(statement: Statement) -> bytes:
-    """The bytes that are signed.
-
-    Digests stay: they stand under names of files, and a name may look like that of a secret.
-    """
+    """The bytes that are signed, redacted except for the digests under names of files."""
     document = statement.to_json()
     cleaned: JsonObject = redacted_value(document)
     components = document["predicate"].get("components")

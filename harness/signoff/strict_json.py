@@ -1,7 +1,6 @@
-"""JSON as it may stand in a record: bounded, no key twice, no number that is none, one spelling.
+"""Strict JSON for records: bounded, without repeated keys and NaN, in canonical form.
 
-Two programs that read a record must read the same; where a file could be read in two ways it is
-refused instead.
+So all programs read the same from a record.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from harness.canonical import canonical
 __all__ = ["MAX_BYTES", "NotStrict", "parse_strict"]
 
 MAX_BYTES: Final = 16 * 1024 * 1024
-"""The longest record that is read: some thirty times what the corpus of today takes."""
+"""The longest record that is read: about thirty times the usual size."""
 
 
 class NotStrict(ValueError):

@@ -1,7 +1,7 @@
-"""Who may sign what, and how many must: the `[signing]` part of the gates as keys to try.
+"""Which signers may sign what, and how many must: the `[signing]` table of the gates.
 
-Trust comes from the reader's gates file, never from a record. A key that is only trusted for one
-call (`verify --also-trust`) counts for records of the profile `pull_request` and no others.
+Trust comes from the reader's gates file, never from a record. A key that is trusted for one call
+only (`verify --also-trust`) counts only for records of the profile `pull_request`.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ __all__ = ["PULL_REQUEST", "SIGNER_NAME", "Signing", "TrustedSigner"]
 PULL_REQUEST: Final = "pull_request"
 
 SIGNER_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,63}")
-"""What a signer may be called: a role, as in the gates."""
+"""A signer's name: a role, as in the gates."""
 
 _ALL_PHASES: Final = frozenset({"A", "B", "C"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrustedSigner:
-    """Somebody whose signature counts."""
+    """A signer whose signature counts."""
 
     name: str
     key: PublicKey
     phases: frozenset[str]
     profiles: frozenset[str]
     only_now: bool = False
-    """The key was named for this call; it does not stand in the gates."""
+    """The key was given for this call; the gates do not have it."""
 
     def may_sign(self, phase: str, profile: str) -> bool:
         """Whether a signature counts for records of this phase and profile."""
@@ -43,12 +43,12 @@ class TrustedSigner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signing:
-    """Who is trusted, and how many of them must sign."""
+    """The trusted signers, and how many of them must sign."""
 
     threshold: int = 1
     signers: tuple[TrustedSigner, ...] = ()
     awaited: tuple[tuple[str, frozenset[str]], ...] = ()
-    """Signers whose key is named when a record is verified: name and phases."""
+    """Signers whose key is given when a record is verified: name and phases."""
 
     @classmethod
     def of(cls, rules: SigningRules) -> Self:
@@ -71,9 +71,7 @@ class Signing:
         )
 
     def also(self, name: str, key: PublicKey) -> Signing:
-        """With one signer more, for this call and for pull requests only.
-
-        A key that is trusted anyway stays what it was.
+        """These signers and a further one, for this call and for pull requests only.
 
         Raises:
             ValueError: another signer has that name, or it is no name.
@@ -94,10 +92,10 @@ class Signing:
         return replace(self, signers=(*self.signers, guest))
 
     def who(self, key: PublicKey) -> TrustedSigner | None:
-        """Whose key that is."""
+        """The signer with that key."""
         return next((signer for signer in self.signers if signer.key == key), None)
 
     @property
     def keys(self) -> tuple[PublicKey, ...]:
-        """All keys, whatever they may sign."""
+        """The keys of all signers."""
         return tuple(signer.key for signer in self.signers)

@@ -1,7 +1,6 @@
-"""Does a record hold, here and now? Every reason why not, a line each.
+"""Verify a record, and report every reason why it does not hold.
 
-A record is believed for its signatures under keys of the reader's gates, and holds for as long as
-every file that it was signed over is what it was.
+It holds if trusted signers signed it, and while the files that it was signed over are unchanged.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from harness.signoff.chain import Chain, standing, taken_back
 from harness.signoff.records import Record
 from harness.signoff.statement import Revocation, SignOff
 from harness.signoff.trust import Signing
+from harness.wording import listed
 from services.wire import JsonObject
 
 __all__ = ["Verification", "changed_since", "verified"]
@@ -23,15 +23,14 @@ _PHASES: Final = ("A", "B", "C")
 _CASSETTES: Final = "corpus"
 _BASELINES: Final = "baselines"
 _MACHINE: Final = "distributions"
-"""Differs from machine to machine: told, and no reason against a record."""
+"""May differ between machines, which is only a remark."""
 _SYSTEM: Final = frozenset({"python", "platform", "node", "temporary folder"})
-"""What of the environment may differ, likewise."""
-_MOST: Final = 5
+"""Parts of the environment that may differ, likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What became of a record."""
+    """The result of a verification."""
 
     record: Record
     signers: tuple[str, ...]
@@ -39,16 +38,16 @@ class Verification:
     problems: tuple[str, ...]
     """Why it does not hold, a line each."""
     undecided: tuple[str, ...] = ()
-    """What could not be found out."""
+    """What could not be decided."""
     remarks: tuple[str, ...] = ()
     replayed: tuple[str, ...] = ()
     """Cases that were run again."""
     seed: int | None = None
-    """By which these were chosen."""
+    """The seed that chose them."""
 
     @property
     def holds(self) -> bool:
-        """Whether nothing is against it and all was found out that was asked."""
+        """Whether there is no problem, and nothing is undecided."""
         return not self.problems and not self.undecided
 
     def to_json(self) -> JsonObject:
@@ -88,26 +87,26 @@ def verified(
     *,
     whole: bool = False,
 ) -> Verification:
-    """Check a record against its chain, against who is trusted, and against what is here now.
+    """Check a record: its chain, its signatures, and that its files are the current ones.
 
-    A record that holds by a key of `--also-trust` says nothing beyond this call, so for it what git
-    could not say is a remark. For all others it leaves the record undecided.
+    What git could not say leaves a record undecided, or is a remark if a key of `--also-trust`
+    signed it.
 
     Args:
         record: The record.
-        chain: The chain that it is of.
-        signing: Whose signatures count.
-        now: What is here now.
-        environment: The machine, in words.
+        chain: Its chain.
+        signing: The trusted signers.
+        now: The current files.
+        environment: The current machine.
         cassettes: Cassette to its file, for messages.
-        whole: Whether the newest records of all phases are asked about, not only of the record's.
+        whole: Whether to check the newest records of all phases, not only of the record's phase.
     """
     own = standing(record, chain, signing)
     problems = [*own.problems, *chain.problems]
     remarks = [*own.remarks, *chain.remarks]
     newest = chain.newest
     if newest is not None and newest.name != record.name:
-        # The end of the chain vouches for the rest: it must be somebody's who may.
+        # It confirms all records before it, so a trusted signer must have signed it.
         problems += standing(newest, chain, signing).problems
     problems += _revoked_phases(record, chain, signing, whole=whole)
     unknown = chain.history.unknown
@@ -132,20 +131,20 @@ def verified(
 def changed_since(
     said: SignOff, now: Inventory, cassettes: Mapping[str, str] | None = None
 ) -> list[str]:
-    """What a record was signed over and is no longer so, by name, a phrase each."""
-    told: list[str] = []
+    """The files that changed since the record was signed, a phrase each."""
+    found: list[str] = []
     for name in dict.fromkeys([*said.components, *now.components]):
         was = said.components.get(name, Component())
         is_now = now.components.get(name, Component())
         if name != _MACHINE and was.digest != is_now.digest:
-            told += _changes(name, was, is_now, cassettes or {})
-    return told
+            found += _changes(name, was, is_now, cassettes or {})
+    return found
 
 
 def _revoked_phases(
     record: Record, chain: Chain, signing: Signing, *, whole: bool
 ) -> Iterator[str]:
-    """Of each phase that is asked about, that its newest sign-off was revoked."""
+    """The phases whose newest sign-off was revoked: the record's phase, or with `whole` all."""
     said = record.statement
     named = record.name if isinstance(said, SignOff) else said.revokes.file
     for phase in _PHASES:
@@ -160,7 +159,7 @@ def _revoked_phases(
 def _changes(
     name: str, was: Component, now: Component, cassettes: Mapping[str, str]
 ) -> Iterator[str]:
-    """Waivers by their ids, cassettes and all else by their files."""
+    """Changes of a component: waivers by id, all else by file."""
     if was.parts or now.parts:
         singular = name.removesuffix("s")
         found = [
@@ -182,7 +181,7 @@ def _called(component: str, file: str, cassettes: Mapping[str, str]) -> str:
 
 
 def _other_packages(said: SignOff, environment: Mapping[str, str]) -> Iterator[str]:
-    """What was signed was run with the packages that this project asks for, in these versions."""
+    """The packages that had another version when the record was signed."""
     for name, was in said.environment.items():
         here = environment.get(name, was)
         if name not in _SYSTEM and here != was:
@@ -190,7 +189,7 @@ def _other_packages(said: SignOff, environment: Mapping[str, str]) -> Iterator[s
 
 
 def _other_machine(said: SignOff, now: Inventory, environment: Mapping[str, str]) -> Iterator[str]:
-    """The machine is not what was signed for: that it differs is worth knowing, and no more."""
+    """Remarks about another system or other installed packages."""
     for name in sorted(_SYSTEM & said.environment.keys() & environment.keys()):
         was, here = said.environment[name], environment[name]
         if here != was:
@@ -199,5 +198,4 @@ def _other_machine(said: SignOff, now: Inventory, environment: Mapping[str, str]
     are_here = now.components.get(_MACHINE, Component()).files
     differing = [name for name in changes(was_there, are_here) if name not in said.environment]
     if differing:
-        more = f" and {len(differing) - _MOST} more" if len(differing) > _MOST else ""
-        yield f"other packages differ too: {', '.join(differing[:_MOST])}{more}"
+        yield f"other packages differ too: {listed(differing)}"

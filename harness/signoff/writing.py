@@ -1,4 +1,4 @@
-"""Records written: whole or not at all, never over another, one signer at a time."""
+"""Write records: completely or not at all, never over another one, one signer at a time."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def append(
     key: SigningKey,
     signing: Signing,
 ) -> Record:
-    """Sign what `build` makes of the next number and its predecessor, and put it into the chain.
+    """Sign the statement that `build` makes of number and predecessor, and append it to the chain.
 
-    The record comes first and `HEAD` after it: cut short between the two, `HEAD` lags behind, which
-    is not taken for a record that is gone.
+    `HEAD` is written after the record: if that is interrupted, `HEAD` lags behind, which readers
+    accept.
 
     Raises:
         SigningRefused: the chain does not hold as it is.
@@ -59,9 +59,7 @@ def append(
 
 
 def add_signature(file: Path, key: SigningKey, signing: Signing) -> Record:
-    """Put one signature more to the chain's newest record.
-
-    Older ones are named by those after them, by their digests, so they stay as they are.
+    """Add a signature to the chain's newest record; digests of their successors fix older ones.
 
     Raises:
         SigningRefused: it is not the newest, has this key's signature, or the chain does not hold.
@@ -82,7 +80,7 @@ def add_signature(file: Path, key: SigningKey, signing: Signing) -> Record:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder: two signers at once would make a fork."""
+    """Lock the folder: two signers at once would make a fork."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -98,7 +96,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 def _write_new(file: Path, envelope: Envelope) -> None:
-    """Put a file where none is; what lies there already, a link too, stays."""
+    """Write a new file; raise if there is a file or link of that name."""
     with _part(file, envelope) as part:
         try:
             os.link(part, file)
@@ -113,7 +111,7 @@ def _replace(file: Path, envelope: Envelope) -> None:
 
 @contextmanager
 def _part(file: Path, envelope: Envelope) -> Iterator[Path]:
-    """The whole content under another name, which is gone afterwards."""
+    """A temporary file beside `file` with its content."""
     part = file.with_name(f".{file.name}.{os.getpid()}.part")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC

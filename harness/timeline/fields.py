@@ -1,21 +1,22 @@
-"""What is kept of two items that differ: their fields, each text short enough to be shown."""
+"""Cuts the fields of two items that differ to what a timeline can keep."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice, zip_longest
 from typing import Final
 
 from services.wire import Content, Json, JsonObject
 
-__all__ = ["CUT", "bounded_fields", "request_fields"]
+__all__ = ["CUT", "bounded_fields", "first_difference", "request_fields"]
 
 CUT: Final = "…"
-"""Stands for what was left out: an item of a list, or the rest of a text."""
+"""Stands for items of a list, or the rest of a text, that were left out."""
 
 _LEAD: Final = 60
 _ITEMS: Final = 200
-"""Items of a list that are kept; of a longer one the first."""
+"""How many leading items of a list are kept."""
 _CONTENT = re.compile(r"contents\[(\d+)\]")
 
 
@@ -27,41 +28,34 @@ def bounded_fields(control: Json, candidate: Json, room: int) -> tuple[Json, Jso
     if isinstance(control, str) and isinstance(candidate, str):
         start = 0
         if control != candidate and max(len(control), len(candidate)) > room:
-            start = max(0, _common(control, candidate) - _LEAD)
+            start = max(0, first_difference(control, candidate) - _LEAD)
         return _cut(control, start, room), _cut(candidate, start, room)
     if isinstance(control, dict) and isinstance(candidate, dict):
-        both: list[JsonObject] = [{}, {}]
-        for key in {**control, **candidate}:
-            for side, value in enumerate(
-                bounded_fields(control.get(key), candidate.get(key), room)
-            ):
-                if key in (control, candidate)[side]:
-                    both[side][key] = value
-        return both[0], both[1]
+        return _bounded_objects(control, candidate, room)
     if isinstance(control, list) and isinstance(candidate, list):
-        lists: list[list[Json]] = [[], []]
-        for number in range(min(_ITEMS, max(len(control), len(candidate)))):
-            here = control[number] if number < len(control) else None
-            there = candidate[number] if number < len(candidate) else None
-            for side, value in enumerate(bounded_fields(here, there, room)):
-                if number < len((control, candidate)[side]):
-                    lists[side].append(value)
-        for side, whole in enumerate((control, candidate)):
-            if len(whole) > _ITEMS:
-                lists[side].append(CUT)
-        return lists[0], lists[1]
+        pairs = islice(zip_longest(control, candidate), _ITEMS)
+        kept = [bounded_fields(here, there, room) for here, there in pairs]
+        here, there = (
+            [pair[side] for pair in kept[: len(whole)]] + [CUT] * (len(whole) > _ITEMS)
+            for side, whole in enumerate((control, candidate))
+        )
+        return here, there
     return _alone(control, room), _alone(candidate, room)
 
 
+def _bounded_objects(
+    control: JsonObject, candidate: JsonObject, room: int
+) -> tuple[JsonObject, JsonObject]:
+    both = {
+        key: bounded_fields(control.get(key), candidate.get(key), room)
+        for key in {**control, **candidate}
+    }
+    here = {key: pair[0] for key, pair in both.items() if key in control}
+    return here, {key: pair[1] for key, pair in both.items() if key in candidate}
+
+
 def _alone(value: Json, room: int) -> Json:
-    if isinstance(value, str):
-        return _cut(value, 0, room)
-    if isinstance(value, dict):
-        return {key: _alone(item, room) for key, item in value.items()}
-    if isinstance(value, list):
-        kept = [_alone(item, room) for item in value[:_ITEMS]]
-        return [*kept, CUT] if len(value) > _ITEMS else kept
-    return value
+    return bounded_fields(value, value, room)[0] if isinstance(value, (str, dict, list)) else value
 
 
 def _cut(text: str, start: int, room: int) -> str:
@@ -73,7 +67,8 @@ def _cut(text: str, start: int, room: int) -> str:
     return f"{before}{shown}{after}"
 
 
-def _common(one: str, other: str) -> int:
+def first_difference(one: str, other: str) -> int:
+    """The index of the first differing character; the shorter text's length if it is a prefix."""
     low, high = 0, min(len(one), len(other))
     while low < high:
         middle = (low + high + 1) // 2
@@ -84,10 +79,10 @@ def _common(one: str, other: str) -> int:
 def request_fields(
     value: JsonObject, contents: Sequence[Content] | None, count: int, paths: Sequence[str]
 ) -> Json:
-    """A request as it is compared, its contents from the first that one of `paths` names.
+    """A compared request, its contents from the first that one of `paths` names.
 
-    Those before stand as `…`: they are alike. `contents` is `None` where no path leads into them;
-    then their number is all that is said of them.
+    `…` stands for each equal content before it. Where `contents` is `None`, or no path leads into
+    them, the request keeps only their `count`.
     """
     fields = {key: item for key, item in value.items() if key not in _CONTINUED}
     named = [int(found[1]) for path in paths if (found := _CONTENT.match(path))]

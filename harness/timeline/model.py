@@ -1,7 +1,7 @@
-"""`Timelines`: two runs side by side as values, small enough to be kept with every result.
+"""`Timelines`: two runs side by side, small enough to be kept with every result.
 
-Made where the runs are at hand (a worker), read where they no longer are: by the explainer and the
-reports. Packed, they are text that fits into a line of a journal.
+Workers build them; the explainer and the reports read them. Packed, they fit into one line of a
+journal.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from services.wire import JsonObject
 __all__ = ["Moment", "MomentKind", "Row", "Timelines", "pack", "unpack"]
 
 _MOST_BYTES: Final = 8 * 2**20
-"""Unpacked; a journal is untrusted input."""
+"""The most bytes unpacked; a journal is untrusted input."""
 
 
 class MomentKind(StrEnum):
@@ -31,7 +31,7 @@ class MomentKind(StrEnum):
     REQUEST = "request"
     """The model was asked."""
     ANSWER = "answer"
-    """What the model said, as the runtime's events and transcript show it."""
+    """A message of the model."""
     RETRY = "retry"
     TOOL = "tool"
     """A call's way through the scheduler's states."""
@@ -64,22 +64,21 @@ class Moment(Listed):
     line: str
     """What happened, on one printable line."""
     fields: JsonObject | None = None
-    """The item as it is compared, long texts cut; `None` where the sides agree, to stay small."""
+    """The compared item, long texts cut; `None` where the sides agree."""
     at_ms: Count | None = None
-    """The virtual milliseconds from the run's begin until it happened; `None` for what is looked
-    at when the run is over, and where that is not known, as in journals of earlier builds."""
+    """Virtual milliseconds since the run began; `None` for what is read after the run, and in
+    journals of earlier builds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row(Listed):
-    """What stands beside what. A side that did nothing here is `None`."""
+    """Two moments side by side. A side that did nothing here is `None`."""
 
     kind: MomentKind
     control: Moment | None
     candidate: Moment | None
     divergences: tuple[Count, ...] = ()
-    """Indices into `CaseResult.divergences`: what differs in this row. Their paths are paths into
-    the moments' `fields`."""
+    """Indices into `CaseResult.divergences`, whose paths lead into the moments' `fields`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,13 +87,12 @@ class Timelines(Coded):
 
     rows: tuple[Row, ...]
     first: Count | None = None
-    """The row of the first cause, as `harness.explain.first_cause` has it before waivers."""
+    """The row of the first cause before waivers."""
     left_out: Count = 0
-    """Rows that there was no room for; equal ones far from any difference go first."""
+    """How many rows were dropped; equal rows far from any difference are dropped first."""
     causes: tuple[Count, ...] = ()
-    """Indices into `CaseResult.divergences`: those of things that are taken down while they happen
-    (questions, retries, calls), the earliest first. Rows alone do not say that: a row stands where
-    one side's half of it happened."""
+    """Indices into `CaseResult.divergences` of the differing requests, retries and calls, the
+    earliest first. The order of the rows does not show that: it follows one side."""
 
 
 def pack(timelines: Timelines) -> str:
@@ -103,12 +101,12 @@ def pack(timelines: Timelines) -> str:
     return base64.b64encode(zlib.compress(text.encode(), 6)).decode("ascii")
 
 
-@lru_cache(maxsize=1)  # explanations and reports ask several times for those of one case
+@lru_cache(maxsize=1)  # explanations and reports unpack one case several times
 def unpack(text: str) -> Timelines:
     """The inverse of `pack`.
 
     Raises:
-        ValueError: not packed timelines, or more than 8 MB of them.
+        ValueError: `text` is no packed timelines, or unpacks to more than 8 MB.
     """
     machine = zlib.decompressobj()
     try:

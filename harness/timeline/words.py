@@ -1,4 +1,4 @@
-"""Values on one line, in few words: what timelines and explanations are written with."""
+"""Formats values on one line, for timelines and explanations."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def short_json(value: Any) -> str:
 
 
 def one_line(text: str) -> str:
-    """`text` printable, as long as a line of a timeline may be."""
+    """`text`, printable and cut to the length of a timeline's line."""
     return cut(text, _LINE)
 
 

@@ -1,1 +1,1 @@
-"""What a red run is about: whose problem, what changed since the last green one, where to look."""
+"""Triage of a red run: whose problem it is, what changed since it was green, where to look."""

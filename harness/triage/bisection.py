@@ -1,7 +1,7 @@
-"""The search itself: which revision is the first that is red? Git counts, somebody else judges.
+"""The search for the first red revision.
 
-A history is no list where it has merges. Git knows how to halve one (`git rev-list --bisect-all`),
-so the search is: ask it for what is left, most informative first, judge that, tell it the answer.
+With merges, a history is no list. Git halves it (`git rev-list --bisect-all`): the search asks git
+for the remaining commits, most informative first, and judges one of them, until none is left.
 """
 
 from __future__ import annotations
@@ -14,36 +14,36 @@ __all__ = ["Found", "Judged", "Light", "search"]
 
 
 class Light(StrEnum):
-    """What a revision is."""
+    """The verdict on a revision."""
 
     GREEN = "green"
     RED = "red"
     SKIPPED = "skipped"
-    """It cannot be told: the revision cannot be traced, or nothing can be decided."""
+    """No verdict: the revision cannot be traced, or its case is inconclusive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A revision, and what it was found to be."""
+    """A revision and its verdict."""
 
     commit: str
     light: Light
     why: str = ""
-    """For one that was skipped, or red: in words."""
+    """Why it is red or was skipped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The end of a search."""
+    """The result of a search."""
 
     commit: str
     """The earliest revision known to be red."""
     green: str
     """The latest one known to be green."""
     suspects: tuple[str, ...] = ()
-    """Skipped revisions that could be the first red one as well; none: `commit` is."""
+    """Skipped revisions that could be the first red one, too; without any, `commit` is."""
     judged: tuple[Judged, ...] = ()
-    """All that were looked at, in order."""
+    """All judged revisions, in order."""
 
 
 def search(
@@ -56,10 +56,9 @@ def search(
 
     Args:
         bad: A red commit.
-        good: A green commit that it comes from.
-        left: The commits that `bad` has and the green ones have not, `bad` among them, the most
-            informative first.
-        judge: Looks at one. Called at most once for each.
+        good: A green ancestor of it.
+        left: The commits of `bad` that no green commit has, with `bad`, the most informative first.
+        judge: Judges a commit; called at most once for each.
     """
     greens = [good]
     judged: dict[str, Judged] = {}
@@ -73,7 +72,7 @@ def search(
                 suspects=tuple(candidates),
                 judged=tuple(judged.values()),
             )
-        # Whoever stands beside one that cannot be told often cannot either: spread out then.
+        # The neighbours of a skipped revision are often skipped, too: look further away.
         away = _spread(len(candidates) - len(fresh))
         seen = judge(fresh[int(away * len(fresh))])
         judged[seen.commit] = seen
@@ -84,7 +83,7 @@ def search(
 
 
 def _spread(number: int) -> float:
-    """The `number`-th of 0, 1/2, 1/4, 3/4, 1/8, …: each far from all before it, below 1."""
+    """The `number`-th of 0, 1/2, 1/4, 3/4, 1/8, …: each is far from all before it."""
     found, weight = 0.0, 0.5
     while number:
         found += weight * (number & 1)

@@ -1,8 +1,7 @@
-"""Whose problem is a red run? One line, inferred from what the run saw; it never claims more.
+"""Whose problem a red run is, in one line that follows from the run's results.
 
-The order of the questions is the answer's authority. A difference between two runs that both came
-to their end is a fact about runtimes, whatever else went wrong. What kept cases from being compared
-comes after it: files that do not load, baselines that do not fit, machines that gave up.
+Differences between two complete runs come first. After them come reasons why cases could not be
+compared: files that do not load, baselines that do not fit, limits of the machine.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from harness.parity.waivers import WaiverStatus
 from harness.sides import base_names, baseline_folder
 from harness.triage.changes import OURS, ChangeKind, Changes
 from harness.triage.signs import Sign, Whose, sign_of
+from harness.wording import counted
 from services.redaction import redacted
 
 __all__ = ["Blame", "Reported", "Whose", "blame"]
@@ -30,57 +30,47 @@ _NOT_OURS: Final = frozenset({ChangeKind.DISTRIBUTION, ChangeKind.SYSTEM, Change
 
 
 class Reported(Protocol):
-    """What the blame is made of: a `RunReport`, which in its turn shows it."""
+    """The parts of a `RunReport` that are used here; `harness.report` imports this module."""
 
     @property
     def control(self) -> str:
         """The side that is right."""
-        ...
 
     @property
     def candidate(self) -> str:
         """The side that is judged."""
-        ...
 
     @property
     def cases(self) -> Sequence[CaseResult]:
-        """The results, settled."""
-        ...
+        """The settled results."""
 
     @property
     def problems(self) -> Sequence[LoadProblem]:
         """The files that could not be loaded."""
-        ...
 
     @property
     def waivers(self) -> Sequence[WaiverStatus]:
-        """What became of each waiver."""
-        ...
+        """The state of each waiver."""
 
     @property
     def planned(self) -> int:
-        """How many cases there should be."""
-        ...
+        """Number of cases to run."""
 
     @property
     def interrupted(self) -> bool:
-        """Somebody stopped the run."""
-        ...
+        """The user stopped the run."""
 
     @property
     def partial(self) -> bool:
         """Cases are missing."""
-        ...
 
     @property
     def verdict(self) -> CaseVerdict:
-        """The run's answer."""
-        ...
+        """The run's verdict."""
 
     @property
     def since(self) -> Changes | None:
-        """What changed since the last green run, where that is known."""
-        ...
+        """The changes since the last green run, if known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,11 +79,11 @@ class Blame:
 
     whose: Whose
     says: str
-    """Who exactly, and by which reason: printable, without secrets and a final stop."""
+    """The name and the reason: printable, redacted, without a final stop."""
     sure: bool = False
-    """It follows from what was seen; otherwise it is only likely."""
+    """It follows from the results; otherwise it is only likely."""
     also: tuple[str, ...] = ()
-    """What else is wrong, for which somebody else may have to do something."""
+    """Further problems, which may be others' to solve."""
 
     @property
     def line(self) -> str:
@@ -104,10 +94,7 @@ class Blame:
 
 
 def blame(report: Reported) -> Blame | None:
-    """Whose problem `report` is; `None` where it is none, as the run is parity.
-
-    What changed since the last green run (`Reported.since`) makes it say more where it is known.
-    """
+    """Whose problem the run is; `None` if its verdict is parity."""
     since = report.since
     divergent = [case for case in report.cases if case.verdict is CaseVerdict.DIVERGENT]
     undecided = [case for case in report.cases if case.verdict is CaseVerdict.INCONCLUSIVE]
@@ -126,7 +113,7 @@ def blame(report: Reported) -> Blame | None:
 
 
 def _of_divergent(report: Reported, cases: Sequence[CaseResult], since: Changes | None) -> Blame:
-    says = f"{_count(len(cases))} {'diverges' if len(cases) == 1 else 'diverge'}"
+    says = f"{counted(len(cases), 'case')} {'diverges' if len(cases) == 1 else 'diverge'}"
     expired = [w.id for w in report.waivers if w.state in ("expired", "exceeded") and w.count]
     if expired:
         why = f"{says}, and the waiver {', '.join(expired)} no longer covers what it covered"
@@ -136,15 +123,16 @@ def _of_divergent(report: Reported, cases: Sequence[CaseResult], since: Changes 
 
 
 def _outside(report: Reported, says: str, since: Changes) -> Blame | None:
-    """Whose it is where only what is not ours changed since the last green run."""
+    """The blame if nothing of this project's code changed since the last green run."""
     if not since.green:
         return None
     changed = [change for change in since.changes if change.kind is not ChangeKind.OTHER]
     kinds = {change.kind for change in changed}
-    told = "; ".join(change.line for change in changed[:3])
+    lines = [change.line for change in changed[:3]]
     if len(changed) > 3:
-        told += f"; and {len(changed) - 3} more"
-    reason = f"{says}, and since the last green run ({since.since}) only this changed: {told}"
+        lines.append(f"and {len(changed) - 3} more")
+    only = "; ".join(lines)
+    reason = f"{says}, and since the last green run ({since.since}) only this changed: {only}"
     core = {ChangeKind.CORE, ChangeKind.BASELINES}
     if kinds & core and kinds <= core | _NOT_OURS and _core_is_a_side(report):
         return _blame(Whose.BASELINE, reason)
@@ -182,14 +170,14 @@ def _of_runtime(
 
 def _of_problems(report: Reported) -> Blame:
     first = report.problems[0]
-    count = len(report.problems)
+    count = counted(len(report.problems), "file")
     failed = all("the harness failed" in problem.message for problem in report.problems)
-    says = f"{count} file{'' if count == 1 else 's'} cannot be loaded: {first.message}"
+    says = f"{count} cannot be loaded: {first.message}"
     return _blame(Whose.UNKNOWN if failed else Whose.CASSETTE, says, sure=not failed)
 
 
 def _of_undecided(cases: Sequence[CaseResult]) -> list[Blame]:
-    """A blame for each reason, the commonest first; one that nobody is known for comes last."""
+    """A blame for each reason, the commonest first; unknown reasons come last."""
     counts: Counter[Sign] = Counter()
     examples: dict[Sign, CaseResult] = {}
     for case in cases:
@@ -200,7 +188,7 @@ def _of_undecided(cases: Sequence[CaseResult]) -> list[Blame]:
     return [
         _blame(
             sign.whose,
-            f"{_count(counts[sign])} {sign.says} (first {_told(examples[sign])})",
+            f"{counted(counts[sign], 'case')} {sign.says} (first {_example(examples[sign])})",
             sure=sign.sure,
         )
         for sign in order
@@ -219,13 +207,13 @@ def _of_lacking(report: Reported) -> Blame:
 def _touched_runtimes(
     report: Reported, cases: Sequence[CaseResult], since: Changes | None
 ) -> list[str]:
-    """Of the two runtimes, those whose folders alone of our code changed since last green."""
+    """The sides whose folders changed since the last green run, if no other code did."""
     if since is None or not since.green or since.kinds & OURS != {ChangeKind.RUNTIMES}:
         return []
     sides = dict.fromkeys((_control(report, cases), _candidate(report, cases)))
     folders = {file.split("/")[1] for file in since.files} | since.third_party
     found = [side for side in sides if side.partition("@")[0] in folders]
-    # What lies between the folders, or in a third one, could be of either.
+    # Code between the folders, or in a third one, may concern either side.
     return found if len(folders) == len(found) else []
 
 
@@ -248,12 +236,8 @@ def _candidate(report: Reported, cases: Sequence[CaseResult]) -> str:
     return next((case.runtimes[1] for case in cases if case.runtimes[1]), report.candidate)
 
 
-def _told(case: CaseResult) -> str:
+def _example(case: CaseResult) -> str:
     return f"{case.cassette}: {next(iter((*case.blockers, *case.doubts)), '')}"
-
-
-def _count(number: int) -> str:
-    return f"{number} case{'' if number == 1 else 's'}"
 
 
 def _blame(whose: Whose, says: str, *, sure: bool = False) -> Blame:

@@ -1,7 +1,7 @@
-"""Last green, first red: what changed between two runs, from their journals alone.
+"""What changed between two runs, such as the last green and the first red one.
 
-A journal says what was compared with what, and names every file and package that it rests on. Two
-of them tell what changed; where the checkout knows both revisions, the commits between tell why.
+A journal names the sides of the comparison, and every file and package that it depends on. If the
+checkout knows the revisions of both runs, the commits between them are added.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from harness.canonical import printable
 from harness.inventory import HELPERS, Component, Inventory, changes
 from harness.third_party import RUNTIME
+from harness.wording import listed
 
 if TYPE_CHECKING:  # a report holds changes, and a journal what reports are made of
     from harness.journal_header import JournalHeader
@@ -21,18 +22,16 @@ if TYPE_CHECKING:  # a report holds changes, and a journal what reports are made
 __all__ = ["OURS", "Change", "ChangeKind", "Changes", "changes_between"]
 
 _COMMITS: Final = 12
-"""Commits that are told by their subjects."""
-_NAMES: Final = 5
-"""Files of a component that are named."""
+"""Number of commits whose subjects are shown."""
 
 
 class ChangeKind(StrEnum):
-    """What sort of thing changed: who would have changed it."""
+    """The kind of a change."""
 
     RUNTIMES = "runtimes"
     """The code of a runtime."""
     SERVICES = "services"
-    """The code that all runtimes share."""
+    """The shared code of all runtimes."""
     HARNESS = "harness"
     """The code that compares."""
     CASSETTES = "cassettes"
@@ -46,9 +45,9 @@ class ChangeKind(StrEnum):
     SYSTEM = "system"
     """Python, node or the platform."""
     ASKED = "asked"
-    """How the run was asked for."""
+    """Options of the run."""
     OTHER = "other"
-    """Something that no verdict of a case rests on."""
+    """Something that no verdict of a case depends on."""
 
 
 OURS: Final = frozenset({ChangeKind.RUNTIMES, ChangeKind.SERVICES, ChangeKind.HARNESS})
@@ -64,9 +63,9 @@ _COMPONENTS: Final[Mapping[str, ChangeKind]] = {
     "baselines": ChangeKind.BASELINES,
 }
 _BY_CASE: Final = frozenset({"corpus", "baselines", HELPERS})
-"""The components whose files are of the cassettes that were chosen."""
+"""The components with a file for each chosen cassette."""
 _PACKAGES: Final = "distributions"
-"""The component whose names are packages, and whose digests are versions."""
+"""The component of the installed packages, with versions instead of digests."""
 _ENVIRONMENT: Final[Mapping[str, ChangeKind]] = {
     "python": ChangeKind.SYSTEM,
     "node": ChangeKind.SYSTEM,
@@ -80,7 +79,7 @@ _ASKED: Final = ("control", "candidate", "repeat", "trust", "phase")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One thing that is not the same. `was` and `now` are empty where there is no text to show."""
+    """One difference. `was` and `now` are empty where there is no text to show."""
 
     kind: ChangeKind
     what: str
@@ -88,71 +87,67 @@ class Change:
     was: str = ""
     now: str = ""
     names: Mapping[str, str] | None = None
-    """Of a component: file, waiver or package to `changed`, `new` or `gone`."""
+    """For a component: file, waiver or package to `changed`, `new` or `gone`."""
 
     @property
     def line(self) -> str:
         """In words, printable."""
         if self.names is not None:
-            told = [f"{name} {how}" for name, how in [*self.names.items()][:_NAMES]]
-            more = len(self.names) - _NAMES
-            rest = f" and {more} more" if more > 0 else ""
-            listed = f"{', '.join(told)}{rest}" if told else "changed, in nothing that has a name"
-            return printable(f"{self.what}: {listed}")
+            changed = listed(f"{name} {how}" for name, how in self.names.items())
+            return printable(f"{self.what}: {changed or 'changed, in nothing that has a name'}")
         return printable(f"{self.what}: {self.was or 'none'} → {self.now or 'none'}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes:
-    """What changed from one run to another."""
+    """The changes from one run to another."""
 
     since: str
-    """The earlier run, for people: its journal, and when it began."""
+    """The earlier run in words: its journal, and when it began."""
     green: bool
-    """The earlier run was parity in what is red now."""
+    """The cases that are red now were parity in the earlier run."""
     until: str = ""
-    """The later run, where it is not the one that is being reported but the first red one."""
+    """The later run, if it is the first red one and not the reported one."""
     changes: tuple[Change, ...] = ()
-    """Our code first, then what is compared, then the machine."""
+    """Sorted: code of this project, input of the comparison, machine."""
     revisions: tuple[str, str] = ("", "")
-    """Both runs' commits; empty where a run did not know its own."""
+    """The commits of both runs; empty where unknown."""
     commits: tuple[str, ...] = ()
-    """Those between, newest first: short hash and subject. Empty where nobody can say."""
+    """The commits between, newest first: short hash and subject. Empty where unknown."""
     dirty: bool = False
     """The later run's files differed from its commit."""
 
     @property
     def span(self) -> str:
-        """From which run to which, printable: `last green (…) → first red (…)`."""
+        """Both runs, printable: `last green (…) → first red (…)`."""
         was = f"last green ({self.since})" if self.green else f"an earlier run ({self.since})"
         now = f"first red ({self.until})" if self.until else "this run"
         return printable(f"{was} → {now}")
 
     @property
     def kinds(self) -> frozenset[ChangeKind]:
-        """What sorts of things changed."""
+        """The kinds of the changes."""
         return frozenset(change.kind for change in self.changes)
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files of our own code that changed, as paths in the checkout."""
-        found = [
+        """The changed files of this project's code, as paths in the checkout."""
+        return tuple(
             name
             for change in self.changes
             if change.kind in OURS and change.names is not None
             if not change.what.startswith(RUNTIME)
             for name in change.names
-        ]
-        return tuple(found)
+        )
 
     @property
     def third_party(self) -> frozenset[str]:
-        """The runtimes of third parties whose packages changed, by name."""
+        """Names of the changed runtimes of third parties."""
         names = (each.what for each in self.changes if each.what.startswith(RUNTIME))
         return frozenset(name.removeprefix(RUNTIME) for name in names)
 
     def lines(self) -> list[str]:
-        """As told to people: a head, then a line for each change, then the commits."""
+        """A heading, a line for each change, and the commits."""
         lines = [f"what changed, {self.span}:"]
         lines += [f"  {change.line}" for change in self.changes]
         if not self.changes:
@@ -170,9 +165,9 @@ class Changes:
 def changes_between(
     was: tuple[JournalHeader, Inventory], now: tuple[JournalHeader, Inventory]
 ) -> tuple[Change, ...]:
-    """In what two runs differ; the day, the shard and where the files lie are no difference."""
+    """The differences of two runs, without day, shard and places of files."""
     before, after = was[0], now[0]
-    # Of runs over different cassettes, one that only one of them chose is neither new nor gone.
+    # If the runs chose different cassettes, one that only one run chose is neither new nor gone.
     alike = _chosen(before) == _chosen(after)
     found = [
         *_of_components(was[1], now[1], alike=alike),
@@ -182,7 +177,7 @@ def changes_between(
     ]
     known = {**before.environment, **after.environment}
     order = list(ChangeKind)
-    # Of packages first those that this project asks for: they are likelier to show.
+    # The packages that this project requires come first.
     return tuple(
         sorted(found, key=lambda one: (order.index(one.kind), one.what not in known, one.what))
     )
@@ -225,7 +220,7 @@ def _of_texts(
 
 
 def _packages(header: JournalHeader, inventory: Inventory) -> dict[str, str]:
-    """The machine and every package on it, by version; the inventory knows more of them."""
+    """Versions of the system and of all packages; the inventory has more of them."""
     installed = inventory.components.get(_PACKAGES, Component()).files
     return {**installed, **header.environment}
 

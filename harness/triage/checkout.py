@@ -1,8 +1,8 @@
-"""The user's own repository, read; and one worktree of it in a temporary folder.
+"""Read the user's repository, and check out revisions in a worktree in a temporary folder.
 
-Nothing of the user's is touched: not the tree, the index, the stash or a ref. Nothing that the
-repository or its configuration names is run on the way: hooks, filters and monitors are off. Git
-keeps a note of the worktree while it is there, and both are gone when it is left.
+The user's tree, index, stash and refs stay unchanged. Hooks, filters and monitors are off, so that
+no program runs that the repository or its configuration names. Git's note of the worktree is
+removed with the worktree.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ _QUIET: Final = (
     ("advice.detachedHead", "false"),
     ("submodule.recurse", "false"),
 )
-"""Settings of every call: no program of the repository's runs, and no cache stands for commits."""
+"""Settings of every call: the repository runs no program, and no cache replaces commits."""
 _ASKED_PLAINLY: Final = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_TERMINAL_PROMPT": "0",
-    # Commits count as they were made: no replacement, no graft.
+    # No replaced or grafted commits.
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_GRAFT_FILE": os.devnull,
-    # A partial clone would fetch what it lacks, with programs that its configuration names.
+    # A partial clone would fetch missing objects with programs of its configuration.
     "GIT_ALLOW_PROTOCOL": "none",
     "LC_ALL": "C",
 }
+_NO_FILTER: Final = (("smudge", ""), ("process", ""), ("clean", ""), ("required", "false"))
 _TIMEOUT_S: Final = 120
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without what would point git, or Python, somewhere else.
+    """The environment without variables of git and Python's paths, for child processes.
 
-    No variable of git is kept. Of `PATH` the relative entries are left out: they would name folders
-    of the checkout that a command is started in.
+    `PATH` keeps its absolute entries only: relative ones would name folders of the checkout.
     """
     strange = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
     kept = {
@@ -67,7 +67,7 @@ def clean_environment() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Checkout:
-    """A repository with a working tree, asked and never changed."""
+    """A repository with a working tree, which is only read."""
 
     root: Path
     """Its top folder."""
@@ -77,7 +77,7 @@ class Checkout:
         """The repository that `folder` is in.
 
         Raises:
-            UsageError: it is in none, there is no git, or git would wait for a file.
+            UsageError: it is in none, git is not installed, or would wait for a file.
         """
         if not folder.is_dir():
             raise UsageError(f"there is no folder {str(folder)!r}", "name a checkout")
@@ -92,16 +92,16 @@ class Checkout:
         options: Sequence[tuple[str, str]] = _QUIET,
         stdin: str = "",
     ) -> str:
-        """What git says, without its final newline.
+        """The output of a git command, without its final newline.
 
         Raises:
-            UsageError: git is missing, does not answer, or refuses; with its own words.
+            UsageError: git is missing, does not answer, or fails; with its own message.
         """
         said = self._asked(words, mend, options, stdin)
         return said.decode("utf-8", "surrogateescape").rstrip("\n")
 
     def blob(self, named: str) -> bytes:
-        """The content of a file that git keeps, named by its hash or as `REV:path`.
+        """The content of a file in git, named by its hash or as `REV:path`.
 
         Raises:
             UsageError: as for `git`.
@@ -151,11 +151,11 @@ class Checkout:
             raise UsageError(problem, "see `git log --oneline`") from error
 
     def is_ancestor(self, older: str, newer: str) -> bool:
-        """Whether `older` is `newer` or among what it came from."""
+        """Whether `older` is `newer` or one of its ancestors."""
         return self.git("merge-base", "--", older, newer) == older
 
-    def told(self, commit: str) -> str:
-        """A commit on one line, for people: short hash, day and subject; printable."""
+    def described(self, commit: str) -> str:
+        """A commit on one printable line: short hash, day and subject."""
         return printable(self.git("show", "-s", "--format=%h %cs %s", commit, "--"))
 
     def subjects(self, older: str, newer: str, most: int) -> tuple[str, ...]:
@@ -164,23 +164,23 @@ class Checkout:
         return tuple(map(printable, said.splitlines()))
 
     def touched(self, older: str, newer: str) -> tuple[str, ...]:
-        """The files in which two commits differ, as git names them."""
+        """The files that differ between two commits, as git names them."""
         said = self.git("diff", "--name-only", "--no-renames", "--no-ext-diff", older, newer, "--")
         return tuple(said.splitlines())
 
     def between(self, newer: str, older: Sequence[str]) -> list[str]:
-        """The commits that `newer` has and `older` have not, those first that halve them best."""
+        """The commits of `newer` that no `older` one has, those first that halve them best."""
         apart = [f"^{commit}" for commit in older]
         said = self.git("rev-list", "--bisect-all", newer, *apart, "--")
         return [line.partition(" ")[0] for line in said.splitlines()]
 
     def count(self, older: str, newer: str) -> int:
-        """How many commits `newer` has that `older` has not."""
+        """The number of commits of `newer` that `older` has not."""
         return int(self.git("rev-list", "--count", f"{older}..{newer}", "--"))
 
     @contextmanager
     def worktree(self) -> Iterator[Worktree]:
-        """A worktree of this repository with nothing in it yet, in a folder of its own."""
+        """An empty worktree of this repository in a temporary folder."""
         with tempfile.TemporaryDirectory(prefix="parity-bisect-") as folder:
             place = Path(folder).resolve() / "tree"
             options = (*_QUIET, *self._filters_off())
@@ -191,40 +191,28 @@ class Checkout:
                 self._leave(place)
 
     def _leave(self, place: Path) -> None:
-        """Remove it; an impatient second Ctrl-C does not keep that from happening."""
-        with _deaf():
-            self._remove(place)
-
-    def _remove(self, place: Path) -> None:
-        try:
-            self.git("worktree", "remove", "--force", "--force", "--", str(place))
-        except UsageError:
-            # What git cannot remove by itself goes by hand; its note goes with its next prune.
-            shutil.rmtree(place, ignore_errors=True)
+        """Remove it, even if the user presses Ctrl-C a second time."""
+        with _without_sigint():
+            try:
+                self.git("worktree", "remove", "--force", "--force", "--", str(place))
+            except UsageError:
+                # Git's note of the worktree goes with its next prune.
+                shutil.rmtree(place, ignore_errors=True)
 
     def _filters_off(self) -> list[tuple[str, str]]:
-        """Settings that leave every content filter of the configuration without a program."""
+        """Settings that switch all content filters of the configuration off."""
         try:
             said = self.git("config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.")
         except UsageError:  # exit 1: there is none
             return []
         names = {key.split(".", 1)[1].rpartition(".")[0] for key in said.split("\0") if key}
         return [
-            (f"filter.{name}.{key}", value)
-            for name in sorted(names)
-            for key, value in (
-                ("smudge", ""),
-                ("process", ""),
-                ("clean", ""),
-                ("required", "false"),
-            )
+            (f"filter.{name}.{key}", value) for name in sorted(names) for key, value in _NO_FILTER
         ]
 
 
 def _refuse_pipes(folder: Path) -> None:
-    """Make sure that no FIFO keeps git from answering.
-
-    On its way up to the repository git opens each folder's file `HEAD`, if there is one.
+    """Check that no FIFO blocks git, which opens files `HEAD` on its way up to the repository.
 
     Raises:
         UsageError: one of these files is a FIFO.
@@ -238,7 +226,7 @@ def _refuse_pipes(folder: Path) -> None:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
+def _without_sigint() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -251,15 +239,15 @@ def _deaf() -> Iterator[None]:
 
 @dataclass(slots=True)
 class Worktree:
-    """A worktree that one revision after the other is put into."""
+    """A worktree in which one revision after the other is checked out."""
 
     root: Path
     options: tuple[tuple[str, str], ...]
     at: str = ""
-    """The commit that is in it."""
+    """The commit that is checked out."""
 
     def become(self, commit: str) -> None:
-        """Put `commit` into it.
+        """Check out `commit`.
 
         Raises:
             UsageError: git cannot.
@@ -269,7 +257,7 @@ class Worktree:
         stale = here.touched(self.at, commit) if self.at else ()
         here.git(*words, options=self.options)
         for file in stale:
-            # Python goes by the second and the size to tell whether what it compiled still holds.
+            # Python compares only seconds and sizes to find out if compiled code is up to date.
             source = self.root / file
             for compiled in source.parent.glob(f"__pycache__/{source.stem}.*.pyc"):
                 compiled.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
-"""Findings by cluster: of many cases that fail alike, the one to look at first.
+"""Clusters of divergent cases, each with the case to look at first.
 
-A cluster is a fingerprint of the first cause: channel, kind, label and place without its numbers.
-Cases of one cluster need not have one cause, but whoever mends one is best served by the smallest.
+The cases of a cluster share the fingerprint of their first cause: channel, kind, label, and place
+without its numbers. They need not have the same cause.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["Cluster", "clusters"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """Cases whose first causes are of one sort."""
+    """Cases whose first causes have the same fingerprint."""
 
     fingerprint: str
     place: str
-    """Where the representative's first cause stands, for people."""
+    """The place of the representative's first cause, in words."""
     cases: tuple[str, ...]
-    """By name, sorted; the representative among them."""
+    """Sorted names, with the representative."""
     representative: str
     """The smallest cassette, to look at first."""
 
@@ -32,18 +32,20 @@ class Cluster:
 def clusters(
     cases: Iterable[CaseResult], size: Callable[[CaseResult], int] | None = None
 ) -> tuple[Cluster, ...]:
-    """The clusters of the divergent ones among `cases`, the largest first.
+    """The clusters of the divergent cases, the largest first.
 
     Args:
         cases: Settled results.
-        size: How large a case's cassette is, in any unit; without it, by how much of it differs.
+        size: The size of a case's cassette in any unit; by default the number of divergences.
     """
     found: dict[str, list[tuple[CaseResult, Divergence | None]]] = {}
     for case in cases:
         if case.verdict is CaseVerdict.DIVERGENT:
             cause = first_cause(case)
-            found.setdefault(_key(case, cause), []).append((case, cause))
-    made = [_cluster(key, members, size or _extent) for key, members in found.items()]
+            key = f"cut-{case.cut[0].value}" if cause is None else cause.fingerprint
+            found.setdefault(key, []).append((case, cause))
+    size = size or (lambda case: len(case.divergences))
+    made = [_cluster(key, members, size) for key, members in found.items()]
     return tuple(sorted(made, key=lambda cluster: (-len(cluster.cases), cluster.representative)))
 
 
@@ -59,11 +61,3 @@ def _cluster(
         cases=tuple(sorted(member.cassette for member, _ in members)),
         representative=case.cassette,
     )
-
-
-def _key(case: CaseResult, cause: Divergence | None) -> str:
-    return f"cut-{case.cut[0].value}" if cause is None else cause.fingerprint
-
-
-def _extent(case: CaseResult) -> int:
-    return len(case.divergences)

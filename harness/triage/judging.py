@@ -1,4 +1,4 @@
-"""Is a revision green or red in one cassette? Two of its runtimes, or one against what is right."""
+"""Judge revisions by one cassette: compare two of its runtimes, or one with an observation."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ class Judge:
     runtime: str
     """The runtime that is judged."""
     control: str | Observation
-    """A runtime of the same revision, or what is right in every revision."""
+    """A runtime of the same revision, or the right observation for every revision."""
     waivers: Waivers
-    told: Callable[[Judged], None] = lambda judged: None
-    """Is told of each revision."""
+    on_judged: Callable[[Judged], None] = lambda judged: None
+    """Called with each judged revision."""
     results: dict[str, CaseResult] = field(default_factory=dict)
-    """Commit to what its comparison came to."""
+    """Commit to the result of its comparison."""
 
     def judge(self, commit: str) -> Judged:
-        """Look at one revision; what cannot be told of it is skipped."""
+        """Judge one revision; it is skipped if it cannot be traced or is inconclusive."""
         judged = self._judged(commit)
-        self.told(judged)
+        self.on_judged(judged)
         return judged
 
     def trace(self, commit: str) -> Observation:
-        """What the judged runtime does in that revision.
+        """The run of the judged runtime in that revision.
 
         Raises:
-            CannotTrace: it cannot be had.
+            CannotTrace: there is none.
         """
         self.tree.become(commit)
         return self.tracer.trace(self.tree, self.runtime)
@@ -71,7 +71,7 @@ class Judge:
                 return Judged(commit, Light.SKIPPED, words)
 
     def sides(self, commit: str) -> tuple[str, str]:
-        """What to call the two sides of a revision's comparison."""
+        """The names of the two sides of a revision's comparison."""
         if isinstance(self.control, str):
             return self.control, self.runtime
         return "expected", f"{self.runtime} at {commit[:10]}"

@@ -1,7 +1,7 @@
-"""What to do next about a red case: which changed file to open first, and what to bisect with.
+"""What to do next about a red case: which changed file to open first, and how to bisect.
 
-Both follow from runs that were kept. The last one in which a case was parity gives the revision
-to begin a search at; what changed since then are the files that can have made the case red.
+The last journalled run in which the case was parity gives the revision to begin a search at, and
+the files that changed since then.
 """
 
 from __future__ import annotations
@@ -14,45 +14,46 @@ from typing import Final
 from harness.canonical import printable
 from harness.sides import baseline_folder
 from harness.triage.places import ranked
+from harness.wording import listed
 
 __all__ = ["Bisecting", "Good", "Leads", "bisecting", "changed_lines"]
 
 _SHORT: Final = 10
 """Digits of a commit's hash that are shown."""
 _NAMED: Final = 6
-"""Changed files that are named, at the seam and elsewhere."""
+"""Changed files that are shown, at the seam and elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Good:
-    """The last kept run in which a case was parity, of those that knew their commit."""
+    """The last journalled run with a known commit in which a case was parity."""
 
     revision: str
-    """The commit that the run was of."""
+    """The commit of the run."""
     dirty: bool = False
     """Files of that run differed from the commit."""
     run: str = ""
-    """The run for a reader: its journal, and when it began."""
+    """The run in words: its journal, and when it began."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leads:
-    """What is known for all red cases of one run."""
+    """Facts for all red cases of one run."""
 
     revision: str = ""
-    """The commit of the red run; empty where it knew none."""
+    """The commit of the red run; empty if unknown."""
     dirty: bool = False
     """Files of the red run differed from the commit."""
     here: str = ""
     """The commit that is checked out here; empty outside of a checkout."""
     corpus: str = ""
-    """The folder in which commands find a cassette by its name, resolved; empty where none is."""
+    """The folder in which commands find a cassette by its name, resolved; or empty."""
     good: Mapping[str, Good] = field(default_factory=dict)
     """Case to the run to begin a search at; a case that was never green has none."""
     files: tuple[str, ...] = ()
-    """The files of our code that changed, as paths in the checkout."""
+    """The changed files of this project's code, as paths in the checkout."""
     since: str = ""
-    """Since when they changed, in words; empty where nothing is known to compare with."""
+    """The run since which they changed, in words; empty without such a run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,9 +61,9 @@ class Bisecting:
     """How to find the commit that made a case red."""
 
     command: str = ""
-    """The command as it is typed; empty where there is nothing to search."""
+    """The shell command; empty if there is nothing to search."""
     note: str = ""
-    """What to know before typing it, or why there is nothing to search."""
+    """A note on the command, or why there is nothing to search."""
 
     def lines(self) -> list[str]:
         """Printable lines."""
@@ -73,11 +74,11 @@ class Bisecting:
 
 
 def changed_lines(leads: Leads, places: tuple[str, ...], candidate: str) -> list[str]:
-    """The changed files, those nearest to a seam first; empty where nothing is known to differ.
+    """The changed files in lines, those nearest to a seam first; none if no change is known.
 
     Args:
-        leads: What is known of the run.
-        places: Where the seam's code lies (`places_of`).
+        leads: Facts of the run.
+        places: Files and folders of the seam's code (`places_of`).
         candidate: The side that is judged.
     """
     if not leads.files or not leads.since:
@@ -92,8 +93,7 @@ def changed_lines(leads: Leads, places: tuple[str, ...], candidate: str) -> list
 
 
 def _listed(files: Sequence[str]) -> str:
-    more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
-    return f"{', '.join(files[:_NAMED])}{more}"
+    return listed(files, _NAMED)
 
 
 def bisecting(
@@ -102,11 +102,11 @@ def bisecting(
     """The search for the commit that made a case red.
 
     Args:
-        leads: What is known of the run.
+        leads: Facts of the run.
         case: The case's name.
-        cassette: What to call its cassette on the command line: a name, or a file.
+        cassette: Its cassette on the command line: a name, or a file.
         sides: Control and candidate.
-        options: What the command has to repeat: `--trust`, `--waivers F`.
+        options: Options of the run that the command repeats: `--trust`, `--waivers F`.
     """
     good = leads.good.get(case)
     begin = ["parity", "bisect", cassette]

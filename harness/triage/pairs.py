@@ -1,4 +1,4 @@
-"""Two observations that were not made by one run, compared as a run would compare them."""
+"""Compare two observations that come from different runs."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ class _Facts:
 
 
 def compared(control: Observation, candidate: Observation, name: str) -> CaseResult:
-    """The same rules, channels and explanations as in a run, before waivers.
+    """Compare as `parity run` does, before waivers; `name` becomes the case's name.
 
-    What is left over alike is nobody's doubt here: which steps a cassette declares so, a trace does
-    not say. `name` is what to call the case.
+    Equal unused steps are no doubt: a trace does not say which steps may be unused.
     """
     facts = _Facts(control.name, tuple({*control.unused_steps, *candidate.unused_steps}))
     result = compared_without_secrets(

@@ -1,7 +1,7 @@
-"""Where the code of a seam lies, and which of many changed files to open first because of it.
+"""The files behind a seam, and changed files sorted by how near they are to it.
 
-A seam says at which border a difference was observed. The code behind that border is in a few
-files of the runtime that is judged, and in the services that they call.
+A seam is the border at which a difference was observed. The code behind it is in a few files of the
+judged runtime, and in the services that they call.
 """
 
 from __future__ import annotations
@@ -128,13 +128,13 @@ _OWN: Final[Mapping[str, Mapping[Seam, tuple[str, ...]]]] = {
 
 
 def places_of(seam: Seam, control: str, candidate: str) -> tuple[str, ...]:
-    """Files and folders in which the code of a seam lies, the likeliest first.
+    """Files and folders with the code of a seam, the likeliest first.
 
-    Between our own runtimes a service is the same on both sides, so what differs is how the
-    candidate uses it: its own files come first. Against anything else the services do.
+    Our own runtimes share the services, so the candidate's own files come first. Against any other
+    control, the services come first.
 
     Args:
-        seam: Where a difference was observed; `Seam.UNKNOWN` has no place.
+        seam: The border of a difference; `Seam.UNKNOWN` has no place.
         control: The side that is right, by name: `legacy`, `baseline:DIR`.
         candidate: The side that is judged: `adk`, `upstream@0.60.0`, `adk+legacy`.
     """
@@ -152,7 +152,7 @@ def places_of(seam: Seam, control: str, candidate: str) -> tuple[str, ...]:
 
 
 def lies_at(file: str, places: Iterable[str]) -> bool:
-    """Whether `file` is one of `places`, or in one that is a folder."""
+    """Whether `file` is one of `places` or below one of them."""
     return any(file == place or file.startswith(f"{place}/") for place in places)
 
 
@@ -161,17 +161,17 @@ class Ranked:
     """Changed files by how near they are to a seam."""
 
     at: tuple[str, ...] = ()
-    """Those at which the code of the seam lies, the likeliest first."""
+    """Files of the seam, the likeliest first."""
     others: tuple[str, ...] = ()
-    """The other ones: the judged runtime's, then the services', then the rest."""
+    """Other files: those of the judged runtime, of the services, and the rest."""
 
 
 def ranked(files: Collection[str], places: tuple[str, ...], candidate: str) -> Ranked:
-    """`files` by how near they are to the seam whose code lies at `places`.
+    """Sort changed files by how near they are to a seam.
 
     Args:
-        files: Changed files, as paths in the checkout.
-        places: What `places_of` says of the seam.
+        files: Paths in the checkout.
+        places: Files and folders of the seam (`places_of`).
         candidate: The side that is judged.
     """
     own = f"runtimes/{_engine(candidate)}/"

@@ -1,7 +1,6 @@
-"""What one revision of this project does with a cassette: its own code runs, in a child.
+"""Trace a cassette with the code of another revision, in a child process.
 
-The child is `parity trace` of that revision under this interpreter. What it writes is read by
-today's harness, and compared by it.
+The child is `parity trace` of that revision, under this interpreter. This harness reads the trace.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ __all__ = ["CannotTrace", "Tracer"]
 _MOST_OF_A_REASON: Final = 200
 _MOST_OF_STDERR: Final = 64 * 1024
 _OBSERVED: Final = frozenset({0, 3})
-"""What a trace that was written exits with; after 3 the document says what happened instead."""
+"""Exit codes of a written trace; after 3 the document has the error of the run."""
 
 
 class CannotTrace(Exception):
@@ -35,7 +34,7 @@ class CannotTrace(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tracer:
-    """Traces one cassette with whatever revision a worktree holds."""
+    """Traces one cassette with the revision in a worktree."""
 
     cassette: Path
     trusted: bool
@@ -44,7 +43,7 @@ class Tracer:
     timeout_s: float
 
     def trace(self, tree: Worktree, runtime: str) -> Observation:
-        """What `runtime` of the revision in `tree` does.
+        """The run of `runtime` of the revision in `tree`.
 
         Raises:
             CannotTrace: the revision has no such command, does not load, or takes too long.
@@ -85,21 +84,21 @@ class Tracer:
 
 
 def _search_path(root: Path) -> str:
-    """The revision's packages first; what else there is, but never another revision's."""
+    """`PYTHONPATH` with the revision's packages first, and without those of other revisions."""
     before = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     others = [place for place in before if place and not Path(place, "harness", "cli.py").is_file()]
     return os.pathsep.join([str(root), *others])
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
-    """End whatever is left of the child and of what it started."""
+    """End the child and all processes that it started."""
     with suppress(ProcessLookupError, PermissionError):  # all gone by themselves
         os.killpg(child.pid, signal.SIGKILL)
     child.wait()
 
 
 def _reason(errors: Path) -> str:
-    """The last line of what the child had to say, which is where Python names an exception."""
+    """The last line of the child's standard error, where Python names the exception."""
     with errors.open("rb") as stream:
         stream.seek(max(0, errors.stat().st_size - _MOST_OF_STDERR))
         said = stream.read().decode(errors="replace")

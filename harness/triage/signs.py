@@ -1,7 +1,6 @@
-"""Why a case could not be decided, sorted by who has to do something about it.
+"""Why a case could not be decided, and whose problem that is.
 
-A case says why in sentences (`CaseResult.blockers`, `.doubts`): what made them is a table here, by
-the words that only they have. What no row knows is nobody's.
+A table recognises the reason by words in the case's sentences (`CaseResult.blockers`, `.doubts`).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ __all__ = ["SIGNS", "UNTRUSTED", "Sign", "Whose", "sign_of"]
 
 
 class Whose(StrEnum):
-    """Who has to do something."""
+    """Whose problem it is."""
 
     RUNTIME = "runtime"
     CASSETTE = "cassette"
@@ -26,20 +25,20 @@ class Whose(StrEnum):
     DEPENDENCY = "dependency"
     MACHINE = "machine"
     UNKNOWN = "unknown"
-    """It cannot be said from what the run saw."""
+    """The run's results do not show it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sign:
-    """One reason for which cases stay undecided."""
+    """One reason why cases stay undecided."""
 
     whose: Whose
     says: str
-    """Reads on from `1 case` and `3 cases` alike: `died with the worker process`."""
+    """Continues `1 case` and `3 cases` alike: `died with the worker process`."""
     words: re.Pattern[str]
-    """What the sentences of a case hold of which this is the reason."""
+    """Found in the sentences of a case with this reason."""
     sure: bool = False
-    """It leaves no other explanation."""
+    """There is no other explanation."""
 
 
 def _sign(whose: Whose, words: str, says: str, *, sure: bool = False) -> Sign:
@@ -127,17 +126,15 @@ SIGNS: Final[Sequence[Sign]] = (
         "broke before anything could be compared",
     ),
 )
-"""In order: the first row that fits is the reason."""
+"""The first row that matches is the reason."""
 
-_NOBODY: Final = _sign(
-    Whose.UNKNOWN, "", "could not be decided, for a reason that nobody is known for"
-)
+_UNKNOWN: Final = _sign(Whose.UNKNOWN, "", "could not be decided, for an unknown reason")
 
 
 def sign_of(case: CaseResult) -> Sign:
-    """Why an inconclusive case is one."""
-    told = case.blockers or case.doubts
+    """The reason of an inconclusive case."""
+    sentences = case.blockers or case.doubts
     for sign in SIGNS:
-        if any(sign.words.search(text) for text in told):
+        if any(sign.words.search(text) for text in sentences):
             return sign
-    return _NOBODY
+    return _UNKNOWN

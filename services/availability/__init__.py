@@ -1,1 +1,1 @@
-"""Which models can be used, and what happens when one cannot."""
+"""Which models are available, and what replaces one that is not."""

@@ -1,8 +1,6 @@
-"""`Availability`: all there is to a session's models being available or not, put together."""
+"""`Availability`: health, chains, selection, fallback and switching of a session's models."""
 
 from __future__ import annotations
-
-from collections.abc import Awaitable, Callable
 
 from services.availability.chains import PolicyChains
 from services.availability.fallback import FallbackHandler
@@ -20,19 +18,15 @@ __all__ = ["Availability"]
 
 
 class Availability:
-    """Health, chains, selection, fallback and switching of one session.
-
-    It is the `ModelAvailability` that whoever asks a model wants; the parts are there for those
-    who want more.
+    """The `ModelAvailability` of a session.
 
     Args:
         models: Aliases, overrides, access.
         state: The session.
-        clock: When capacity comes back.
-        ids: Ids for sessions that go on under another one.
-        ask: Whoever decides on a fallback; nobody where it is `None`.
-        open_url: Shows a page to the user.
-        observer: Told of every fallback.
+        clock: Times the return of capacity.
+        ids: New ids for the session after a fallback.
+        ask: Asks the client about a fallback; `None`: the client cannot be asked.
+        observer: Receives every fallback.
     """
 
     def __init__(
@@ -43,7 +37,6 @@ class Availability:
         clock: Clock,
         ids: IdSource,
         ask: FallbackModelHandler | None = None,
-        open_url: Callable[[str], Awaitable[None]] | None = None,
         observer: FallbackObserver | None = None,
     ) -> None:
         self.health = ModelAvailabilityService(clock)
@@ -59,7 +52,6 @@ class Availability:
             switch=self.switch,
             ids=ids,
             ask=ask,
-            open_url=open_url,
         )
 
     def select(self, key: ModelConfigKey, *, consume_attempt: bool = True) -> Selection:
@@ -72,8 +64,8 @@ class Availability:
         """The policy of `model` for a retry loop; see `ModelSelector.context_for`."""
         return self.selector.context_for(model)
 
-    async def fall_back(self, model: str, auth_type: str | None, error: Exception) -> bool | None:
-        """`model` cannot be used; see `FallbackHandler.fall_back`. `auth_type` plays no part."""
+    async def fall_back(self, model: str, error: Exception) -> bool | None:
+        """`model` cannot be used; see `FallbackHandler.fall_back`."""
         return await self.fallback.fall_back(model, error)
 
     def set_model(self, model: str) -> None:

@@ -1,4 +1,4 @@
-"""`PolicyChains`: which models stand in for one, now.
+"""`PolicyChains`: which models replace one that fails.
 
 Source: core `availability/policyHelpers.ts`, `resolvePolicyChain`, `buildFallbackPolicyContext`.
 """
@@ -27,21 +27,17 @@ __all__ = ["PolicyChains", "fallback_candidates"]
 
 
 class PolicyChains:
-    """Chains by what the session may use, is set to, and is doing; nothing is kept."""
+    """Builds chains from the session's access, configured model and approval mode."""
 
     def __init__(self, models: ModelConfigs, state: SessionState) -> None:
         self._models = models
         self._state = state
 
     def resolve(self, preferred: str | None = None) -> PolicyChain:
-        """The chain from a model on.
+        """Return the chain that starts with `preferred`, by default the active model.
 
-        A model outside every chain is alone in its own: its user wants no other.
-        Chains of the Gemini 3 family, and those an auto model leads to, go round: what comes
-        before the model stands in for it as well, after what comes behind it.
-
-        Args:
-            preferred: The model or alias to start with; the active model where absent.
+        A model outside every chain is alone in its own. Chains of the Gemini 3 family and of auto
+        models wrap around: the models before the start follow those behind it.
         """
         models = self._models
         asked = normalize_model_id(preferred) if preferred else None
@@ -64,7 +60,7 @@ class PolicyChains:
         return chain
 
     def policy_of(self, model: str) -> ModelPolicy | None:
-        """The policy of `model` in the chain that starts with it; the name must be the same."""
+        """Return the policy of exactly `model` in the chain that starts with it."""
         return next((policy for policy in self.resolve(model) if policy.model == model), None)
 
     def _lite(self) -> PolicyChain:
@@ -101,9 +97,9 @@ class PolicyChains:
 def fallback_candidates(
     chain: Sequence[ModelPolicy], failed_model: str
 ) -> tuple[ModelPolicy | None, PolicyChain]:
-    """The policy of the model that failed, and those that may stand in for it, in order.
+    """Return the policy of the failed model, and the policies that may replace it, in order.
 
-    A model outside the chain has no policy, and the whole chain may stand in for it.
+    A model outside the chain has no policy, and the whole chain may replace it.
     """
     index = _index(chain, failed_model)
     if index is None:

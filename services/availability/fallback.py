@@ -1,4 +1,4 @@
-"""`FallbackHandler`: what to do when trying the same model again is useless.
+"""`FallbackHandler`: replaces a model for which retries are useless.
 
 Source: core `fallback/handler.ts`.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 from services.availability.chains import PolicyChains, fallback_candidates
@@ -39,16 +38,15 @@ _MAX_BYPASSES: Final = 10
 
 
 class FallbackHandler:
-    """Finds a stand-in, asks about it where the policies say so, and switches.
+    """Chooses a fallback model, asks the client where the policies say so, and switches.
 
     Args:
         state: The session.
-        health: What becomes of the failed model.
-        chains: Who stands in for whom.
-        switch: Does the switching.
-        ids: The id the session goes on under after a switch, scope `session`.
-        ask: Whoever decides; nobody where it is `None`.
-        open_url: Shows a page to the user; where it is `None` its address goes to the log.
+        health: Records the state of the failed model.
+        chains: The candidates for each model.
+        switch: Changes the session's model.
+        ids: The session's new id after a switch, scope `session`.
+        ask: Asks the client; `None`: the client cannot be asked.
     """
 
     def __init__(
@@ -60,7 +58,6 @@ class FallbackHandler:
         switch: ModelSwitch,
         ids: IdSource,
         ask: FallbackModelHandler | None = None,
-        open_url: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         self._state = state
         self._health = health
@@ -68,19 +65,17 @@ class FallbackHandler:
         self._switch = switch
         self._ids = ids
         self._ask = ask
-        self._open_url = open_url
         self._bypasses: Counter[str] = Counter()
 
     def call_begins(self, model: str) -> None:
-        """A call of `model` begins: its retries are counted from here."""
+        """Reset the count of bypasses: a new call of `model` begins."""
         self._bypasses.pop(model, None)
 
     async def fall_back(self, failed_model: str, error: Exception) -> bool | None:
-        """`handle` as a retry loop asks it: as often as it fails, but not for ever.
+        """Call `handle` for a retry loop, with a limit.
 
-        Where another model stands in only for the name that failed, a call under way does not
-        notice and asks the same model again, which upstream can do without end or pause. It may
-        do so ten times here; then the failure is raised.
+        A redirection of the failed name alone does not reach a running call, which calls the same
+        model again; upstream has no limit on that. Here it may happen ten times per call.
         """
         active = self._state.active_model
         retry = await self.handle(failed_model, error)
@@ -90,11 +85,11 @@ class FallbackHandler:
         return True if self._bypasses[failed_model] <= _MAX_BYPASSES else None
 
     async def handle(self, failed_model: str, error: Exception) -> bool | None:
-        """Deal with `failed_model` having failed with `error`, which has been classified.
+        """Handle the classified `error` of `failed_model`.
 
         Returns:
-            True: try again, perhaps with another model. False: somebody said no. None: nobody
-            could decide; like False, the failure is raised.
+            True: try again, perhaps with another model. False: the client declined. None: there
+            was no decision. The caller raises the failure in both these cases.
         """
         kind = classify_failure_kind(error)
         failed, candidates = fallback_candidates(self._chains.resolve(), failed_model)
@@ -155,21 +150,12 @@ class FallbackHandler:
             case FallbackIntent.STOP | FallbackIntent.RETRY_LATER:
                 return False
             case FallbackIntent.UPGRADE:
-                await self._upgrade()
+                logger.info("To upgrade, please visit: %s", UPGRADE_URL)
                 return False
             case _:
                 raise ValueError(
                     f'Unexpected fallback intent received from fallbackModelHandler: "{intent}"'
                 )
-
-    async def _upgrade(self) -> None:
-        if self._open_url is None:
-            logger.info("Cannot open browser in this environment. Please visit: %s", UPGRADE_URL)
-            return
-        try:
-            await self._open_url(UPGRADE_URL)
-        except Exception:  # a browser that does not open is no reason to fail otherwise
-            logger.warning("Failed to open browser automatically", exc_info=True)
 
     def _transition(self, failed: ModelPolicy | None, kind: FailureKind) -> None:
         if failed is not None:

@@ -1,4 +1,4 @@
-"""The question what to do when a model is not available, as a client answers it.
+"""The question to the client about a model that is not available.
 
 Source: core `fallback/types.ts`, `FallbackModelHandler` and `FallbackIntent`.
 """
@@ -13,7 +13,7 @@ __all__ = ["FallbackIntent", "FallbackModelHandler", "FallbackQuestion"]
 
 
 class FallbackIntent(StrEnum):
-    """What a client may want; the wire's strings."""
+    """The client's answer; the values are the wire's."""
 
     RETRY_ALWAYS = "retry_always"
     RETRY_ONCE = "retry_once"
@@ -25,9 +25,9 @@ class FallbackIntent(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FallbackQuestion:
-    """`failed_model` cannot be used; shall it be `fallback_model`?
+    """Whether to use `fallback_model` instead of `failed_model`.
 
-    The two are the same where there is nothing to fall back to. `error` is the error's class name.
+    The two are equal where no other model is available. `error` is the error's class name.
     """
 
     failed_model: str
@@ -36,4 +36,4 @@ class FallbackQuestion:
 
 
 FallbackModelHandler = Callable[[FallbackQuestion], Awaitable[FallbackIntent | None]]
-"""Asks whoever decides; `None` leaves it to the error."""
+"""Asks the client; a result of `None` is an error."""

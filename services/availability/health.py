@@ -1,8 +1,7 @@
-"""`ModelAvailabilityService`: which models are out of order, and until when.
+"""`ModelAvailabilityService`: which models are unavailable, and until when.
 
-A model that is not mentioned is healthy. A terminal failure stays until the session resets, or, for
-a lack of capacity, until half a minute has passed. A model on probation (`sticky_retry`) has one
-attempt per turn.
+A model without a record is healthy. A terminal failure lasts until the session resets, a lack of
+capacity for half a minute. A model on probation (`sticky_retry`) has one attempt per turn.
 
 Source: core `availability/modelAvailabilityService.ts`.
 """
@@ -30,20 +29,20 @@ CAPACITY_TTL_MS: Final = 30_000
 
 
 class TerminalReason(StrEnum):
-    """Why a model is out of order."""
+    """Why a model is unavailable."""
 
     QUOTA = "quota"
     CAPACITY = "capacity"
 
 
 Unavailability = str
-"""`quota`, `capacity`, or `retry_once_per_turn` where the turn's one attempt is used up."""
+"""`quota`, `capacity`, or `retry_once_per_turn` once the turn's attempt is used."""
 _USED_UP: Final[Unavailability] = "retry_once_per_turn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
-    """Whether a model may be asked now, and if not, why."""
+    """Whether a model may be called now, and if not, why."""
 
     available: bool
     reason: Unavailability | None = None
@@ -51,12 +50,12 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthSelection:
-    """The first model that may be asked.
+    """The first model that may be called.
 
     Attributes:
-        model: Its name, normalised; `None` where none may.
-        skipped: Those before it, each with its reason.
-        attempts: How often a model on probation may be tried; `None` for a healthy one.
+        model: Its normalised name; `None`: no model is available.
+        skipped: The models before it, each with its reason.
+        attempts: The limit for a model on probation; `None` for a healthy one.
     """
 
     model: str | None
@@ -77,25 +76,25 @@ class _Probation:
 
 
 class ModelAvailabilityService:
-    """The health of a session's models. Names may carry `models/`; it makes no difference."""
+    """The health of a session's models. Names may begin with `models/`."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._states: dict[str, _Terminal | _Probation] = {}
 
     def mark_terminal(self, model: str, reason: TerminalReason) -> None:
-        """Take `model` out of order, whatever was known of it."""
+        """Mark `model` as unavailable."""
         self._states[normalize_model_id(model)] = _Terminal(reason, self._clock.now_ms())
 
     def mark_healthy(self, model: str) -> None:
-        """Forget what is held against `model`."""
+        """Remove the record of `model`."""
         self._states.pop(normalize_model_id(model), None)
 
     def mark_retry_once_per_turn(self, model: str, attempts: int = 1) -> None:
-        """Put `model` on probation, unless it is out of order.
+        """Put `model` on probation, unless it is unavailable.
 
-        An attempt that this turn has used up stays used up: a model that fails again and again in
-        one turn would otherwise be tried for ever.
+        An attempt used in this turn stays used, so that a model that keeps failing is not called
+        for ever.
         """
         name = normalize_model_id(model)
         state = self._state(name)
@@ -103,14 +102,14 @@ class ModelAvailabilityService:
             self._states[name] = _Probation(state is not None and state.consumed, attempts)
 
     def consume_sticky_attempt(self, model: str) -> None:
-        """Use up the turn's attempt of a model on probation; nothing for others."""
+        """Use the turn's attempt of `model`, if it is on probation."""
         name = normalize_model_id(model)
         state = self._state(name)
         if isinstance(state, _Probation):
             self._states[name] = replace(state, consumed=True)
 
     def snapshot(self, model: str) -> Snapshot:
-        """Whether `model` may be asked now; a lack of capacity counts for a while."""
+        """Return whether `model` may be called now."""
         state = self._state(normalize_model_id(model))
         if isinstance(state, _Terminal):
             return Snapshot(available=False, reason=state.reason.value)
@@ -119,7 +118,7 @@ class ModelAvailabilityService:
         return Snapshot(available=True)
 
     def select_first_available(self, models: Iterable[str]) -> HealthSelection:
-        """The first of `models` that may be asked."""
+        """Return the first of `models` that may be called."""
         skipped: list[tuple[str, Unavailability]] = []
         for model in models:
             name = normalize_model_id(model)
@@ -132,13 +131,13 @@ class ModelAvailabilityService:
         return HealthSelection(model=None, skipped=tuple(skipped))
 
     def reset_turn(self) -> None:
-        """Give every model on probation its attempt back. Called at the start of every turn."""
+        """Restore the attempt of every model on probation, at the start of a turn."""
         for name, state in self._states.items():
             if isinstance(state, _Probation):
                 self._states[name] = replace(state, consumed=False)
 
     def reset(self) -> None:
-        """Forget everything: signing in, a new session, a change of model."""
+        """Remove all records: after a sign-in, a new session or a change of model."""
         self._states.clear()
 
     def _state(self, name: str) -> _Terminal | _Probation | None:

@@ -1,6 +1,6 @@
-"""Policies: what to do when a model fails, and the catalogue of chains of them.
+"""Policies for a model's failures, and the built-in chains of them.
 
-A chain lists the models that stand in for each other, first choice first. Source: core
+A chain lists models that replace each other, first choice first. Source: core
 `availability/modelPolicy.ts`, `policyCatalog.ts`, `errorClassification.ts`.
 """
 
@@ -41,14 +41,14 @@ class FailureKind(StrEnum):
 
 
 class FallbackAction(StrEnum):
-    """Whether a model may be switched to unasked."""
+    """Whether switching to a model needs the user's consent."""
 
     SILENT = "silent"
     PROMPT = "prompt"
 
 
 class Transition(StrEnum):
-    """What becomes of a model that failed."""
+    """The state of a model after a failure."""
 
     TERMINAL = "terminal"
     STICKY_RETRY = "sticky_retry"
@@ -59,7 +59,7 @@ _TERMINALS: Final = dict.fromkeys(FailureKind, Transition.TERMINAL)
 SILENT_ACTIONS: Final[Mapping[FailureKind, FallbackAction]] = dict.fromkeys(
     FailureKind, FallbackAction.SILENT
 )
-"""The user is not asked, whatever the failure."""
+"""No failure asks the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +68,10 @@ class ModelPolicy:
 
     Attributes:
         model: Its concrete name.
-        actions: Whether *this* model may be switched to unasked when another one fails so.
-        transitions: What becomes of this model when it fails so; nothing where it is not named.
-        is_last_resort: Taken when no model of the chain is available.
-        max_attempts: How often it may be tried; `None` leaves it to the settings.
+        actions: How to switch to *this* model when another fails in that way.
+        transitions: The state of this model after it failed in that way; unnamed: unchanged.
+        is_last_resort: Used when no model of the chain is available.
+        max_attempts: The limit on attempts; `None`: that of the settings.
     """
 
     model: str
@@ -85,7 +85,7 @@ PolicyChain = tuple[ModelPolicy, ...]
 
 
 def classify_failure_kind(error: Exception) -> FailureKind:
-    """The kind of a failure that has been classified already."""
+    """Return the kind of a classified failure."""
     if isinstance(error, TerminalQuotaError):
         return FailureKind.TERMINAL
     if isinstance(error, RetryableQuotaError):
@@ -96,7 +96,7 @@ def classify_failure_kind(error: Exception) -> FailureKind:
 
 
 def preview_chain(access: AccessFlags, *, auto: bool) -> PolicyChain:
-    """The preview pro, then the preview flash. `auto`: the router may have chosen the pro."""
+    """The preview pro, then the preview flash. `auto`: the router may choose the model."""
     pro = resolve_model(
         PREVIEW_PRO,
         AccessFlags(gemini31_launched=access.gemini31_launched, custom_tools=access.custom_tools),
@@ -110,7 +110,7 @@ def default_chain(access: AccessFlags, *, auto: bool) -> PolicyChain:
 
 
 def flash_lite_chain(access: AccessFlags) -> PolicyChain:
-    """The models for small helpers: the user is never asked about them."""
+    """The models for utility requests; the user is never asked."""
     return (
         ModelPolicy(model=access.default_flash_lite, actions=SILENT_ACTIONS),
         ModelPolicy(model=access.default_flash, actions=SILENT_ACTIONS),
@@ -119,15 +119,14 @@ def flash_lite_chain(access: AccessFlags) -> PolicyChain:
 
 
 def single_model_chain(model: str) -> PolicyChain:
-    """One model that nothing stands in for."""
+    """One model without a replacement."""
     return (ModelPolicy(model=model, is_last_resort=True),)
 
 
 def policy_from_template(template: Mapping[str, Json]) -> ModelPolicy:
-    """A policy from its shape in settings; words that mean nothing there mean nothing here.
+    """Read a policy of the settings; unknown words are ignored.
 
-    What a template leaves out is left out: a failure without an action asks, one without a
-    transition changes nothing.
+    A failure without an action asks the user; one without a transition changes nothing.
     """
     actions = template.get("actions") or {}
     transitions = template.get("stateTransitions") or {}

@@ -1,4 +1,4 @@
-"""`ModelSelector`: the model a request goes to, and the policy it is retried under.
+"""`ModelSelector`: the model for a request, and the policy for its retries.
 
 Source: core `availability/policyHelpers.ts`, `selectModelForAvailability`, `applyModelSelection`,
 `createAvailabilityContextProvider`, `applyAvailabilityTransition`.
@@ -25,25 +25,25 @@ __all__ = ["ModelSelector", "PolicyContext"]
 
 @dataclass(frozen=True, slots=True)
 class PolicyContext:
-    """A policy and the health it changes; what `retry_with_backoff` is given."""
+    """A policy and the health that it changes, as `Retry` uses them."""
 
     health: ModelAvailabilityService
     policy: ModelPolicy
 
     @property
     def max_attempts(self) -> int | None:
-        """The policy's limit, if it has one."""
+        """The policy's limit, if any."""
         return self.policy.max_attempts
 
     def mark_healthy(self) -> None:
-        """The policy's model answered."""
+        """Record that the policy's model answered."""
         self.health.mark_healthy(self.policy.model)
 
     def apply_transition(self, kind: FailureKind) -> None:
-        """The policy's model failed for good.
+        """Record that the policy's model failed.
 
-        Only an exhausted quota counts as one; every other terminal failure, a model that does not
-        exist among them, counts as a lack of capacity, and passes.
+        Only an exhausted quota counts as a quota. Every other terminal failure, a missing model
+        included, counts as a lack of capacity, and expires.
         """
         model = self.policy.model
         transition = self.policy.transitions.get(kind)
@@ -58,7 +58,7 @@ class PolicyContext:
 
 
 class ModelSelector:
-    """Chooses among a chain by health."""
+    """Chooses a model of a chain by health."""
 
     def __init__(
         self,
@@ -74,9 +74,9 @@ class ModelSelector:
         self._chains = chains
 
     def select(self, requested: str) -> HealthSelection:
-        """The first model of the chain from `requested` on that may be asked.
+        """Return the first available model of the chain that starts with `requested`.
 
-        Where none may, it is the chain's last resort, as if nothing had been skipped.
+        Without one, return the chain's last resort, with nothing skipped.
         """
         chain = self._chains.resolve(requested)
         selection = self._health.select_first_available(policy.model for policy in chain)
@@ -86,17 +86,10 @@ class ModelSelector:
         return HealthSelection(model=next(last_resorts, DEFAULT_PRO))
 
     def apply(self, key: ModelConfigKey, *, consume_attempt: bool = True) -> Selection:
-        """Settle the model for `key`; for a chat it becomes the session's active model.
+        """Choose the model for `key`; see `ModelAvailability.select`.
 
-        A key whose alias resolves to another alias (`flash-lite`) loses the config of its own: the
-        config is looked up again by the concrete name. So it is upstream.
-
-        Args:
-            key: What is wanted.
-            consume_attempt: Use up the turn's attempt of a model on probation.
-
-        Raises:
-            ModelConfigError: the key does not resolve.
+        An alias that resolves to another alias (`flash-lite`) loses its own config, because the
+        config is resolved again by the concrete name, as upstream does.
         """
         resolved = self._models.resolve(key)
         selection = self.select(resolved.model)
@@ -114,6 +107,6 @@ class ModelSelector:
         return Selection(model=model, config=resolved.config, max_attempts=attempts)
 
     def context_for(self, model: str) -> PolicyContext | None:
-        """The policy of `model` in its own chain; `None` where that chain is about another."""
+        """Return the policy of `model` in its own chain; `None` where it has others."""
         policy = self._chains.policy_of(model)
         return None if policy is None else PolicyContext(self._health, policy)

@@ -1,4 +1,4 @@
-"""`ModelSwitch`: changing the session's model, by choice or because one failed.
+"""`ModelSwitch`: changes the session's model, by choice or after a failure.
 
 Source: core `config/config.ts`, `setModel`, `activateFallbackMode`, `rotateSessionId`, `resetTurn`,
 `resetNewSessionState`.
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FallbackActivated:
-    """`model` stands in from now on; for `failed_model` alone where that is not `None`."""
+    """`model` replaces the session's model, or only `failed_model` where that is given."""
 
     model: str
     failed_model: str | None
@@ -32,7 +32,7 @@ FallbackObserver = Callable[[FallbackActivated], None]
 
 
 class ModelSwitch:
-    """The one way to change the configured model: what is known of health goes with it."""
+    """The one way to change the configured model; it resets the models' health."""
 
     def __init__(
         self,
@@ -49,20 +49,18 @@ class ModelSwitch:
         self._replacements: dict[str, str] = {}
 
     def set_model(self, model: str) -> None:
-        """Set configured and active model, and forget every model's health, changed or not.
+        """Set the configured and the active model, and reset every model's health.
 
-        An effective change emits `ModelChanged` and clears the sticky model. Redirections of
-        earlier fallbacks stay.
+        A change emits `ModelChanged` and clears the sticky model. Earlier redirections stay.
         """
         self._state.set_model(model)
         self._health.reset()
 
     def activate_fallback(self, model: str, failed_model: str | None = None) -> None:
-        """Let `model` stand in.
+        """Make `model` the session's model.
 
-        It becomes the session's model, unless it is the active one already. Where `failed_model`
-        is given, requests for that name are redirected from now on, and so are those that were
-        redirected to it before.
+        With `failed_model`, requests for that name, and requests redirected to it before, also go
+        to `model`.
         """
         logger.info(
             "Model fallback activated: switching from %s to %s", failed_model or "unknown", model
@@ -78,12 +76,12 @@ class ModelSwitch:
             self._observer(FallbackActivated(model=model, failed_model=failed_model))
 
     def rotate_session_id(self, session_id: str) -> None:
-        """Go on under another id with the backend; files keep the id they were opened under."""
+        """Change the session's id for the backend; files keep their names."""
         self._state.session_id = session_id
         self._state.prompt_id = session_id
 
     def reset_turn(self) -> None:
-        """A turn begins: models on probation get their attempt back."""
+        """Restore the attempts of models on probation, at the start of a turn."""
         self._health.reset_turn()
 
     def _redirect(self, source: str, target: str) -> None:

@@ -28,7 +28,7 @@ from services.model.configs import ModelConfigKey
 from services.model.errors import InvalidStreamError
 from services.model.generator import ChunkStream, LlmRole, ModelRequest
 from services.model.names import is_gemini2_model, supports_modern_features
-from services.model.retry import AvailabilityContext, retry_with_backoff
+from services.model.retry import AvailabilityContext, Retry
 from services.settings import Settings
 from services.state import RetryAttempt
 from services.wire import Content, Json, JsonObject
@@ -133,8 +133,7 @@ class Attempt:
             AbortError: the signal was aborted.
         """
         services = self._services
-        return await retry_with_backoff(
-            self._ask,
+        retry = Retry(
             clock=services.clock,
             rng=services.rng,
             signal=self._signal,
@@ -145,6 +144,7 @@ class Attempt:
             availability_context=self._availability,
             on_retry=self._announce_retry,
         )
+        return await retry.run(self._ask)
 
     async def _ask(self) -> tuple[HookModelRequest, ChunkStream]:
         services, edits, parts = self._services, self._edits, self._request_parts
@@ -200,8 +200,8 @@ class Attempt:
             contents = strip_call_id_prefixes(contents)
         return apply_retry_nudge(contents, self._nudge) if self._nudge else contents
 
-    async def _fall_back(self, auth_type: str | None, error: Exception) -> bool | None:
-        return await self._services.availability.fall_back(self._model, auth_type, error)
+    async def _fall_back(self, error: Exception) -> bool | None:
+        return await self._services.availability.fall_back(self._model, error)
 
     def _availability(self) -> AvailabilityContext | None:
         return self._services.availability.context(self._model)

@@ -8,7 +8,6 @@ from typing import Any, Final
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.wrappers import first, instead, passing, put, result, returns
 from services.model.parts import Thought, parse_thought
-from services.model.stream import Thought as RecordedThought
 from services.model.stream import call_name
 from services.wire import js_trim
 
@@ -113,7 +112,7 @@ def every_thought_part_recorded(take: Any, self: Any, parts: Sequence[Any]) -> N
     for part in parts[1:]:
         if part.get("thought") and part.get("text"):
             subject, description = parse_thought(part["text"])
-            self._thoughts.append(RecordedThought(subject=subject, description=description))
+            self._thoughts.append(Thought(subject, description))
 
 
 @held_out(

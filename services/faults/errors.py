@@ -54,7 +54,7 @@ milliseconds_read_as_seconds = fault.wrap(
     origin="a parser of durations that knows one unit",
 )
 backoff_does_not_grow = fault.wrap(
-    "services.model.retry:_Run._wait",
+    "services.model.retry:Retry._wait",
     keeps("delay_ms"),
     says="Every wait between attempts is as long as the first.",
     origin="a new backoff object for every attempt",
@@ -128,7 +128,7 @@ silent_side_answer_accepted = held_out.wrap(
     origin="an answer checked for being there, not for saying anything",
 )
 unwanted_answers_asked_for_at_once = held_out.wrap(
-    "services.model.retry:_Run.back_off",
+    "services.model.retry:Retry.back_off",
     only_when(lambda self, failure: str(failure) != "Invalid content"),
     says="After an answer that is not good enough the next is asked for without a wait.",
     origin="a loop's `continue` before its sleep",
@@ -217,7 +217,7 @@ def daily_quota_retried_each_minute(by_details: Any, error: Any) -> Any:
     return RetryableQuotaError(f"{error.message}\nSuggested retry after 60s.", error, 60)
 
 
-@fault("services.model.retry:_Run.may_try", origin="a limit on retries taken for one on attempts")
+@fault("services.model.retry:Retry.may_try", origin="a limit on retries taken for one on attempts")
 def one_attempt_too_many(may_try: Any, self: Any) -> Any:
     """A model is tried once more than the limit says."""
     self.attempt -= 1
@@ -228,7 +228,7 @@ def one_attempt_too_many(may_try: Any, self: Any) -> Any:
 
 
 @fault(
-    "services.model.retry:_Run.__post_init__",
+    "services.model.retry:Retry.__post_init__",
     origin="the attempt's index reported instead of its number",
 )
 def retries_counted_from_zero(prepare: Any, self: Any) -> None:
@@ -240,7 +240,7 @@ def retries_counted_from_zero(prepare: Any, self: Any) -> None:
 
 
 @held_out(
-    "services.model.retry:_Run.back_off", origin="another library's jitter, which adds a share"
+    "services.model.retry:Retry.back_off", origin="another library's jitter, which adds a share"
 )
 async def jitter_only_upward(_: Any, self: Any, failure: Any) -> None:
     """Waits between attempts are made longer by chance, and never shorter."""
@@ -258,7 +258,7 @@ def asked_wait_cut_at_cap(classify: Any, error: Any) -> Any:
 
 
 @held_out(
-    "services.model.retry:_Run.start_over",
+    "services.model.retry:Retry.start_over",
     origin="a reset that was split in two; one half was forgotten",
 )
 def attempts_kept_over_fallback(_: Any, self: Any) -> None:
@@ -267,7 +267,7 @@ def attempts_kept_over_fallback(_: Any, self: Any) -> None:
 
 
 @held_out(
-    "services.model.retry:_Run.start_over",
+    "services.model.retry:Retry.start_over",
     origin="a reset that was split in two; one half was forgotten",
 )
 def backoff_kept_over_fallback(_: Any, self: Any) -> None:

@@ -84,7 +84,7 @@ classifier_sees_tool_turns = fault.wrap(
     origin="a window taken of the history as it is",
 )
 capacity_asked_about_at_once = fault.wrap(
-    "services.model.retry:_Run._soften_capacity",
+    "services.model.retry:Retry._soften_capacity",
     returns(None),
     says="A lack of capacity is not retried silently before the user is asked.",
     origin="capacity and quota treated as one kind of failure",
@@ -126,7 +126,7 @@ custom_tools_variant_everywhere = held_out.wrap(
     origin="one set of flags for all who resolve names",
 )
 configs_replaced_not_merged = held_out.wrap(
-    "services.model.configs:_merged",
+    "services.model.configs:merged",
     instead(lambda _, base, over: {**base, **over}),
     says="An alias's thinking config takes the place of the one below it, whole.",
     origin="a shallow merge",

@@ -129,7 +129,7 @@ subagent_last_definition_wins = held_out.wrap(
     closed_by="subagent_definitions/duplicates",
 )
 subagent_all_activity_shown = held_out.wrap(
-    "services.subagents.session_invocation:LocalSessionInvocation.newest",
+    "services.subagents.child_run:LocalSessionInvocation.newest",
     lambda newest: None,
     says="As a session, too, an agent shows all of its activity.",
     origin="one trail for both ways of running",

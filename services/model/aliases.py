@@ -1,4 +1,4 @@
-"""What a model alias and an override are. Source: core `services/modelConfigService.ts`."""
+"""Aliases of models and overrides. Source: core `services/modelConfigService.ts`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["ModelAlias", "ModelOverride"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelAlias:
-    """A name for a model and a generation config, on top of those of another alias.
+    """A name for a model and a generation config.
 
     Attributes:
-        extends: The alias underneath.
-        model: The model; None leaves it to the alias underneath.
-        config: Generation config in the API's camelCase; objects merge, everything else replaces.
+        extends: The parent alias.
+        model: The model; None: the parent's.
+        config: Generation config in the API's camelCase, merged over the parent's.
     """
 
     extends: str | None = None
@@ -27,14 +27,14 @@ class ModelAlias:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOverride:
-    """A change to what aliases say, wherever `match` holds.
+    """A change to the resolved model and config where `match` holds.
 
     Attributes:
-        match: Conditions by the key's names on the wire (`model`, `overrideScope`, `isRetry`,
-            `isChatModel`); all must hold, and none at all never matches. `model` is an alias of
-            the chain or the model itself.
-        model: The model instead; None leaves it.
-        config: Generation config, merged over.
+        match: Conditions by their names on the wire (`model`, `overrideScope`, `isRetry`,
+            `isChatModel`); all must hold. An empty one never matches. `model` is an alias of the
+            chain or the model itself.
+        model: The model instead; None: no change.
+        config: Generation config, merged over the resolved one.
     """
 
     match: Mapping[str, Json]

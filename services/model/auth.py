@@ -1,4 +1,4 @@
-"""How to reach the API, decided from the environment's variables.
+"""The sign-in and address of the API, from environment variables.
 
 Source: core `core/contentGenerator.ts` (`getAuthTypeFromEnv`, `createContentGeneratorConfig`),
 `utils/customHeaderUtils.ts`.
@@ -32,7 +32,7 @@ SUPPORTED = (
 
 
 class AuthType(StrEnum):
-    """The ways to sign in that upstream knows. Ours are the key, Vertex AI and the gateway."""
+    """Upstream's ways to sign in. This build supports the key, Vertex AI and the gateway."""
 
     LOGIN_WITH_GOOGLE = "oauth-personal"
     USE_GEMINI = "gemini-api-key"
@@ -43,12 +43,12 @@ class AuthType(StrEnum):
 
 
 class AuthError(ValueError):
-    """No usable way to sign in; the text says what to set."""
+    """There is no usable way to sign in; the message says what to set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthConfig:
-    """Where requests go and what signs them. Secrets stay out of `repr`."""
+    """The address and credentials of requests. `repr` shows no secrets."""
 
     type: AuthType
     api_key: str | None = field(default=None, repr=False)
@@ -56,15 +56,15 @@ class AuthConfig:
     project: str | None = None
     location: str | None = None
     base_url: str | None = None
-    """Overrides the API's own address; for gateways and stand-ins."""
+    """Replaces the API's address, for gateways and stand-ins."""
     api_version: str | None = None
-    """`v1beta` and the like; None leaves it to the SDK."""
+    """For example `v1beta`; None: the SDK's default."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Sent with each request. May hold tokens."""
 
 
 def auth_type_from_environment(variables: Mapping[str, str]) -> AuthType | None:
-    """The way to sign in that the variables ask for, in upstream's order; None for no wish."""
+    """Return the way to sign in that the variables select, in upstream's order."""
     if variables.get("GOOGLE_GENAI_USE_GCA") == "true":
         return AuthType.LOGIN_WITH_GOOGLE
     if variables.get("GOOGLE_GENAI_USE_VERTEXAI") == "true":
@@ -79,15 +79,10 @@ def auth_type_from_environment(variables: Mapping[str, str]) -> AuthType | None:
 
 
 def auth_from_environment(variables: Mapping[str, str], kind: AuthType | None = None) -> AuthConfig:
-    """Read everything a request needs from `variables`.
-
-    Args:
-        variables: The environment.
-        kind: The way to sign in, where that is settled; else the variables decide.
+    """Read the sign-in of kind `kind`, by default the kind that `variables` select.
 
     Raises:
-        AuthError: Nothing is set, what is set is incomplete, or it names a way that upstream
-            knows and this build does not.
+        AuthError: The variables are missing or incomplete, or this build lacks the kind.
     """
     kind = kind or auth_type_from_environment(variables)
     if kind is None:

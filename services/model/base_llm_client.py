@@ -1,10 +1,10 @@
-"""`BaseLlmClient`: the `UtilityModel` in front of a `ContentGenerator`.
+"""`BaseLlmClient`: the `UtilityModel` over a `ContentGenerator`.
 
-A question has no conversation: it resolves its model configuration by key, asks until the answer
-is usable, and leaves history and recording alone. Source: core `core/baseLlmClient.ts`. Two things
-are different on purpose. Upstream writes every failure, contents included, to a file in the
-temporary folder: here it is a log line. And upstream's waits between attempts ignore the request's
-signal, so that an abort hangs for up to half a minute: here an abort ends them.
+A utility request is not part of a conversation: it resolves its model config by key, retries until
+the answer is usable, and changes neither history nor recording. Source: core
+`core/baseLlmClient.ts`, with two differences. Upstream writes every failure with its contents to a
+temporary file; this client logs a line. Upstream's waits between attempts ignore an abort; here an
+abort ends them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ from typing import Final, NoReturn
 
 from services.clock import Clock
 from services.ids import RandomSource
+from services.json_values import refuse_constant
 from services.model.classification import retry_error_type
 from services.model.configs import ModelConfigKey, ModelConfigs
 from services.model.errors import ModelError, error_message
 from services.model.generator import ContentGenerator, ModelRequest
 from services.model.names import display_name
 from services.model.parts import response_text
-from services.model.retry import AvailabilityContext, retry_with_backoff
+from services.model.retry import AvailabilityContext, Retry
 from services.model.selection import ModelAvailability, Selection, apply_model_selection
 from services.model.utility import UtilityRequest
 from services.state import CoreEvents, RetryAttempt, SessionState
@@ -40,13 +41,13 @@ _FENCE: Final = "```"
 
 @dataclass(slots=True)
 class _Asked:
-    """The model that is asked, which a fallback changes between attempts, and its config."""
+    """The model of the next attempt and its config; a fallback changes both."""
 
     key: ModelConfigKey
     model: str
     config: JsonObject
     active: str
-    """The session's active model when `model` was settled."""
+    """The session's active model when `model` was chosen."""
 
     def follow(self, active: str, models: ModelConfigs) -> None:
         if active != self.active:
@@ -59,13 +60,13 @@ class _Asked:
 class _Question:
     request: UtilityRequest
     wanted_again: Callable[[JsonObject], bool]
-    """Whether an answer is not good enough."""
+    """Whether an answer must be requested again."""
     config: JsonObject = field(default_factory=dict)
-    """What goes on top of the model's own config, in the order of the wire."""
+    """Merged over the model's config, in the order of the wire."""
 
 
 class BaseLlmClient:
-    """Asks a model beside the conversation. One per session; nothing is kept between questions."""
+    """Sends utility requests. One per session; it keeps no state between requests."""
 
     def __init__(
         self,
@@ -81,19 +82,19 @@ class BaseLlmClient:
         variables: Mapping[str, str] | None = None,
         availability: ModelAvailability | None = None,
     ) -> None:
-        """Prepare to ask.
+        """Make the client of a session.
 
         Args:
             generator: The model seam.
-            models: What a request's `config_key` is looked up in.
-            state: The active model, and whether anybody is there to ask about a fallback.
-            events: Told of every retry.
-            clock: What waits are made on.
+            models: Resolves a request's `config_key`.
+            state: The active model, and whether a user can be asked about a fallback.
+            events: Receives every retry.
+            clock: Times the waits.
             rng: Their jitter.
-            retry_fetch_errors: Whether failures of fetching itself are retried.
-            auth_type: How the session signed in; decides on the quota hint.
-            variables: The environment, asked for the user's own cloud project.
-            availability: The models' health and policies; without it every model is well.
+            retry_fetch_errors: Whether to retry failures to fetch.
+            auth_type: How the session signed in; decides on the quota tip.
+            variables: The environment; it may name the user's own cloud project.
+            availability: The models' health and policies; without it every model is healthy.
         """
         self._generator = generator
         self._models = models
@@ -107,11 +108,11 @@ class BaseLlmClient:
         self._availability = availability
 
     async def generate_json(self, request: UtilityRequest, schema: JsonObject) -> JsonObject:
-        """The answer as a JSON object. An answer that is no JSON at all is asked for again.
+        """Return the answer as a JSON object. An answer that is not JSON is requested again.
 
         Raises:
-            ModelError: the model could not be asked, or gave nothing usable: `Failed to generate
-                content: …`; or it gave JSON that is no object.
+            ModelError: the call failed (`Failed to generate content: …`), or the JSON is not an
+                object.
             AbortError: the request's signal was aborted.
         """
         response = await self._ask(
@@ -136,11 +137,10 @@ class BaseLlmClient:
         return parsed
 
     async def generate_content(self, request: UtilityRequest) -> JsonObject:
-        """The whole response. One without any text in it is asked for again.
+        """Return the whole response. A response without text is requested again.
 
         Raises:
-            ModelError: the model could not be asked, or stayed silent: `Failed to generate
-                content: …`.
+            ModelError: the call failed: `Failed to generate content: …`.
             AbortError: the request's signal was aborted.
         """
         question = _Question(request=request, wanted_again=_is_silent)
@@ -151,18 +151,16 @@ class BaseLlmClient:
         key = ModelConfigKey(model=request.config_key, override_scope=request.override_scope)
         selection = self._select(key)
         asked = _Asked(key, selection.model, selection.config, self._state.active_model)
-        limit = selection.max_attempts
-        if limit is None:
-            limit = _MAX_ATTEMPTS if request.max_attempts is None else request.max_attempts
         try:
-            return await self._retry(question, asked, limit)
+            return await self._retry(question, asked, selection.max_attempts)
         except Exception as error:
             if request.signal.aborted:
                 raise
             self._fail(error, name)
 
-    async def _retry(self, question: _Question, asked: _Asked, limit: int) -> JsonObject:
+    async def _retry(self, question: _Question, asked: _Asked, limit: int | None) -> JsonObject:
         request, availability = question.request, self._availability
+        requested = _MAX_ATTEMPTS if request.max_attempts is None else request.max_attempts
         instruction = request.system_instruction
         on_top = {"systemInstruction": instruction} if instruction else {}
 
@@ -182,41 +180,38 @@ class BaseLlmClient:
         def context() -> AvailabilityContext | None:
             return None if availability is None else availability.context(asked.model)
 
-        async def fall_back(auth_type: str | None, error: Exception) -> str | bool | None:
-            if availability is None:
-                return None
-            return await availability.fall_back(asked.model, auth_type, error)
+        async def fall_back(error: Exception) -> str | bool | None:
+            return (
+                None if availability is None else await availability.fall_back(asked.model, error)
+            )
 
         def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
             policy = context()
-            told = policy.max_attempts if policy is not None else None
-            if told is None:
-                told = _MAX_ATTEMPTS if request.max_attempts is None else request.max_attempts
+            own = None if policy is None else policy.max_attempts
             self._events.emit(
                 RetryAttempt(
                     attempt=attempt,
-                    max_attempts=told,
+                    max_attempts=requested if own is None else own,
                     delay_ms=delay_ms,
                     error=retry_error_type(error),
                     model=display_name(asked.model),
                 )
             )
 
-        return await retry_with_backoff(
-            ask,
+        retry = Retry(
             clock=self._clock,
             rng=self._rng,
             signal=request.signal,
-            max_attempts=limit,
+            max_attempts=requested if limit is None else limit,
             retry_fetch_errors=self._retry_fetch_errors,
-            should_retry_on_content=question.wanted_again,
             auth_type=self._auth_type,
-            variables=self._variables,
+            variables=self._variables or {},
             on_persistent_429=fall_back if self._state.interactive else None,
             on_retry=on_retry,
             availability_context=context,
             asks_after_abort=True,
         )
+        return await retry.run(ask, should_retry_on_content=question.wanted_again)
 
     def _select(self, key: ModelConfigKey) -> Selection:
         if self._availability is not None:
@@ -224,7 +219,7 @@ class BaseLlmClient:
         return apply_model_selection(key, models=self._models, state=self._state)
 
     def _fail(self, error: Exception, name: str) -> NoReturn:
-        """Tell of a failure as upstream does: with its words, without its class."""
+        """Raise a failure as upstream does: with its message, without its class."""
         message = error_message(error)
         logger.debug("%s failed: %s", name, message)
         raise ModelError(f"Failed to generate content: {message}") from error
@@ -253,9 +248,4 @@ def _parse(text: str) -> Json:
     if _is_fenced(text):
         text = js_trim(text[len(_JSON_FENCE) : -len(_FENCE)])
         logger.debug("a JSON answer came in a markdown fence")
-    return json.loads(text, parse_constant=_refuse)
-
-
-def _refuse(constant: str) -> NoReturn:
-    """`NaN` and its kin are Python's own addition to JSON."""
-    raise ValueError(f"{constant} is not JSON")
+    return json.loads(text, parse_constant=refuse_constant)

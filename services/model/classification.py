@@ -1,8 +1,8 @@
-"""What a failure means for whoever might try again.
+"""Classifies failures for retries.
 
-`classify_google_error` turns the API's refusals into the taxonomy of `errors`; the order of its
-rules is the rule. `is_retryable_error` and `retry_error_type` judge a failure as it came. Sources:
-core `utils/googleQuotaErrors.ts`, `utils/retry.ts`.
+`classify_google_error` turns the API's refusals into the classes of `errors`; the order of its
+rules matters. `is_retryable_error` and `retry_error_type` take the raw failure. Sources: core
+`utils/googleQuotaErrors.ts`, `utils/retry.ts`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _MAX_RETRYABLE_DELAY_S: Final = 300.0
-"""Exactly this long is still worth waiting for."""
+"""A delay of exactly this length is still retried."""
 _QUOTA_STATUSES: Final = (429, 499, 503)
 _CLOUD_CODE_DOMAINS: Final = frozenset(
     f"{stage}cloudcode-pa.googleapis.com" for stage in ("", "staging-", "autopush-")
@@ -64,7 +64,7 @@ _NUMBER_PREFIX: Final = re.compile(r"\s*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE
 
 
 def classify_google_error(error: Exception) -> Exception:
-    """The error of the taxonomy that `error` amounts to, or `error` itself."""
+    """Return the error of `errors` that `error` stands for, or `error` itself."""
     if isinstance(error, (QuotaError, ValidationRequiredError)):
         return error
     parsed = parse_google_error(error)
@@ -85,7 +85,7 @@ def classify_google_error(error: Exception) -> Exception:
 
 
 def _by_message(error: GoogleError, *, refused: bool) -> QuotaError | None:
-    """Judge by the words alone. A `Please retry in` counts whatever the status."""
+    """Classify by the message. A `Please retry in` counts whatever the status."""
     match = _RETRY_IN.search(error.message)
     if match is not None:
         delay_s = _seconds(match[1])
@@ -120,7 +120,7 @@ def _by_details(error: GoogleError) -> QuotaError:
 
 
 def _by_reason(error: GoogleError, info: JsonObject, delay_s: float | None) -> QuotaError | None:
-    """The reasons that settle it: of any domain, and Cloud Code's own."""
+    """Classify by `reason`: some of any domain, some of Cloud Code's only."""
     reason = info.get("reason")
     terminal = TerminalQuotaError(error.message, error, delay_s, reason)
     if reason in (
@@ -139,7 +139,7 @@ def _by_reason(error: GoogleError, info: JsonObject, delay_s: float | None) -> Q
 
 
 def _after(error: GoogleError, message: str, delay_s: float) -> QuotaError:
-    """Retryable, unless the API wants a longer wait than anybody would sit through."""
+    """Retryable, unless the API asks for more than the longest delay."""
     kind = TerminalQuotaError if delay_s > _MAX_RETRYABLE_DELAY_S else RetryableQuotaError
     return kind(message, error, delay_s)
 
@@ -171,7 +171,7 @@ def _teaches(link: JsonObject) -> bool:
 
 
 def _is_cloud_code(info: JsonObject) -> bool:
-    """Whether ErrorInfo comes from Cloud Code; broken streams leave strays in its domain."""
+    """Whether ErrorInfo is from Cloud Code; broken streams leave stray characters in `domain`."""
     domain = info.get("domain")
     return isinstance(domain, str) and re.sub(r"[^a-zA-Z0-9.-]", "", domain) in _CLOUD_CODE_DOMAINS
 
@@ -202,7 +202,7 @@ def _list(value: Json) -> Sequence[Json]:
 
 
 def _seconds(duration: str) -> float | None:
-    """Seconds of a duration such as `34.07s` or `900ms`; None where there is no number or unit."""
+    """Seconds of a duration such as `34.07s` or `900ms`; None without a number or unit."""
     if duration.endswith("ms"):
         number, scale = duration[:-2], 1000
     elif duration.endswith("s"):
@@ -214,17 +214,16 @@ def _seconds(duration: str) -> float | None:
 
 
 def is_capacity_message(message: str) -> bool:
-    """Whether the words say that the model, not the account, has run out."""
+    """Whether the message reports a lack of the model's capacity."""
     return _CAPACITY.search(message) is not None
 
 
 def is_retryable_error(error: object, retry_fetch_errors: bool) -> bool:
-    """Whether the same request may well succeed if sent again.
+    """Whether the same request may succeed if sent again.
 
     Args:
-        error: The failure as it came, not classified.
-        retry_fetch_errors: Whether a `fetch failed` or a stream cut in the middle of its JSON
-            counts.
+        error: The failure, not classified.
+        retry_fetch_errors: Whether `fetch failed` and a stream that ends inside its JSON count.
     """
     code = _network_code(error)
     if code is not None and _is_transient_code(code):
@@ -236,7 +235,7 @@ def is_retryable_error(error: object, retry_fetch_errors: bool) -> bool:
 
 
 def retry_error_type(error: object) -> str:
-    """A label for `error` that tells nothing about the user: for `RetryAttempt`s and reports."""
+    """Return a label for `error` without user data, for `RetryAttempt`s and reports."""
     if error == "Invalid content":
         return "INVALID_CONTENT"
     code = _network_code(error)

@@ -1,7 +1,7 @@
-"""From the `modelConfigs` of settings to `ModelConfigs`.
+"""Reads the setting `modelConfigs` into `ModelConfigs`.
 
-What a user gives goes over the product's own: `aliases` and `overrides` replace them whole, the
-`custom…` ones and all tables are added name by name.
+`aliases` and `overrides` replace the product's own; the `custom…` ones and all tables are added to
+them by name.
 
 Source: core `config/config.ts`, the constructor's merging of `modelConfigServiceConfig`.
 """
@@ -29,15 +29,15 @@ _KINDS: Final = ("terminal", "transient", "not_found", "unknown")
 def model_configs_from_settings(
     value: Mapping[str, Json] | None, access: AccessFlags, *, dynamic: bool = False
 ) -> ModelConfigs:
-    """The aliases, overrides and tables of a session.
+    """Return the aliases, overrides and tables of a session.
 
     Args:
-        value: The setting; None or empty: nothing of the user's own.
-        access: What the session may use.
-        dynamic: Whether tables say what names stand for, instead of the product's rules.
+        value: The setting, if any.
+        access: The models that the session may use.
+        dynamic: Whether tables instead of the rules of `names` resolve names.
 
     Raises:
-        ValueError: something in it has the wrong shape; the message says what and where.
+        ValueError: a value has the wrong shape; the message names it and its place.
     """
     given = _mapping(value or {}, _NAME)
     aliases = _named(given, "aliases", _alias)

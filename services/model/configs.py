@@ -1,13 +1,14 @@
-"""`ModelConfigs`: from a model's name or alias to the model and the config to ask it with.
+"""`ModelConfigs`: resolves a model's name or alias to a model and its generation config.
 
-Aliases stack from root to leaf. Overrides are then applied from the broadest to the most specific:
-by how deep in the stack the alias they name sits (the model itself: 0), by how many conditions
-they have, by order. Source: core `services/modelConfigService.ts`.
+Aliases merge from root to leaf. Overrides are then applied from the broadest to the most specific:
+by the depth of the alias that they name (the model itself: 0), by their number of conditions, by
+order. Source: core `services/modelConfigService.ts`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,7 +25,7 @@ from services.model.names import (
 from services.model.resolutions import ModelResolutions
 from services.wire import Json, JsonObject
 
-__all__ = ["ModelConfigKey", "ModelConfigs", "ResolvedModelConfig"]
+__all__ = ["ModelConfigKey", "ModelConfigs", "ResolvedModelConfig", "merged"]
 
 _CHAT_BASE: Final = "chat-base"
 _MAX_DEPTH: Final = 100
@@ -32,13 +33,13 @@ _MAX_DEPTH: Final = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfigKey:
-    """Which config is wanted.
+    """The request for a config.
 
     Attributes:
         model: A model's name or an alias.
-        is_chat_model: Asked for a conversation: a model without an alias gets the chat defaults.
-        is_retry: Asked for another attempt at an answer.
-        override_scope: On whose behalf, for overrides that are meant for somebody; None: the core.
+        is_chat_model: For a conversation: a model without an alias gets the chat defaults.
+        is_retry: For another attempt at an answer.
+        override_scope: The agent that asks, for overrides with a scope; None: the core.
     """
 
     model: str
@@ -49,7 +50,7 @@ class ModelConfigKey:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedModelConfig:
-    """A model and its generation config. The config is the receiver's own to change."""
+    """A model and its generation config, which the receiver may change."""
 
     model: str
     config: JsonObject
@@ -57,7 +58,7 @@ class ResolvedModelConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """Aliases root to leaf, and what they come to."""
+    """Aliases from root to leaf, and the result of merging them."""
 
     names: tuple[str, ...]
     model: str | None
@@ -65,10 +66,10 @@ class _Chain:
 
 
 class ModelConfigs:
-    """The aliases and overrides of a session, and what it may use.
+    """The aliases and overrides of a session.
 
-    Later sources win: runtime aliases over custom ones over the built-in ones; of overrides that
-    are otherwise equal, runtime ones come last.
+    Runtime aliases replace custom ones, and these the built-in ones; among equal overrides, runtime
+    ones are applied last.
     """
 
     def __init__(
@@ -82,21 +83,18 @@ class ModelConfigs:
         resolutions: ModelResolutions | None = None,
     ) -> None:
         self.access = access
-        """What the session may use; `names.resolve_model` wants it."""
+        """The models that the session may use."""
         self.resolutions = resolutions
-        """The tables that say what names stand for; `None`: the rules of `names` do."""
+        """The tables that resolve names; `None`: the rules of `names` do."""
         self._aliases = {**aliases, **(custom_aliases or {})}
         self._overrides = (*overrides, *custom_overrides)
         self._runtime_overrides: list[ModelOverride] = []
         self._cache: dict[ModelConfigKey, ResolvedModelConfig] = {}
 
     def concrete(self, requested: str, *, custom_tools: bool = True) -> str:
-        """The concrete model that `requested`, an alias or a name, stands for.
+        """Return the concrete model for an alias or a name.
 
-        Args:
-            requested: As settings, requests or policies have it.
-            custom_tools: False leaves the variant for custom tools out, as routing and the chat
-                layer do.
+        With `custom_tools` false, never the variant for custom tools, as routing and chats do.
         """
         access = self.access if custom_tools else self.access.without_custom_tools()
         if self.resolutions is not None:
@@ -104,7 +102,7 @@ class ModelConfigs:
         return resolve_model(requested, access)
 
     def for_tier(self, requested: str, tier: str) -> str:
-        """The concrete model of `tier` (`pro`, `flash`) for a session set to `requested`."""
+        """Return the model of `tier` (`pro`, `flash`) for a session set to `requested`."""
         if self.resolutions is not None:
             return self.resolutions.for_tier(requested, tier, self.access)
         return resolve_classifier_model(requested, tier, self.access)
@@ -116,45 +114,45 @@ class ModelConfigs:
         return is_auto_model(model)
 
     def is_gemini3(self, model: str) -> bool:
-        """Whether `model` stands for one of the Gemini 3 family."""
+        """Whether `model` resolves to the Gemini 3 family."""
         if self.resolutions is not None:
             return self.resolutions.is_gemini3(model, self.access)
         return is_gemini3_model(model)
 
     def register_runtime_alias(self, name: str, alias: ModelAlias) -> None:
-        """Define or redefine an alias while running."""
+        """Define or redefine an alias."""
         self._aliases[name] = alias
         self._cache.clear()
 
     def register_runtime_override(self, override: ModelOverride) -> None:
-        """Add an override while running, after all there are."""
+        """Add an override after all others."""
         self._runtime_overrides.append(override)
         self._cache.clear()
 
     def resolve(self, key: ModelConfigKey) -> ResolvedModelConfig:
-        """The model and the config for `key`; equal keys give equal, separate results.
+        """Return a new model and config for `key`.
 
         Raises:
-            ModelConfigError: An alias extends one that does not exist, or itself, or too many; or
-                nothing says which model.
+            ModelConfigError: An alias extends a missing one, itself, or too many; or no model is
+                named.
         """
         known = self._cache.get(key)
         if known is None:
             known = self._cache[key] = self._resolve(key)
-        return ResolvedModelConfig(known.model, _copied(known.config))
+        return ResolvedModelConfig(known.model, deepcopy(known.config))
 
     def _resolve(self, key: ModelConfigKey) -> ResolvedModelConfig:
         chain = self._chain(key)
         model, config = chain.model, chain.config
         for override in self._matching(key, chain):
             model = model if override.model is None else override.model
-            config = _merged(config, override.config)
+            config = merged(config, override.config)
         if not model:
             raise ModelConfigError(
                 f'Could not resolve a model name for alias "{key.model}". Please ensure the alias '
                 "chain or a matching override specifies a model."
             )
-        return ResolvedModelConfig(model, _copied(config))
+        return ResolvedModelConfig(model, config)
 
     def _chain(self, key: ModelConfigKey) -> _Chain:
         if key.model in self._aliases:
@@ -185,7 +183,7 @@ class ModelConfigs:
         for name in names:
             alias = self._aliases[name]
             model = model if alias.model is None else alias.model
-            config = _merged(config, alias.config)
+            config = merged(config, alias.config)
         return _Chain(tuple(names), model, config)
 
     def _matching(self, key: ModelConfigKey, chain: _Chain) -> Iterable[ModelOverride]:
@@ -201,7 +199,7 @@ class ModelConfigs:
 
 
 def _level(match: Mapping[str, Json], key: ModelConfigKey, levels: Mapping[str, int]) -> int | None:
-    """How deep an override applies; None when it does not. Without a `model` it is broad: 0."""
+    """The depth at which an override applies, 0 without a `model`; None: it does not apply."""
     if not match:
         return None
     level = 0
@@ -216,7 +214,7 @@ def _level(match: Mapping[str, Json], key: ModelConfigKey, levels: Mapping[str, 
 
 
 def _holds(condition: str, wanted: Json, key: ModelConfigKey) -> bool:
-    """Strict equality with what the key says; a flag that is off says nothing at all."""
+    """Strict equality with the key; only flags that are on match."""
     if condition == "overrideScope":
         scope = key.override_scope
         return isinstance(wanted, str) and wanted == (scope or "core")
@@ -224,18 +222,11 @@ def _holds(condition: str, wanted: Json, key: ModelConfigKey) -> bool:
     return wanted is True and flags.get(condition, False)
 
 
-def _merged(base: Mapping[str, Json], over: Mapping[str, Json]) -> JsonObject:
-    merged = dict(base)
+def merged(base: Mapping[str, Json], over: Mapping[str, Json]) -> JsonObject:
+    """Merge `over` into a copy of `base`: mappings merge, other values are replaced."""
+    result = dict(base)
     for name, value in over.items():
-        below = merged.get(name)
+        below = result.get(name)
         both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        merged[name] = _merged(below or {}, value) if both else value
-    return merged
-
-
-def _copied(value: Json) -> Json:
-    if isinstance(value, Mapping):
-        return {name: _copied(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_copied(item) for item in value]
-    return value
+        result[name] = merged(below or {}, value) if both else value
+    return result

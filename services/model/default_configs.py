@@ -1,7 +1,7 @@
-"""The product's own model aliases and overrides, as data.
+"""The product's model aliases and overrides.
 
-Three layers: `base` and the chat bases, the models people may ask for by name, and the names by
-which the product's own helpers ask for a model. Source: core `config/defaultModelConfigs.ts`.
+Three layers: the bases, the models that users may name, and the names that the product's own
+utility requests use. Source: core `config/defaultModelConfigs.ts`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from services.model.names import (
     BASE_FLASH,
     BASE_FLASH_LITE,
     DEFAULT_PRO,
+    FLASH_2_5,
+    FLASH_LITE_2_5,
     GEMMA_4_26B,
     GEMMA_4_31B,
     LATEST_FLASH,
@@ -28,8 +30,6 @@ from services.wire import JsonObject
 
 __all__ = ["DEFAULT_ALIASES", "DEFAULT_OVERRIDES"]
 
-_FLASH_2_5: Final = "gemini-2.5-flash"
-_FLASH_LITE_2_5: Final = "gemini-2.5-flash-lite"
 _CHAT_SAMPLING: Final[JsonObject] = {"temperature": 1, "topP": 0.95, "topK": 64}
 
 _BASES: Final[Mapping[str, ModelAlias]] = {
@@ -43,7 +43,7 @@ _BASES: Final[Mapping[str, ModelAlias]] = {
     "chat-base-3": ModelAlias(
         extends="chat-base", config={"thinkingConfig": {"thinkingLevel": "HIGH"}}
     ),
-    "gemini-2.5-flash-base": ModelAlias(extends="base", model=_FLASH_2_5),
+    "gemini-2.5-flash-base": ModelAlias(extends="base", model=FLASH_2_5),
     "gemini-3-flash-base": ModelAlias(extends="base", model=PREVIEW_FLASH),
     "gemini-3.5-flash-base": ModelAlias(extends="base", model=BASE_FLASH),
 }
@@ -51,7 +51,7 @@ _BASES: Final[Mapping[str, ModelAlias]] = {
 _CHAT_MODELS: Final[Mapping[str, ModelAlias]] = {
     **{
         model: ModelAlias(extends="chat-base-2.5", model=model)
-        for model in (DEFAULT_PRO, _FLASH_2_5, _FLASH_LITE_2_5)
+        for model in (DEFAULT_PRO, FLASH_2_5, FLASH_LITE_2_5)
     },
     **{
         model: ModelAlias(extends="chat-base-3", model=model)
@@ -103,16 +103,15 @@ _HELPERS: Final[Mapping[str, ModelAlias]] = {
     "chat-compression-3-flash": ModelAlias(model=PREVIEW_FLASH),
     "chat-compression-3.1-flash-lite": ModelAlias(model=BASE_FLASH_LITE),
     "chat-compression-2.5-pro": ModelAlias(model=DEFAULT_PRO),
-    "chat-compression-2.5-flash": ModelAlias(model=_FLASH_2_5),
-    "chat-compression-2.5-flash-lite": ModelAlias(model=_FLASH_LITE_2_5),
+    "chat-compression-2.5-flash": ModelAlias(model=FLASH_2_5),
+    "chat-compression-2.5-flash-lite": ModelAlias(model=FLASH_LITE_2_5),
     "chat-compression-default": ModelAlias(model=PREVIEW_PRO),
     "agent-history-provider-summarizer": ModelAlias(model=PREVIEW_FLASH),
 }
 
 DEFAULT_ALIASES: Final[Mapping[str, ModelAlias]] = {**_BASES, **_CHAT_MODELS, **_HELPERS}
-"""Alias → what it stands for."""
 
 DEFAULT_OVERRIDES: Final[tuple[ModelOverride, ...]] = (
     ModelOverride(match={"model": "chat-base", "isRetry": True}, config={"temperature": 1}),
 )
-"""A chat that is tried again is tried at temperature 1, whatever its alias says."""
+"""A retried chat uses temperature 1."""

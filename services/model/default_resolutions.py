@@ -1,4 +1,4 @@
-"""The product's own tables of models, names and chains, for `ModelResolutions`.
+"""The product's tables of models, names and chains, for `ModelResolutions`.
 
 Source: core `config/defaultModelConfigs.ts`, `modelDefinitions`, `modelIdResolutions`,
 `classifierIdResolutions`, `modelChains`.
@@ -19,6 +19,8 @@ from services.model.names import (
     BASE_FLASH,
     BASE_FLASH_LITE,
     DEFAULT_PRO,
+    FLASH_2_5,
+    FLASH_LITE_2_5,
     GEMMA_4_26B,
     GEMMA_4_31B,
     LATEST_FLASH,
@@ -37,8 +39,6 @@ __all__ = [
     "DEFAULT_ID_RESOLUTIONS",
 ]
 
-_FLASH_2_5: Final = "gemini-2.5-flash"
-_FLASH_LITE_2_5: Final = "gemini-2.5-flash-lite"
 _KINDS: Final = ("terminal", "transient", "not_found", "unknown")
 
 
@@ -87,8 +87,8 @@ DEFAULT_DEFINITIONS: Final[Mapping[str, Mapping[str, Json]]] = {
     BASE_FLASH: _gemini_3("flash"),
     LATEST_FLASH: _gemini_3("flash"),
     DEFAULT_PRO: _model("pro", "gemini-2.5"),
-    _FLASH_2_5: _model("flash", "gemini-2.5"),
-    _FLASH_LITE_2_5: _model("flash-lite", "gemini-2.5"),
+    FLASH_2_5: _model("flash", "gemini-2.5"),
+    FLASH_LITE_2_5: _model("flash-lite", "gemini-2.5"),
     GEMMA_4_31B: _model("custom", "gemma-4", thinking=True, name=GEMMA_4_31B),
     GEMMA_4_26B: _model("custom", "gemma-4", thinking=True, name=GEMMA_4_26B),
     ALIAS_AUTO: _model("auto", preview=True, thinking=True, name="Auto"),
@@ -98,7 +98,7 @@ DEFAULT_DEFINITIONS: Final[Mapping[str, Mapping[str, Json]]] = {
     AUTO_3: _auto("gemini-3", preview=True),
     AUTO_2_5: _auto("gemini-2.5", preview=False),
 }
-"""Model or alias → what it is."""
+"""Model or alias → its definition."""
 
 
 def _name(default: str, *cases: tuple[JsonObject, str]) -> JsonObject:
@@ -132,7 +132,7 @@ DEFAULT_ID_RESOLUTIONS: Final[Mapping[str, Mapping[str, Json]]] = {
     ),
     BASE_FLASH: _name(BASE_FLASH, (_LATEST, LATEST_FLASH)),
     LATEST_FLASH: _name(LATEST_FLASH, ({"useLatestFlash": False}, BASE_FLASH)),
-    _FLASH_2_5: _name(_FLASH_2_5, (_LATEST, LATEST_FLASH)),
+    FLASH_2_5: _name(FLASH_2_5, (_LATEST, LATEST_FLASH)),
     PREVIEW_PRO: _PRO,
     ALIAS_AUTO: _PRO,
     ALIAS_PRO: _PRO,
@@ -143,7 +143,7 @@ DEFAULT_ID_RESOLUTIONS: Final[Mapping[str, Mapping[str, Json]]] = {
     BASE_FLASH_LITE: _name(BASE_FLASH_LITE, (_LATEST_LITE, LATEST_FLASH_LITE)),
     LATEST_FLASH_LITE: _name(LATEST_FLASH_LITE, ({"useLatestFlashLite": False}, BASE_FLASH_LITE)),
 }
-"""Name → the model it stands for: the first case that holds, else the default."""
+"""Name → its model: the first case that holds, else the default."""
 
 DEFAULT_CLASSIFIER_RESOLUTIONS: Final[Mapping[str, Mapping[str, Json]]] = {
     "flash": _name(
@@ -154,7 +154,7 @@ DEFAULT_CLASSIFIER_RESOLUTIONS: Final[Mapping[str, Mapping[str, Json]]] = {
     ),
     "pro": _name(PREVIEW_PRO, (_NO_PREVIEW, DEFAULT_PRO), (_ASKED_2_5, DEFAULT_PRO), *_PRO_3_1),
 }
-"""Tier → the model it stands for, which depends on what was asked for."""
+"""Tier → its model, by the requested model."""
 
 
 def _policy(
@@ -190,7 +190,7 @@ def _last(model: str) -> JsonObject:
 DEFAULT_CHAINS: Final[Mapping[str, Sequence[Mapping[str, Json]]]] = {
     "preview": (_policy(PREVIEW_PRO), _last(PREVIEW_FLASH)),
     "auto-preview": (_chosen(PREVIEW_PRO), _last(PREVIEW_FLASH)),
-    # Not what the catalogue in code says of the same model: it is so upstream.
+    # Upstream's catalogue in code differs for the same model.
     "default": (
         _policy(DEFAULT_PRO, transient=("prompt", "sticky_retry")),
         _last(BASE_FLASH),

@@ -1,6 +1,6 @@
-"""What a model can fail with, and the messages that the user sees.
+"""The errors of models, and their messages for the user.
 
-ModelError                        root of what the model layer raises; .name as upstream reports it
+ModelError                        root of the model layer's errors; .name as upstream reports it
 ├── ApiError                      the API refused: .status, .message is the response's JSON
 ├── NetworkError                  nothing came back: .name, .code, .cause
 ├── InvalidStreamError            an answer that is none: .type
@@ -78,7 +78,7 @@ _CANCELLATIONS: Final = frozenset({"AbortError", "CanceledError", "FatalCancella
 
 
 class ModelError(Exception):
-    """The root. `name` is the wire's error name, `Error` where upstream has no class for it."""
+    """The root. `name` is the error's name on the wire, `Error` where upstream has no class."""
 
     name: str = "Error"
 
@@ -96,7 +96,7 @@ class ApiError(ModelError):
 
     Attributes:
         status: The HTTP status.
-        details: The `google.rpc` details, where its raiser had them apart.
+        details: The `google.rpc` details, if known.
     """
 
     name = "ApiError"
@@ -116,13 +116,13 @@ class ApiError(ModelError):
         grpc: str | None = None,
         details: Sequence[JsonObject] | None = None,
     ) -> ApiError:
-        """The error the SDK makes of such a response: its message is the response's JSON.
+        """Make the SDK's error for a response; its message is the response's JSON.
 
         Args:
             status: The HTTP status, also the body's `code`.
-            message: What the API says, in words.
-            grpc: The status' name (`RESOURCE_EXHAUSTED`); left out of the body when None.
-            details: `google.rpc` messages; left out of the body when None.
+            message: The API's message.
+            grpc: The status' name (`RESOURCE_EXHAUSTED`); None: the body has none.
+            details: `google.rpc` messages; None: the body has none.
         """
         body: JsonObject = {"code": status, "message": message}
         if grpc is not None:
@@ -133,12 +133,12 @@ class ApiError(ModelError):
 
 
 class NetworkError(ModelError):
-    """The request did not reach the API, or its answer did not reach us.
+    """The request did not reach the API, or its response did not arrive.
 
     Attributes:
         name: The JavaScript error's name (`Error`, `TypeError`), as clients and reports show it.
         code: The system's code (`ECONNRESET`), if this error has one itself.
-        cause: What was underneath: another error, or its fields `{name, message, code}`.
+        cause: Another error, or its fields `{name, message, code}`.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class NetworkError(ModelError):
 
 
 class InvalidStreamError(ModelError):
-    """A stream that ended without a usable answer. `type` says what was missing."""
+    """A stream ended without a usable answer; `type` names the reason."""
 
     name = "InvalidStreamError"
 
@@ -169,9 +169,9 @@ class QuotaError(ModelError):
     """The API will not serve this model now.
 
     Attributes:
-        google_error: What the API said (upstream's `cause`).
+        google_error: The API's error (upstream's `cause`).
         status: The API error's code.
-        retry_delay_ms: How long the API wants us to wait; None when it did not say, or said 0.
+        retry_delay_ms: The wait that the API asks for; None for no wait.
     """
 
     def __init__(
@@ -184,7 +184,7 @@ class QuotaError(ModelError):
 
 
 class TerminalQuotaError(QuotaError):
-    """A quota that waiting minutes will not refill. `reason` is the API's, if it gave one."""
+    """A quota that does not refill within minutes. `reason` is the API's, if any."""
 
     name = "TerminalQuotaError"
 
@@ -211,7 +211,7 @@ class RetryableQuotaError(QuotaError):
 
 
 class ModelNotFoundError(ModelError):
-    """There is no such model, or not for this account."""
+    """The model does not exist, or the account may not use it."""
 
     name = "ModelNotFoundError"
 
@@ -221,9 +221,9 @@ class ModelNotFoundError(ModelError):
 
 
 class ValidationRequiredError(ModelError):
-    """The account must be verified before it is served.
+    """The account must be verified.
 
-    `user_handled` is set once the user was asked and did not verify: one question is enough.
+    `user_handled` is set when the user was asked and did not verify.
     """
 
     name = "ValidationRequiredError"
@@ -270,7 +270,7 @@ class BadRequestError(ModelError):
 
 
 class RetryLimitError(ModelError):
-    """A retry loop that was given no attempts, or used them up on unwanted answers."""
+    """A retry loop had no attempts, or used them up on rejected answers."""
 
 
 class ModelConfigError(ModelError):
@@ -278,7 +278,7 @@ class ModelConfigError(ModelError):
 
 
 class EmptyMessageError(ModelError):
-    """A request without a single part. Source: google-genai's `createUserContent`."""
+    """A request has no parts. Source: google-genai's `createUserContent`."""
 
     def __init__(self) -> None:
         super().__init__("partOrString cannot be an empty array")
@@ -309,7 +309,7 @@ class FatalAuthenticationError(_FixedExit):
 
 
 class FatalInputError(_FixedExit):
-    """Nothing usable was asked."""
+    """The input is unusable."""
 
     name = "FatalInputError"
     _code = 42
@@ -337,7 +337,7 @@ class FatalTurnLimitedError(_FixedExit):
 
 
 class FatalToolExecutionError(_FixedExit):
-    """A tool failed in a way that no answer can mend."""
+    """A tool failed, and the session cannot go on."""
 
     name = "FatalToolExecutionError"
     _code = 54
@@ -351,32 +351,32 @@ class FatalCancellationError(_FixedExit):
 
 
 def error_name(error: BaseException) -> str:
-    """The error's name on the wire: ours have one, Python's own go by their class."""
+    """Return the error's name on the wire; for Python's errors, the class name."""
     if isinstance(error, (ModelError, AbortError)):
         return error.name
     return type(error).__name__
 
 
 def is_abort(error: BaseException) -> bool:
-    """Whether `error` goes by the name of an abort."""
+    """Whether `error` has the name of an abort."""
     return error_name(error) == AbortError.name
 
 
 def is_cancellation(error: BaseException) -> bool:
-    """Whether `error` says that the work was called off, by us or by something underneath.
+    """Whether `error` has the name of a cancellation.
 
-    Source: core `core/geminiChat.ts`, which asks by name when it rolls history back.
+    Source: core `core/geminiChat.ts`, where it rolls history back.
     """
     return error_name(error) in _CANCELLATIONS
 
 
 def error_type_name(error: object) -> str:
-    """The error's type for reports: `unknown` for what is no exception. No leading underscores."""
+    """Return the error's type for reports; `unknown` for a value that is no exception."""
     return error_name(error).lstrip("_") if isinstance(error, BaseException) else "unknown"
 
 
 def error_status(error: object) -> int | float | None:
-    """The HTTP status: a numeric `status`, else `response.status`. A `code` is not a status."""
+    """Return the HTTP status: a numeric `status`, else `response.status`."""
     fields = error_fields(error)
     for status in (fields.get("status"), error_fields(fields.get("response")).get("status")):
         if isinstance(status, (int, float)) and not isinstance(status, bool):
@@ -385,7 +385,7 @@ def error_status(error: object) -> int | float | None:
 
 
 def friendly_error(error: object) -> object:
-    """`error`, or the named error that says what an HTTP client's 400, 401 or 403 means."""
+    """Return `error`, or the named error for an HTTP client's 400, 401 or 403."""
     parsed = parse_google_error(error)
     if parsed is not None and parsed.code == 403:
         for detail in parsed.details:
@@ -426,7 +426,7 @@ def error_message(error: object) -> str:
 
 
 def is_authentication_error(error: object) -> bool:
-    """True for a 401 in any guise: a numeric code, a name, or the number in the message."""
+    """Whether `error` is a 401: by its code, its name, or the number in its message."""
     if error_fields(error).get("code") == 401:
         return True
     if isinstance(error, BaseException) and error_name(error) == "UnauthorizedError":

@@ -1,14 +1,12 @@
 """`GeminiContentGenerator`: the real API, through google-genai.
 
-The only module under `services` that knows the SDK, and it imports it when the first generator is
-made: a program that replays never pays for it. One call of ours is one HTTP request: the SDK's
-retries, its function calling and its continuation requests are switched off, as both runtimes
-have their own.
+The SDK takes long to import: import this module only where the real API is used. One call of ours
+is one HTTP request: the SDK's retries, function calling and continuation requests are switched
+off, because both runtimes have their own.
 
-What the SDK does to a conversation on its way, and cannot be helped: base64 leaves with the URL
-alphabet, function declarations of several tools leave in one, fields that it does not know are
-left out (logged at debug level), and a line separator other than CR and LF inside an event that
-the API did not escape breaks that event.
+The SDK changes requests: it sends base64 in the URL alphabet, merges the function declarations of
+several tools, and drops unknown fields (logged at debug level). In a response, an unescaped line
+separator other than CR and LF breaks its event.
 
 Source: core `core/contentGenerator.ts`; google-genai `models.py`, `_api_client.py`.
 """
@@ -20,21 +18,27 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+import httpx
+from google import genai
+from google.auth.exceptions import GoogleAuthError
+from google.genai import errors, types
 
 from services.abort import AbortSignal, until_aborted
 from services.clock import Clock
 from services.confinement import Refused
+from services.model import sdk_json
 from services.model.auth import AuthConfig, AuthType
 from services.model.errors import ApiError, ModelError, NetworkError
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.sdk_stream import SdkStream
+from services.model.transport_errors import api_error, network_error, unreadable_answer
+from services.net.clients import open_client
 from services.net.errors import NetError
+from services.net.google import AmbientCredentials
 from services.net.terms import Terms
 from services.wire import JsonObject
-
-if TYPE_CHECKING:
-    import httpx
 
 __all__ = ["GeminiContentGenerator"]
 
@@ -42,23 +46,22 @@ _NOT_THE_APIS = {"sdk_http_response", "automatic_function_calling_history", "par
 
 CONNECT_DEADLINE_S = 10.0
 SILENCE_DEADLINE_S = 300.0
-"""How long the API may say nothing, before and between chunks: undici's deadline."""
+"""The longest silence before and between chunks: undici's deadline."""
 ANSWER_BYTES = 64 * 1024 * 1024
-"""The most that one answer may hold, all its chunks together and decoded. Upstream has no limit;
-the largest answers are images in base64, some ten MiB."""
+"""The largest decoded answer. Upstream has no limit; images in base64 take some ten MiB."""
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class _Exchange:
-    """One HTTP exchange as far as it has come; the SDK itself keeps it to itself."""
+    """The HTTP exchange of a call, which the SDK does not return."""
 
     response: httpx.Response | None = None
 
     @property
     def answering(self) -> bool:
-        """True once the API has begun a successful answer."""
+        """Whether the API has begun a successful answer."""
         return self.response is not None and self.response.is_success
 
 
@@ -66,14 +69,14 @@ _CURRENT: ContextVar[_Exchange | None] = ContextVar("gemini_exchange", default=N
 
 
 class GeminiContentGenerator:
-    """Asks the Gemini API, Vertex AI or a gateway.
+    """Calls the Gemini API, Vertex AI or a gateway.
 
     Args:
-        auth: Where and as whom; see `services.model.auth.auth_from_environment`.
-        clock: Virtual time stands still while a request is under way.
-        http_client: Carries the requests; made here when None. It gets two event hooks; whoever
-            hands it in closes it.
-        http_options: More of the SDK's HTTP options; ours win over them.
+        auth: The sign-in; see `services.model.auth.auth_from_environment`.
+        clock: Virtual time does not advance during a request.
+        http_client: Sends the requests and gets two event hooks; the caller closes it. None: the
+            generator makes its own.
+        http_options: More HTTP options of the SDK; this class's own win.
     """
 
     def __init__(
@@ -84,11 +87,7 @@ class GeminiContentGenerator:
         http_client: httpx.AsyncClient | None = None,
         http_options: Mapping[str, Any] | None = None,
     ) -> None:
-        from google import genai
-
-        from services.net.clients import open_client
-
-        # An enum's value that is newer than the SDK is no reason to write to the terminal.
+        # The SDK warns on the terminal about each enum value that is newer than itself.
         warnings.filterwarnings("ignore", message=".* is not a valid ", module="google.genai")
         self._clock = clock
         self._owned = http_client is None
@@ -115,20 +114,18 @@ class GeminiContentGenerator:
             project=auth.project,
             location=auth.location,
             credentials=_credentials(auth),
-            http_options=genai.types.HttpOptions.model_validate(options),
+            http_options=types.HttpOptions.model_validate(options),
         )
         self._models = self._client.aio.models
 
     async def aclose(self) -> None:
-        """Close the connections, if they are this generator's own."""
+        """Close the connections that this generator opened."""
         if self._owned:
             with self._clock.real_work():
                 await self._http.aclose()
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """Ask and wait for the whole answer."""
-        from services.model import sdk_json
-
+        """Send a request and return the whole response."""
         contents, config = _contents(request), _config(request)
 
         async def ask() -> Any:
@@ -140,7 +137,7 @@ class GeminiContentGenerator:
         return sdk_json.dumped(response, exclude=_NOT_THE_APIS)
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
-        """Connect; the SDK does so when the first chunk is asked for, so that one is read here."""
+        """Connect and read the first chunk, because the SDK connects when it is read."""
         contents, config = _contents(request), _config(request)
         chunks: AsyncIterator[Any] = await self._models.generate_content_stream(
             model=request.model, contents=contents, config=config
@@ -148,8 +145,6 @@ class GeminiContentGenerator:
         exchange = _Exchange()
 
         async def pull() -> JsonObject | None:
-            from services.model import sdk_json
-
             chunk = await self._call(lambda: _next(chunks), request.signal, exchange)
             return None if chunk is None else sdk_json.dumped(chunk, exclude=_NOT_THE_APIS)
 
@@ -177,8 +172,6 @@ class GeminiContentGenerator:
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
         """Count the tokens of the request's contents."""
-        from services.model import sdk_json
-
         contents = _contents(request)
 
         async def ask() -> Any:
@@ -189,7 +182,6 @@ class GeminiContentGenerator:
 
     async def embed_content(self, request: EmbedRequest) -> JsonObject:
         """Embed the texts, one vector each."""
-        from services.model import sdk_json
 
         async def ask() -> Any:
             return await self._models.embed_content(
@@ -224,7 +216,7 @@ async def _note_response(response: httpx.Response) -> None:
 
 
 async def _set_deadlines(request: httpx.Request) -> None:
-    """The SDK asks for no deadlines at all: a silent peer would hold a session for ever."""
+    """Set deadlines, because the SDK sets none and a silent peer would block a session."""
     asked = request.extensions.get("timeout") or {}
     ours = {
         "connect": CONNECT_DEADLINE_S,
@@ -239,11 +231,9 @@ async def _set_deadlines(request: httpx.Request) -> None:
 
 
 def _credentials(auth: AuthConfig) -> Any:
-    """Vertex AI's without a key; the SDK's own search would open connections of its own."""
+    """Return credentials for Vertex AI without a key; the SDK's own search opens connections."""
     if not auth.vertexai or auth.api_key:
         return None
-    from services.net.google import AmbientCredentials
-
     return AmbientCredentials()
 
 
@@ -255,10 +245,6 @@ def _headers(auth: AuthConfig, options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _contents(request: ModelRequest) -> list[Any]:
-    from google.genai import types
-
-    from services.model import sdk_json
-
     return [
         sdk_json.parse_leniently(types.Content, sdk_json.content_with_bytes(content))
         for content in request.contents
@@ -266,10 +252,6 @@ def _contents(request: ModelRequest) -> list[Any]:
 
 
 def _config(request: ModelRequest) -> Any:
-    from google.genai import types
-
-    from services.model import sdk_json
-
     config = dict(request.config)
     instruction = config.get("systemInstruction")
     if isinstance(instruction, dict):
@@ -287,12 +269,6 @@ def _config(request: ModelRequest) -> Any:
 @contextmanager
 def _translated(exchange: _Exchange) -> Iterator[None]:
     """Raise the seam's errors for the SDK's, httpx's and google-auth's."""
-    import httpx
-    from google.auth.exceptions import GoogleAuthError
-    from google.genai import errors
-
-    from services.model.transport_errors import api_error, network_error, unreadable_answer
-
     try:
         yield
     except errors.APIError as error:

@@ -1,4 +1,4 @@
-"""`ContentGenerator`: the model seam. Everything that talks to a model stands behind it.
+"""`ContentGenerator`: the model seam, the interface of every model.
 
 Source: core `core/contentGenerator.ts`; roles: `telemetry/llmRole.ts`.
 """
@@ -17,7 +17,7 @@ __all__ = ["ChunkStream", "ContentGenerator", "EmbedRequest", "LlmRole", "ModelR
 
 
 class LlmRole(StrEnum):
-    """On whose behalf a model is asked."""
+    """The part of the product that makes a request."""
 
     MAIN = "main"
     SUBAGENT = "subagent"
@@ -35,9 +35,9 @@ class LlmRole(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRequest:
-    """One question to a model.
+    """One request to a model.
 
-    `contents` are the API's JSON, oldest first, and never change after the call. `config` holds
+    `contents` are the API's JSON, oldest first, and do not change after the call. `config` has
     `temperature`, `thinkingConfig`, `systemInstruction` (text), `tools`, `toolConfig` … in the
     API's camelCase.
     """
@@ -49,7 +49,7 @@ class ModelRequest:
     signal: AbortSignal
     config: JsonObject = field(default_factory=dict)
     thread: str = "main"
-    """`main`, or the path of the call that started a child agent."""
+    """`main`, or the path of the call that started a subagent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,25 +62,25 @@ class EmbedRequest:
 
 
 ChunkStream = AsyncGenerator[JsonObject, None]
-"""`GenerateContentResponse` objects as JSON. Close it (`aclosing`) even when read to the end."""
+"""`GenerateContentResponse` objects as JSON. Close it (`aclosing`), even after its end."""
 
 
 class ContentGenerator(Protocol):
-    """A model, real or not. Responses are the API's JSON in camelCase.
+    """A model. Responses are the API's JSON in camelCase.
 
-    All methods raise `ApiError` for what the API refused, `NetworkError` for what did not reach
-    it, and `AbortError` when the request's signal is aborted.
+    All methods raise `ApiError` for a refusal, `NetworkError` for a failed connection, and
+    `AbortError` when the request's signal is aborted.
     """
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """Ask and wait for the whole answer."""
+        """Return the whole response."""
         ...
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
-        """Connect; the returned stream yields the chunks.
+        """Connect, and return the stream of chunks.
 
-        What goes wrong before the first byte is raised here, what goes wrong later by the stream:
-        the two are retried by different rules.
+        Failures before the first byte are raised here, later ones by the stream: different rules
+        apply to their retries.
         """
         ...
 

@@ -1,8 +1,8 @@
-"""Google's structured API errors, found wherever a client library hid them.
+"""Finds Google's structured API errors.
 
-One error can arrive as the API's JSON, as an exception whose message is that JSON (perhaps several
-times over), as an HTTP client's `response.data`, or as somebody's `cause`. `parse_google_error`
-looks in that order. Source: core `utils/googleErrors.ts`.
+An error can arrive as the API's JSON, as an exception whose message is that JSON (perhaps nested),
+as an HTTP client's `response.data`, or as a `cause`. `parse_google_error` looks in that order.
+Source: core `utils/googleErrors.ts`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from services.json_values import refuse_constant
 from services.wire import Json, JsonObject
 
 __all__ = ["GoogleError", "error_fields", "parse_google_error"]
@@ -27,20 +28,19 @@ _JS_NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+
 
 @dataclass(frozen=True, slots=True)
 class GoogleError:
-    """What the API said: `details` are `google.rpc` messages, each with its `@type`."""
+    """An error of the API; `details` are `google.rpc` messages, each with its `@type`."""
 
     code: int | float | str
-    """Mostly an HTTP status; a network cause's own code (`ECONNRESET`) may end up here too."""
+    """An HTTP status, or a network error's code (`ECONNRESET`)."""
     message: str
     details: tuple[JsonObject, ...] = ()
 
 
 def error_fields(value: object) -> Mapping[str, Json]:
-    """An error's fields as upstream's code reads them; empty for what has none.
+    """Return an error's fields as upstream's code reads them.
 
-    A mapping is its own fields. An exception has `message` and whichever of `name`, `code`,
-    `status`, `cause`, `response` and `error` its class gives it; Python's `__cause__` is none of
-    them.
+    A mapping is returned as it is. An exception has `message` and those attributes of `name`,
+    `code`, `status`, `cause`, `response` and `error` that are set; `__cause__` is not read.
     """
     if isinstance(value, Mapping):
         return value
@@ -55,14 +55,13 @@ def error_fields(value: object) -> Mapping[str, Json]:
 
 
 def parse_google_error(error: object) -> GoogleError | None:
-    """The structured error in `error`, or None where there is none.
+    """Return the structured error in `error`.
 
     Args:
-        error: An exception, a mapping, JSON text of one, or a list whose first element is one.
+        error: An exception, a mapping, its JSON text, or a list that begins with one of these.
 
     Returns:
-        Code, message and details. None for errors that were classified before, and where code or
-        message is missing.
+        None for a classified error, and where code or message is missing.
     """
     name = error_fields(error).get("name")
     if isinstance(name, str) and name in _CLASSIFIED:
@@ -104,7 +103,7 @@ def _checked(found: Json) -> GoogleError | None:
 
 
 def _typed_detail(detail: Json) -> JsonObject | None:
-    """`detail` under a clean `@type` key (streams have been seen to pad it); None without one."""
+    """Return `detail` with a clean `@type` key, which streams may pad; None without one."""
     if not isinstance(detail, Mapping):
         return None
     key = next((key for key in detail if key.strip() == "@type"), None)
@@ -138,7 +137,7 @@ def _from_message(message: Json) -> Json:
 
 
 def _from_cause(fields: Mapping[str, Json]) -> Json:
-    """What the cause says, under the outer error's code where it has none of its own."""
+    """The cause's error, with the outer error's code where it has none."""
     cause = fields.get("cause")
     if isinstance(cause, str):
         if not cause.strip():
@@ -192,14 +191,10 @@ def _truthy(value: Json) -> bool:
 
 
 def _loads(text: str) -> Json:
-    """Parse JSON, mending the doubled commas a broken event stream leaves; None if it is none."""
+    """Parse JSON, repairing doubled commas of a broken event stream; None for other text."""
     while (repaired := _DOUBLE_COMMA.sub(r",\1", text)) != text:
         text = repaired
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return None
-
-
-def _refuse_constant(word: str) -> Json:
-    raise ValueError(f"{word} is not JSON")

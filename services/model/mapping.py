@@ -1,7 +1,6 @@
-"""`MappedContentGenerator`: asks the backend for a model by the name that it knows it under.
+"""`MappedContentGenerator`: sends requests with the backend's names of models.
 
-Everything else — availability, routing, events, recordings — goes by the unmapped name, so this
-is the wrapper next to the backend.
+It is the innermost wrapper: availability, routing, events and recordings use the unmapped names.
 
 Source: core `core/modelMappingContentGenerator.ts`.
 """
@@ -23,8 +22,7 @@ class MappedContentGenerator:
 
     Args:
         inner: The backend.
-        access: What has been launched for the session, or a function that says so: it is asked
-            at each request, as launches become known while a session runs.
+        access: The launched models, or a function that returns them for each request.
         code_assist: Whether the backend is Code Assist.
     """
 
@@ -40,19 +38,19 @@ class MappedContentGenerator:
         self._code_assist = code_assist
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """Ask under the backend's name."""
+        """Send the request with the backend's name."""
         return await self._inner.generate_content(self._mapped(request))
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
-        """Connect under the backend's name."""
+        """Connect with the backend's name."""
         return await self._inner.generate_content_stream(self._mapped(request))
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
-        """Count under the backend's name."""
+        """Count with the backend's name."""
         return await self._inner.count_tokens(self._mapped(request))
 
     async def embed_content(self, request: EmbedRequest) -> JsonObject:
-        """Embed under the backend's name."""
+        """Embed with the backend's name."""
         name = self._name(request.model)
         return await self._inner.embed_content(
             request if name == request.model else replace(request, model=name)

@@ -1,6 +1,5 @@
-"""The one meter at the model seam: times every model call and tells observers of it.
+"""The meter at the model seam: times every model call and notifies observers.
 
-What they make of it (the counts of `-o json`, spans, metrics) is their own affair.
 Source: core `core/loggingContentGenerator.ts`, which takes the model from an answer's first chunk
 and the tokens from the last one that has any.
 """
@@ -27,18 +26,20 @@ class CallEnd(Enum):
     ANSWERED = auto()
     FAILED = auto()
     ABANDONED = auto()
-    """Aborted, cancelled, or nobody wanted the rest of the answer."""
+    """Aborted, cancelled, or not read to its end."""
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ModelCall:
-    """One model call, as far as it has come. Times are milliseconds since the Unix epoch."""
+    """One model call. Times are milliseconds since the Unix epoch."""
 
     request: ModelRequest
     streaming: bool
     began_ms: int
+    chunks: int = 0
+    """The number of responses, or chunks of one, received so far."""
     first_ms: int | None = None
-    """When the answer, or the first chunk of it, was there."""
+    """When the response, or its first chunk, arrived."""
     ended_ms: int | None = None
     end: CallEnd | None = None
     model: str | None = None
@@ -48,45 +49,39 @@ class ModelCall:
     usage: JsonObject | None = None
     """The answer's last `usageMetadata`."""
     error: Exception | None = None
-    """What a failed call failed with."""
+    """The error of a failed call."""
 
     @property
     def duration_ms(self) -> int:
-        """How long it took; 0 while it is under way."""
+        """Its duration; 0 until it ends."""
         return 0 if self.ended_ms is None else self.ended_ms - self.began_ms
 
 
 class ModelCallObserver(Protocol):
-    """Whoever wants to know of model calls. Must not raise, and changes nothing."""
+    """An observer of model calls. It must not raise or change a call."""
 
     def call_began(self, call: ModelCall) -> None:
-        """The model is about to be asked."""
+        """A request is about to be sent."""
         ...
 
     def call_received(self, call: ModelCall, response: JsonObject) -> None:
-        """An answer came, or a chunk of one; `call` knows of it already."""
+        """A response or chunk arrived; `call` is up to date."""
         ...
 
     def call_ended(self, call: ModelCall) -> None:
-        """Nothing follows. A stream that is never read does not come to its end."""
+        """The call ended. A stream that is never read does not end."""
         ...
 
 
 def metered(
     inner: ContentGenerator, observers: Sequence[ModelCallObserver], clock: Clock
 ) -> ContentGenerator:
-    """`inner`, with `observers` told of its calls; `inner` itself where there are none."""
+    """Return `inner` with observers of its calls; `inner` itself without observers."""
     return MeteredContentGenerator(inner, observers, clock) if observers else inner
 
 
 class MeteredContentGenerator:
-    """Passes everything through and tells of it. Embeddings and token counts are not measured.
-
-    Args:
-        inner: who answers.
-        observers: who is told, in their order.
-        clock: what times are taken from.
-    """
+    """Notifies observers, in order, of every call but embeddings and token counts."""
 
     def __init__(
         self, inner: ContentGenerator, observers: Sequence[ModelCallObserver], clock: Clock
@@ -96,7 +91,7 @@ class MeteredContentGenerator:
         self._clock = clock
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """Ask, and measure the answer."""
+        """Forward and measure a call."""
         call = self._began(request, streaming=False)
         try:
             response = await self._inner.generate_content(request)
@@ -109,7 +104,7 @@ class MeteredContentGenerator:
         return response
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
-        """Connect; the call is over when its answer has been read to its end, or left."""
+        """Connect; the call ends when its stream is read to its end or closed."""
         call = self._began(request, streaming=True)
         try:
             stream = await self._inner.generate_content_stream(request)
@@ -146,6 +141,7 @@ class MeteredContentGenerator:
         return call
 
     def _received(self, call: ModelCall, response: JsonObject) -> None:
+        call.chunks += 1
         if call.first_ms is None:
             call.first_ms = self._clock.now_ms()
         if call.model is None:
@@ -171,6 +167,6 @@ class MeteredContentGenerator:
 
 
 def _go_unseen(error: BaseException) -> None:
-    """Take the meter's own frame out of the traceback: clients may be shown it."""
+    """Remove the meter's frame from the traceback, which clients may see."""
     own = error.__traceback__
     error.__traceback__ = own.tb_next if own is not None else None

@@ -1,9 +1,8 @@
-"""Model names: which there are, what an alias stands for, and what a name can do.
+"""Model names, aliases, and their resolution.
 
-What a session may use depends on how it signed in and on what has been launched for it: that is
-`AccessFlags`, a value handed to every function that needs it. Upstream keeps two of its facts in
-process-wide variables; here they are properties of the flags. Source: core `config/models.ts`,
-the access predicates of `config/config.ts`, `utils/modelUtils.ts`.
+`AccessFlags` are the models that a session may use, by its sign-in and its launched models.
+Upstream keeps two of the flags in process-wide variables. Source: core `config/models.ts`, the
+access predicates of `config/config.ts`, `utils/modelUtils.ts`.
 """
 
 from __future__ import annotations
@@ -24,6 +23,8 @@ __all__ = [
     "BASE_FLASH",
     "BASE_FLASH_LITE",
     "DEFAULT_PRO",
+    "FLASH_2_5",
+    "FLASH_LITE_2_5",
     "GEMMA_4_26B",
     "GEMMA_4_31B",
     "LATEST_FLASH",
@@ -52,6 +53,8 @@ PREVIEW_3_1_PRO: Final = "gemini-3.1-pro-preview"
 PREVIEW_3_1_CUSTOM_TOOLS: Final = "gemini-3.1-pro-preview-customtools"
 PREVIEW_FLASH: Final = "gemini-3-flash-preview"
 DEFAULT_PRO: Final = "gemini-2.5-pro"
+FLASH_2_5: Final = "gemini-2.5-flash"
+FLASH_LITE_2_5: Final = "gemini-2.5-flash-lite"
 BASE_FLASH: Final = "gemini-3.5-flash"
 LATEST_FLASH: Final = "gemini-3.8-flash"
 LEGACY_FLASH: Final = "gemini-3-flash"
@@ -68,7 +71,7 @@ AUTO_3: Final = "auto-gemini-3"
 AUTO_2_5: Final = "auto-gemini-2.5"
 
 _RETIRED: Final = "none"
-"""What the preview flash-lite was renamed to; settings still hold it."""
+"""The former name of the preview flash-lite in settings."""
 _PREVIEW_PROS: Final = (PREVIEW_PRO, PREVIEW_3_1_PRO, PREVIEW_3_1_CUSTOM_TOOLS)
 _LAUNCHED_AUTH: Final = ("gemini-api-key", "vertex-ai", "gateway")
 _PREVIEW_AUTH: Final = ("gemini-api-key", "vertex-ai")
@@ -76,15 +79,15 @@ _PREVIEW_AUTH: Final = ("gemini-api-key", "vertex-ai")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessFlags:
-    """What a session has access to. The defaults are those of upstream's omitted arguments.
+    """The models that a session may use. The defaults are those of upstream's arguments.
 
     Attributes:
-        gemini31_launched: Gemini 3.1 Pro stands in for Gemini 3 Pro.
-        custom_tools: Its variant for custom tools does.
-        preview: Preview models may be used.
-        latest_flash: The latest flash stands in for the earlier ones.
-        latest_flash_lite: The latest flash-lite does.
-        preview_flash: Which model counts as the preview flash.
+        gemini31_launched: Gemini 3.1 Pro replaces Gemini 3 Pro.
+        custom_tools: Its variant for custom tools replaces it.
+        preview: Preview models are accessible.
+        latest_flash: The latest flash replaces earlier ones.
+        latest_flash_lite: The latest flash-lite replaces earlier ones.
+        preview_flash: The model that counts as the preview flash.
     """
 
     gemini31_launched: bool = False
@@ -96,7 +99,7 @@ class AccessFlags:
 
     @classmethod
     def for_auth(cls, auth_type: str | None) -> AccessFlags:
-        """The flags of a session signed in by `auth_type`, no experiment being on."""
+        """Return the flags of a session signed in by `auth_type`, without experiments."""
         launched = auth_type in _LAUNCHED_AUTH
         by_key = auth_type == "gemini-api-key"
         return cls(
@@ -110,7 +113,7 @@ class AccessFlags:
 
     @property
     def default_flash(self) -> str:
-        """The flash model of those who have no preview."""
+        """The flash model of a session without previews."""
         return LATEST_FLASH if self.latest_flash else BASE_FLASH
 
     @property
@@ -119,7 +122,7 @@ class AccessFlags:
         return LATEST_FLASH_LITE if self.latest_flash_lite else BASE_FLASH_LITE
 
     def without_custom_tools(self) -> AccessFlags:
-        """The flags as routing and the chat layer use them: they leave that variant out."""
+        """The flags of routing and chats, which do not use that variant."""
         return replace(self, custom_tools=False)
 
 
@@ -127,10 +130,10 @@ _OPEN: Final = AccessFlags()
 
 
 def resolve_model(requested: str, access: AccessFlags = _OPEN) -> str:
-    """The concrete model that `requested`, an alias or a name, stands for.
+    """Return the concrete model for an alias or a name.
 
-    Only aliases and `gemini-3-pro-preview` are promoted to 3.1 Pro; a preview flash that was asked
-    for by name stays as long as it is accessible; unknown names are left alone.
+    Only aliases and `gemini-3-pro-preview` are promoted to 3.1 Pro. A preview flash requested by
+    name stays while it is accessible. Unknown names stay.
     """
     name = js_trim(requested)
     resolved = _expand(name, access)
@@ -161,13 +164,10 @@ def _expand(name: str, access: AccessFlags) -> str:
 
 
 def resolve_classifier_model(requested: str, tier: str, access: AccessFlags) -> str:
-    """The concrete model of `tier` for a session that asked for `requested`.
+    """Return the concrete model of `tier`: `flash`, `flash-lite`, or anything else for pro.
 
-    Args:
-        requested: What the session is set to, normalised. Only its family counts for the flash
-            tier; the pro tier is simply what it stands for, so a concrete model stays itself.
-        tier: `flash`, `flash-lite`, or anything else for pro.
-        access: What the session may use.
+    `requested` is the session's model, normalised. The flash tier depends on its family only; the
+    pro tier is its concrete model.
     """
     if tier == ALIAS_FLASH:
         if requested in (AUTO_2_5, DEFAULT_PRO):
@@ -179,10 +179,7 @@ def resolve_classifier_model(requested: str, tier: str, access: AccessFlags) -> 
 
 
 def display_name(model: str, access: AccessFlags = _OPEN) -> str:
-    """What the user sees for `model`, an alias or a name.
-
-    Notices of retries show it as if nothing had been launched: the default flags.
-    """
+    """Return the name of `model` for the user. Notices of retries use the default flags."""
     shown = {
         LEGACY_FLASH: access.default_flash,
         BASE_FLASH: access.default_flash,
@@ -223,7 +220,7 @@ def is_custom_model(model: str) -> bool:
 
 
 def supports_modern_features(model: str) -> bool:
-    """Whether `model` wants thought signatures: Gemini 3, and whatever is not Gemini."""
+    """Whether `model` uses thought signatures: Gemini 3, and models other than Gemini."""
     return is_gemini3_model(model) or is_custom_model(model)
 
 
@@ -233,12 +230,9 @@ def normalize_model_id(model: str) -> str:
 
 
 def wire_model_name(model: str, access: AccessFlags, *, code_assist: bool) -> str:
-    """What `model` is called in a request to the backend; everywhere else it keeps its name.
+    """Return the backend's name of `model`, a concrete name that may begin with `models/`.
 
-    Args:
-        model: A concrete name, perhaps with `models/` before it, which is kept.
-        access: What has been launched for the session.
-        code_assist: Whether the backend is Code Assist, which knows flash by its older name.
+    Code Assist uses the older name of flash.
     """
     mapping: dict[str, str] = {}
     if access.latest_flash:

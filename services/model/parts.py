@@ -34,7 +34,7 @@ _FIXED_WORDS: Final = (
 
 
 class Thought(NamedTuple):
-    """A thought in brief and in full; the subject is empty where none was marked."""
+    """A thought, split at its bold heading; the subject is empty without one."""
 
     subject: str
     description: str
@@ -46,8 +46,8 @@ def part_list_to_string(
     """`value` as text.
 
     Args:
-        value: Text, a part, or several of them, which are joined without a separator.
-        verbose: Name what is not text, in brackets, instead of leaving it out.
+        value: Text, a part, or several of these, joined without a separator.
+        verbose: Whether parts without text become a label in brackets.
     """
     if not value:
         return ""
@@ -60,7 +60,7 @@ def part_list_to_string(
 
 
 def _label(part: Part) -> str | None:
-    """What a part that is not text is called; a thought goes by its flag, not by its text."""
+    """The label of a part without text; a thought is labelled by its flag."""
     if "videoMetadata" in part:
         return "[Video Metadata]"
     if "thought" in part:
@@ -88,7 +88,7 @@ def _media_label(blob: JsonObject) -> str:
 
 
 def parse_thought(text: str) -> Thought:
-    """Split a thought into what stands between the first `**` and the next, and all the rest."""
+    """Split a thought into the text between the first two `**`, and the rest."""
     before, opened, rest = text.partition(_BOLD)
     subject, closed, after = rest.partition(_BOLD)
     if not opened or not closed:
@@ -116,19 +116,19 @@ def response_text(response: Mapping[str, Json]) -> str | None:
 
 
 def response_texts(responses: Iterable[Mapping[str, Json]]) -> list[str]:
-    """The texts of several responses, as they are now; `""` of one that has other parts only."""
+    """The texts of responses that have parts; `""` where these have no text."""
     texts = map(response_text, responses)
     return [text for text in texts if text is not None]
 
 
 def function_calls(response: Mapping[str, Json]) -> list[JsonObject]:
-    """The first candidate's function calls: the very objects that are in its parts."""
+    """The first candidate's function calls, not copied."""
     calls = (part.get("functionCall") for part in first_parts(response))
     return [call for call in calls if call is not None]
 
 
 def citations(response: Mapping[str, Json]) -> list[str]:
-    """The first candidate's citations, `(title) uri` or the bare URI; those without one are out."""
+    """The first candidate's citations with a URI, as `(title) uri` or the bare URI."""
     metadata = _first_candidate(response).get("citationMetadata") or {}
     return [
         f"({citation['title']}) {citation['uri']}" if citation.get("title") else citation["uri"]

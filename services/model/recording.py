@@ -1,11 +1,9 @@
-"""`RecordingContentGenerator`: writes what a model answered, for a later replay.
+"""`RecordingContentGenerator`: writes a model's responses to a file for a later replay.
 
-One JSON line per completed call, `{method, response}`: upstream's `--record-responses` file. Each
-line is on disk before the caller sees the end of the answer. A stream is written only when it was
-read to its end: half an answer would replay as a whole one.
+One JSON line `{method, response}` per completed call: upstream's `--record-responses` file. Each
+line is written before the caller sees the end of the response, and a stream only at its end.
 
-Unlike upstream's serialiser this one writes an object as often as it occurs: upstream's writes
-`[Circular]` for any object seen before, even where two places merely share it.
+Upstream's serialiser writes `[Circular]` for an object that occurs twice; this one repeats it.
 
 Source: core `core/recordingContentGenerator.ts`.
 """
@@ -30,19 +28,14 @@ _ANSWER = ("candidates", "usageMetadata")
 
 
 class RecordingContentGenerator:
-    """Passes everything through and appends each completed answer to a file.
-
-    Args:
-        inner: Who answers.
-        path: The file; created when missing, appended to when not. Its folder must exist.
-    """
+    """Appends each completed response to the file `path`, whose folder must exist."""
 
     def __init__(self, inner: ContentGenerator, path: Path) -> None:
         self._inner = inner
         self._path = path
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """Ask, and record the answer."""
+        """Record the response."""
         response = await self._inner.generate_content(request)
         self._append("generateContent", _only(response, _ANSWER))
         return response

@@ -1,7 +1,7 @@
-"""`ModelResolutions`: what model names stand for, where tables say so instead of code.
+"""`ModelResolutions`: resolves model names by tables instead of code (experimental).
 
-The experimental way: definitions of models, tables from a name to a model, and chains of models,
-all of which a user's settings may add to. Everything here is data of the settings' shape.
+Definitions of models, tables from a name to a model, and chains of models, in the settings' shape;
+a user's settings may add to all of them.
 
 Source: core `services/modelConfigService.ts` (`resolveModelId`, `resolveClassifierModelId`,
 `resolveChain`, `getModelDefinition`) and the dynamic branches of `config/models.ts`.
@@ -36,11 +36,11 @@ _FLAGS: Final[Mapping[str, str]] = {
     "useLatestFlashLite": "useLatestFlashLite",
     "useGemini3_1FlashLite": "useLatestFlashLite",
 }
-"""What a condition may ask for → what a context calls it; two have a former name."""
+"""Flag of a condition → flag of a context; two have a former name."""
 
 
 class ModelResolutions:
-    """The tables of a session. What is given goes over the product's own, name by name."""
+    """The tables of a session, added to the product's own by name."""
 
     def __init__(
         self,
@@ -56,20 +56,20 @@ class ModelResolutions:
         self._chains = {**DEFAULT_CHAINS, **(chains or {})}
 
     def definition(self, model: str) -> Mapping[str, Json] | None:
-        """What is known of `model`; names that are not Gemini's are custom models, unseen."""
+        """Return the definition of `model`; unknown names other than Gemini's are custom models."""
         known = self._definitions.get(model)
         if known is None and not model.startswith("gemini-"):
             return _CUSTOM
         return known
 
     def model_id(self, requested: str, context: Mapping[str, Json]) -> str:
-        """The model that `requested` stands for in `context`; itself where no table has it."""
+        """Return the model for `requested` in `context`; itself where no table has it."""
         return _resolved(self._ids.get(requested), context, requested)
 
     def chain(self, name: str, access: AccessFlags) -> list[JsonObject] | None:
-        """The policies of a chain, models resolved; `None` where there is no such chain.
+        """Return a chain's policies with resolved models; `None` for an unknown chain.
 
-        Whether previews are accessible plays no part here.
+        Access to previews is not considered.
         """
         template = self._chains.get(name)
         if template is None:
@@ -81,7 +81,7 @@ class ModelResolutions:
         ]
 
     def concrete(self, requested: str, access: AccessFlags) -> str:
-        """The concrete model for `requested`; previews that are not accessible stand down."""
+        """Return the concrete model for `requested`, replacing inaccessible previews."""
         resolved = self.model_id(js_trim(requested), _context(access))
         if access.preview or (self.definition(resolved) or {}).get("isPreview") is not True:
             return resolved
@@ -90,7 +90,7 @@ class ModelResolutions:
         return access.default_flash if "flash" in resolved else DEFAULT_PRO
 
     def for_tier(self, requested: str, tier: str, access: AccessFlags) -> str:
-        """The concrete model of `tier` for a session set to `requested`."""
+        """Return the concrete model of `tier` for a session set to `requested`."""
         context = {**_context(access), "requestedModel": requested}
         if tier not in self._classifier_ids:
             return self.model_id(tier, context)
@@ -101,7 +101,7 @@ class ModelResolutions:
         return (self.definition(model) or {}).get("tier") == "auto"
 
     def is_gemini3(self, model: str, access: AccessFlags) -> bool:
-        """Whether `model`, resolved as for somebody who may use previews, is a Gemini 3."""
+        """Whether `model`, resolved with access to previews, is a Gemini 3."""
         open_access = AccessFlags(
             latest_flash=access.latest_flash, latest_flash_lite=access.latest_flash_lite
         )
@@ -129,7 +129,7 @@ def _resolved(entry: Mapping[str, Json] | None, context: Mapping[str, Json], nam
 
 
 def _holds(key: str, wanted: Json, context: Mapping[str, Json]) -> bool:
-    """A flag must be what is wanted, and known: false is not the same as not said."""
+    """Whether a condition holds; a missing flag is not false."""
     if key == "requestedModels":
         requested = context.get("requestedModel")
         return isinstance(wanted, (list, tuple)) and bool(requested) and requested in wanted

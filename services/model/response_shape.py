@@ -1,8 +1,7 @@
-"""What a response must look like: as much of its shape as some reader of it relies on.
+"""Checks the parts of a response's shape that readers rely on.
 
-The API's own answers pass the SDK's types. Those of scripts and hooks have no such gate: without
-this check a text in the place of a number would first be noticed deep inside a runtime. What no
-reader looks at (the role of an answer's content, fields that the API may add) is not checked.
+The SDK's types check the API's responses; this module checks those of scripts and hooks. Fields
+without a reader are not checked.
 
 Source: the API's `GenerateContentResponse`; JSON null stands for a field that is absent.
 """
@@ -16,7 +15,7 @@ from services.wire import Json, JsonObject
 __all__ = ["ResponseShapeError", "check_response", "kind_in_words"]
 
 _MOST: Final = 2**53
-"""Readers of JSON hold whole numbers exactly up to here."""
+"""JSON readers represent whole numbers exactly up to here."""
 
 _TEXT: Final = "text"
 _NUMBER: Final = "a number"
@@ -62,11 +61,11 @@ _RESPONSE: Final[JsonObject] = {
     "responseId": _TEXT,
     "totalTokens": _NUMBER,
 }
-"""A mapping names fields with the shape of each, a list holds the shape of its items."""
+"""A mapping has the shape of each field, a list the shape of its items."""
 
 
 class ResponseShapeError(ValueError):
-    """Something in a response is of a wrong type. `path` is that of the offending key."""
+    """A value in a response has a wrong type. `path` is that of its key."""
 
     def __init__(self, path: str, problem: str) -> None:
         super().__init__(f"{path}: {problem}")
@@ -82,7 +81,7 @@ def check_response(value: Json, path: str) -> JsonObject:
         path: The response's place, for the error.
 
     Raises:
-        ResponseShapeError: `value` or something in it is not of the type that readers rely on.
+        ResponseShapeError: `value`, or a value in it, has a wrong type.
     """
     if not isinstance(value, dict):
         raise ResponseShapeError(path, f"a response must be a mapping, not {kind_in_words(value)}")
@@ -91,7 +90,7 @@ def check_response(value: Json, path: str) -> JsonObject:
 
 
 def kind_in_words(value: Json) -> str:
-    """`value` in a sentence: containers and text by their kind, anything else as it is."""
+    """Describe `value` in an error: containers and text by kind, other values as they are."""
     names = {dict: "a mapping", list: "a list", str: "text", type(None): "nothing"}
     return names.get(type(value)) or _shortened(value)
 

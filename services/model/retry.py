@@ -1,4 +1,4 @@
-"""Trying again: the connection retry around every question to a model.
+"""`Retry`: repeats a request that failed, with a backoff between the attempts.
 
 Two doubling delays share one variable: our own, jittered by 30 % either way and capped, and the
 one the API asks for, which is a minimum (so up to 20 % more) and which the cap does not shorten.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NoReturn, Protocol, TypeVar
+from typing import ClassVar, Final, NoReturn, Protocol, TypeVar
 
 from services.abort import AbortError, AbortSignal
 from services.clock import Clock, sleep_or_abort
@@ -23,6 +23,7 @@ from services.model.classification import (
 from services.model.errors import (
     ModelError,
     ModelNotFoundError,
+    QuotaError,
     RetryableQuotaError,
     RetryLimitError,
     TerminalQuotaError,
@@ -30,17 +31,12 @@ from services.model.errors import (
     error_name,
     error_status,
 )
-from services.model.quota_tip import enrich_quota_error
 
 __all__ = [
     "DEFAULT_MAX_ATTEMPTS",
     "AvailabilityContext",
-    "AvailabilityContextProvider",
-    "MaxAttempts",
-    "PersistentFailureHandler",
+    "Retry",
     "RetryObserver",
-    "ValidationHandler",
-    "retry_with_backoff",
 ]
 
 logger = logging.getLogger(__name__)
@@ -50,173 +46,128 @@ T = TypeVar("T")
 DEFAULT_MAX_ATTEMPTS: Final = 10
 _SILENT_CAPACITY_DELAYS_MS: Final = (1000.0, 3000.0)
 _CAPACITY_REASONS: Final = ("MODEL_CAPACITY_EXHAUSTED", "MODEL_CAPACITY_EXCEEDED")
+_SHARED_PROJECT_AUTH: Final = (
+    "oauth-personal",
+    "compute-default-credentials",
+    "LOGIN_WITH_GOOGLE",
+    "COMPUTE_ADC",
+)
+_TIP: Final = "💡 Tip:"
+_SHARED_PROJECT_TIP: Final = (
+    f"\n\n{_TIP} The shared Google Cloud project is experiencing high traffic and has hit its "
+    "quota limits. To get dedicated, uninterrupted quota, please set your own Google Cloud "
+    "project by running:\n"
+    "  gcloud config set project [PROJECT_ID]\n"
+    "or by setting the GOOGLE_CLOUD_PROJECT environment variable."
+)
 
-MaxAttempts = int | Callable[[], int | None] | None
-"""How often to try at most. A callable is asked anew before every decision; None means 10."""
-PersistentFailureHandler = Callable[[str | None, Exception], Awaitable[str | bool | None]]
-"""Asked (auth type, classified error) when trying on is useless; truthy: start over."""
-ValidationHandler = Callable[[ValidationRequiredError], Awaitable[str]]
-"""Asked to have the account verified; `verify` means it was."""
 RetryObserver = Callable[[int, Exception, float], None]
-"""Called before each wait with the attempts made so far, the error as it came, the wait in ms."""
+"""Called before each wait with the attempts made so far, the raw error, and the wait in ms."""
 
 
 class AvailabilityContext(Protocol):
-    """The policy of the model that is being asked, as far as a retry loop needs to know it."""
+    """The policy of the model in use, as far as a retry loop needs it."""
 
     @property
     def max_attempts(self) -> int | None:
-        """How often this model may be tried; `None` leaves it to the caller's limit."""
+        """The limit on attempts with this model; `None`: the caller's limit applies."""
         ...
 
     def mark_healthy(self) -> None:
-        """The model answered: forget what is held against it."""
+        """Record that the model answered."""
         ...
 
 
-AvailabilityContextProvider = Callable[[], AvailabilityContext | None]
-"""The context of the model asked just now; `None` where that model is in no chain of its own."""
-
-
-async def retry_with_backoff(
-    api_call: Callable[[], Awaitable[T]],
-    *,
-    clock: Clock,
-    rng: RandomSource,
-    signal: AbortSignal,
-    max_attempts: MaxAttempts = DEFAULT_MAX_ATTEMPTS,
-    initial_delay_ms: float = 5000,
-    max_delay_ms: float = 30_000,
-    retry_fetch_errors: bool = True,
-    should_retry_on_content: Callable[[T], bool] | None = None,
-    auth_type: str | None = None,
-    variables: Mapping[str, str] | None = None,
-    on_persistent_429: PersistentFailureHandler | None = None,
-    on_validation_required: ValidationHandler | None = None,
-    on_retry: RetryObserver | None = None,
-    availability_context: AvailabilityContextProvider | None = None,
-    asks_after_abort: bool = False,
-) -> T:
-    """Call `api_call` until it succeeds, is refused for good, or the attempts are used up.
-
-    Args:
-        api_call: One attempt.
-        clock: What waits are made on.
-        rng: The jitter.
-        signal: Ends waits, and keeps failures after an abort from being judged.
-        max_attempts: See `MaxAttempts`.
-        initial_delay_ms: The first wait.
-        max_delay_ms: What doubling stops at.
-        retry_fetch_errors: Whether failures of fetching itself are retried.
-        should_retry_on_content: Says of an answer that it is not good enough.
-        auth_type: How the session signed in.
-        variables: The environment, asked for the user's own cloud project.
-        on_persistent_429: May change the model and have it all start over.
-        on_validation_required: May get the account verified and have it all start over.
-        on_retry: Watches.
-        availability_context: Asked anew before every decision, because a fallback changes the
-            model: its limit goes before `max_attempts`, and a good answer clears its model.
-        asks_after_abort: Whether an aborted signal only ends waits, and the attempt that comes
-            next is made all the same: the call is left to find out, by raising `AbortError`.
-
-    Returns:
-        The first answer that is good enough.
-
-    Raises:
-        AbortError: The signal was aborted, or the call said so itself.
-        RetryLimitError: No attempts were allowed, or unwanted answers used them up.
-        ModelError: What the last failure was classified as; any exception of `api_call` that is
-            none of the taxonomy's business comes through unchanged.
-    """
-    if signal.aborted and not asks_after_abort:
-        raise AbortError("Aborted")
-    if isinstance(max_attempts, int) and max_attempts <= 0:
-        raise RetryLimitError("maxAttempts must be a positive number.")
-    run = _Run(
-        clock=clock,
-        rng=rng,
-        signal=signal,
-        max_attempts=max_attempts,
-        initial_delay_ms=initial_delay_ms,
-        max_delay_ms=max_delay_ms,
-        retry_fetch_errors=retry_fetch_errors,
-        auth_type=auth_type,
-        variables=variables or {},
-        on_persistent_429=on_persistent_429,
-        on_validation_required=on_validation_required,
-        on_retry=on_retry,
-        availability_context=availability_context,
-        asks_after_abort=asks_after_abort,
-    )
-    while run.may_try():
-        if signal.aborted and not asks_after_abort:
-            raise AbortError("Aborted")
-        run.attempt += 1
-        try:
-            result = await api_call()
-        except Exception as error:
-            if error_name(error) == AbortError.name:
-                raise
-            failure = error
-        else:
-            if should_retry_on_content is None or not should_retry_on_content(result):
-                context = run.context()
-                if context is not None:
-                    context.mark_healthy()
-                return result
-            if signal.aborted and not asks_after_abort:
-                raise AbortError("Aborted")
-            await run.back_off(ModelError("Invalid content"))
-            continue
-        if signal.aborted and not asks_after_abort:
-            raise AbortError("Aborted") from failure
-        await run.judge(failure)
-    raise RetryLimitError("Retry attempts exhausted")
-
-
 @dataclass(kw_only=True)
-class _Run:
-    """One call of `retry_with_backoff`: its options, and how far it has come."""
+class Retry:
+    """Repeats one request until it succeeds, is refused for good, or the attempts are used up."""
 
     clock: Clock
     rng: RandomSource
+    """The jitter."""
     signal: AbortSignal
-    max_attempts: MaxAttempts
-    initial_delay_ms: float
-    max_delay_ms: float
-    retry_fetch_errors: bool
-    auth_type: str | None
-    variables: Mapping[str, str]
-    on_persistent_429: PersistentFailureHandler | None
-    on_validation_required: ValidationHandler | None
-    on_retry: RetryObserver | None
-    availability_context: AvailabilityContextProvider | None
-    asks_after_abort: bool
-    attempt: int = 0
-    capacity_failures: int = 0
-    """Never starts over: a fallback does not buy another round of silent retries."""
+    """Ends waits; failures after an abort are not classified."""
+    max_attempts: int = DEFAULT_MAX_ATTEMPTS
+    initial_delay_ms: ClassVar[float] = 5000
+    max_delay_ms: ClassVar[float] = 30_000
+    retry_fetch_errors: bool = True
+    auth_type: str | None = None
+    """How the session signed in."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The environment; it may name the user's own cloud project."""
+    on_persistent_429: Callable[[Exception], Awaitable[str | bool | None]] | None = None
+    """Called with the classified error when this model cannot go on; truthy: start over."""
+    on_validation_required: Callable[[ValidationRequiredError], Awaitable[str]] | None = None
+    """Asks the user to verify the account; `verify`: start over."""
+    on_retry: RetryObserver | None = None
+    availability_context: Callable[[], AvailabilityContext | None] = lambda: None
+    """The policy of the model in use, read before every decision because a fallback changes the
+    model; `None` where no chain contains that model."""
+    asks_after_abort: bool = False
+    """Whether an abort only ends waits, and the next attempt itself raises `AbortError`."""
+    attempt: int = field(default=0, init=False)
+    capacity_failures: int = field(default=0, init=False)
+    """Not reset by a fallback, which therefore brings no further silent retries."""
     delay_ms: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.delay_ms = self.initial_delay_ms
 
-    def context(self) -> AvailabilityContext | None:
-        """The policy of the model asked now."""
-        return None if self.availability_context is None else self.availability_context()
+    async def run(
+        self,
+        api_call: Callable[[], Awaitable[T]],
+        *,
+        should_retry_on_content: Callable[[T], bool] = lambda _: False,
+    ) -> T:
+        """Return the first result of `api_call` that `should_retry_on_content` does not reject.
+
+        Raises:
+            AbortError: The signal was aborted, or `api_call` raised it.
+            RetryLimitError: No attempts were allowed, or rejected results used them up.
+            ModelError: The last failure as classified; other exceptions come through unchanged.
+        """
+        self._raise_if_aborted()
+        if self.max_attempts <= 0:
+            raise RetryLimitError("maxAttempts must be a positive number.")
+        while self.may_try():
+            self._raise_if_aborted()
+            self.attempt += 1
+            try:
+                result = await api_call()
+            except Exception as error:
+                if error_name(error) == AbortError.name:
+                    raise
+                failure = error
+            else:
+                if not should_retry_on_content(result):
+                    context = self.availability_context()
+                    if context is not None:
+                        context.mark_healthy()
+                    return result
+                self._raise_if_aborted()
+                await self.back_off(ModelError("Invalid content"))
+                continue
+            self._raise_if_aborted(failure)
+            await self.judge(failure)
+        raise RetryLimitError("Retry attempts exhausted")
+
+    def _raise_if_aborted(self, cause: Exception | None = None) -> None:
+        if self.signal.aborted and not self.asks_after_abort:
+            raise AbortError("Aborted") from cause
 
     def may_try(self) -> bool:
-        context = self.context()
+        """Whether the limit allows another attempt."""
+        context = self.availability_context()
         limit = None if context is None else context.max_attempts
-        if limit is None:
-            limit = self.max_attempts() if callable(self.max_attempts) else self.max_attempts
-        return self.attempt < (DEFAULT_MAX_ATTEMPTS if limit is None else limit)
+        return self.attempt < (self.max_attempts if limit is None else limit)
 
     def start_over(self) -> None:
+        """Reset attempts and delay: the next attempt uses another model or a verified account."""
         self.attempt = 0
         self.delay_ms = self.initial_delay_ms
 
     async def judge(self, failure: Exception) -> None:
-        """Return when another attempt is due, having waited for it; else raise."""
+        """Wait for the next attempt, or raise the failure."""
         classified = classify_google_error(failure)
         if isinstance(classified, TerminalQuotaError):
             softened = self._soften_capacity(classified)
@@ -240,7 +191,7 @@ class _Run:
             raise failure
 
     def _soften_capacity(self, error: TerminalQuotaError) -> RetryableQuotaError | None:
-        """Capacity comes back: retryable without a user, or before enough attempts."""
+        """Make a lack of capacity retryable: without a fallback always, else twice."""
         if error.reason not in _CAPACITY_REASONS and not is_capacity_message(error.message):
             return None
         delay_ms = error.retry_delay_ms
@@ -275,7 +226,7 @@ class _Run:
         if self.on_persistent_429 is None:
             return False
         try:
-            if not await self.on_persistent_429(self.auth_type, classified):
+            if not await self.on_persistent_429(classified):
                 return False
         except Exception:
             logger.warning("the fallback handler failed", exc_info=True)
@@ -297,10 +248,17 @@ class _Run:
         self._raise(error, failure)
 
     def _raise(self, error: Exception, failure: Exception) -> NoReturn:
-        enriched = enrich_quota_error(error, self.auth_type, self.variables)
-        if enriched is failure:
-            raise enriched
-        raise enriched from failure
+        if isinstance(error, QuotaError):
+            self._add_tip(error)
+        if error is failure:
+            raise error
+        raise error from failure
+
+    def _add_tip(self, error: QuotaError) -> None:
+        """Explain once, to a user of the shared project, how to get a quota of their own."""
+        own = any(map(self.variables.get, ("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID")))
+        if self.auth_type in _SHARED_PROJECT_AUTH and not own and _TIP not in error.message:
+            error.args = (error.message + _SHARED_PROJECT_TIP,)
 
     async def back_off(self, failure: Exception) -> None:
         """Our own wait: the current delay, 30 % more or less."""

@@ -1,8 +1,8 @@
-"""google-genai's contents that carry the API's JSON they stand for.
+"""google-genai's contents that carry the API's exact JSON.
 
-google-genai refuses unknown fields and re-encodes signatures. So a `types.Content` made here shows
-only what others need to see of it (texts, calls, responses, media), and the exact JSON travels on
-the same object. `wire_of` and `edited_wire` read it back. A caller may attach a note to a content.
+google-genai refuses unknown fields and re-encodes signatures. A `types.Content` made here therefore
+has only typed texts, calls, responses and media, and carries the exact JSON beside them. `wire_of`
+and `edited_wire` read it back. A caller may attach a note to a content.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ T = TypeVar("T")
 
 
 class WireContent(types.Content):
-    """A `types.Content` that carries the API's JSON it stands for, and its maker's note.
+    """A `types.Content` that carries its exact JSON and a note.
 
-    A copy of it, which a plugin may have changed, carries neither: its fields are the truth.
+    A copy, which a plugin may have changed, carries neither: its fields count.
     """
 
-    # A slot: pydantic's private attributes cost more to read than the rest of an event to make.
+    # A slot, because pydantic's private attributes are slow to read.
     __slots__ = ("_cargo",)
 
     @classmethod
@@ -48,7 +48,7 @@ class WireContent(types.Content):
         role = wire.get("role")
         parts = [WirePart.of(part, role) for part in wire.get("parts") or ()]
         if isinstance(role, str):
-            # The parts are of the right type by now: a validation would cost more than they do.
+            # The parts have the right type; a validation would cost more than making them.
             content = unchecked(cls, {"role": role, "parts": parts})
         else:
             content = typed(cls, {"role": role, "parts": parts})
@@ -59,7 +59,7 @@ class WireContent(types.Content):
     def noting(
         cls, content: types.Content | None, parts: list[types.Part], note: object
     ) -> WireContent:
-        """`content` with `parts`, as a callback made it: its fields are the truth."""
+        """Return `content` with `parts` and a note; its fields count."""
         role = content.role if content is not None else None
         noted = unchecked(cls, {"role": role or "model", "parts": parts})
         object.__setattr__(noted, "_cargo", (None, note))
@@ -67,22 +67,22 @@ class WireContent(types.Content):
 
     @classmethod
     def bare(cls, note: object) -> WireContent:
-        """A content without parts, for events that only announce something."""
+        """Return a content without parts, for an event that only has a note."""
         return cls.of({"role": "model", "parts": []}, note)
 
     @property
     def wire(self) -> Content | None:
-        """The API's JSON; `None` on a copy, and where the fields are the truth."""
+        """The API's JSON; `None` where the fields count."""
         return (getattr(self, "_cargo", None) or (None, None))[0]
 
     @property
     def note(self) -> Any:
-        """What was attached; `None` on a copy."""
+        """The attached note; `None` on a copy."""
         return (getattr(self, "_cargo", None) or (None, None))[1]
 
 
 class WirePart(types.Part):
-    """A part that carries the API's JSON it stands for; a copy of it does not."""
+    """A part that carries its exact JSON; a copy does not."""
 
     # A slot: see `WireContent`.
     __slots__ = ("_cargo",)
@@ -94,12 +94,12 @@ class WirePart(types.Part):
 
     @classmethod
     def blank(cls, wire: Part) -> WirePart:
-        """Wrap `wire`, and show nothing of it."""
+        """Wrap `wire` without typed fields."""
         return cls._carrying({}, wire, None)
 
     @classmethod
     def aside(cls, call: AskedCall) -> WirePart:
-        """A call that is to be run, and that is no part of the answer in history."""
+        """Return a call to run that is not part of history."""
         shown = types.FunctionCall(id=call.call_id, name=call.name, args=call.args)
         return cls._carrying({"function_call": shown}, None, None)
 
@@ -112,20 +112,20 @@ class WirePart(types.Part):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, types.Part) and self.__dict__ == other.__dict__
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment] # a mutable part has no hash
 
     @property
     def is_aside(self) -> bool:
-        """Whether history does without this part."""
+        """Whether the part is not part of history."""
         cargo = getattr(self, "_cargo", None)
         return cargo is not None and cargo[0] is None
 
 
 def _shown(part: Part, role: Json) -> dict[str, Any]:
-    """The fields to see: a call, a response, a text or media; nothing of other parts.
+    """The typed fields of a call, a response, a text or media.
 
-    Nor of a response that the model itself wrote: ADK would take its turn for one of tools, and go
-    on without an end.
+    Other parts have none, nor has a response that the model wrote: ADK would take the model's turn
+    for a turn of tools and never end.
     """
     call, answer = part.get("functionCall"), part.get("functionResponse")
     if isinstance(call, dict):
@@ -153,7 +153,7 @@ def _call_like(kind: type[M], wire: JsonObject, data: str) -> M:
 
 
 def dumped_part(part: types.Part) -> Part:
-    """The API's JSON of a part: what it carries, with the fields that a plugin changed."""
+    """Return the JSON that a part carries, with the fields that a plugin changed."""
     wire, role, shows = getattr(part, "_cargo", None) or (None, None, False)
     if wire is None:
         return dumped(part)
@@ -162,13 +162,13 @@ def dumped_part(part: types.Part) -> Part:
 
 
 def wire_of(content: types.Content) -> Content:
-    """The API's JSON of a content: its own where it has one, else made from its fields."""
+    """Return the JSON that a content carries, else JSON made from its fields."""
     wire = content.wire if isinstance(content, WireContent) else None
     return edited_wire(content) if wire is None else wire
 
 
 def edited_wire(content: types.Content) -> Content:
-    """The API's JSON of a content that a plugin may have changed; unchanged parts keep theirs."""
+    """Return the JSON of a content that a plugin may have changed."""
     wire = content.wire if isinstance(content, WireContent) else None
     own: Content = wire or {}
     parts = [
@@ -182,13 +182,13 @@ def edited_wire(content: types.Content) -> Content:
 
 
 class LentList(list[T]):
-    """A list over items that others share. Taking an item out puts a copy of it in its place.
+    """A list of shared items. Reading an item replaces it with a copy in this list.
 
-    So an edit in place stays within this list, and an item that stays in the list costs nothing.
+    An edit in place therefore stays within this list, and unread items are not copied.
     """
 
     def __init__(self, items: Sequence[T], copied: Callable[[T], T], *more: T) -> None:
-        """Hold `items` and `more`, which must not change any more; `copied` copies one of them."""
+        """Wrap `items` and `more`, which must not change any more; `copied` copies an item."""
         super().__init__(items)
         super().extend(more)
         self.touched = False
@@ -254,7 +254,7 @@ for _change in (
 def request_contents(
     contents: Sequence[types.Content], *more: types.Content
 ) -> LentList[types.Content]:
-    """A request's contents; the history that they are made of is shared with later requests."""
+    """Return a request's contents over the history that later requests share."""
 
     def copied(content: types.Content) -> types.Content:
         wire = content.wire if isinstance(content, WireContent) else None
@@ -264,7 +264,7 @@ def request_contents(
 
 
 class TypedHistory:
-    """A growing list of the API's contents in google-genai's type; each is made once."""
+    """A history in google-genai's type; each content is converted once."""
 
     def __init__(self) -> None:
         self._typed: list[WireContent] = []

@@ -1,9 +1,8 @@
-"""Between our JSON and the SDK's models: what they refuse is dropped, what they recode is mended.
+"""Converts between the API's JSON and the SDK's models.
 
-The SDK's models forbid fields that they do not know, hold bytes where the API's JSON holds base64
-text, and write base64 with the URL alphabet. The API reads both alphabets and writes the standard
-one; so do we. Text that is no base64 at all cannot pass through a bytes field: a signature like
-that is left out, as the API would not accept it either.
+The SDK's models forbid unknown fields, have bytes where the JSON has base64, and write base64 in
+the URL alphabet. This module reads both alphabets and writes the standard one, as the API does. A
+signature that is not base64 is left out; the API would refuse it as well.
 
 Source: the API's JSON mapping (protocol buffers, `bytes`); google-genai `_common.BaseModel`.
 """
@@ -40,11 +39,11 @@ _STANDARD = str.maketrans("-_", "+/")
 M = TypeVar("M", bound=BaseModel)
 
 _REFUSALS: Final = (ValidationError, AttributeError, TypeError)
-"""What google-genai raises at a wrong value; its enumerations do not expect one that is no text."""
+"""The errors of google-genai for a wrong value; its enumerations fail for one that is no text."""
 
 
 def bytes_of(text: str) -> bytes | None:
-    """Decode base64 of either alphabet, padded or not; None for what is no base64."""
+    """Decode base64 of either alphabet, padded or not; None for other text."""
     standard = text.translate(_STANDARD).rstrip("=")
     try:
         return base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
@@ -53,7 +52,7 @@ def bytes_of(text: str) -> bytes | None:
 
 
 def content_with_bytes(content: Content) -> Content:
-    """A copy of `content` with signatures and inline data decoded; shares everything else."""
+    """Return a shallow copy of `content` with signatures and inline data decoded."""
     parts = content.get("parts")
     if not isinstance(parts, Sequence) or isinstance(parts, str):
         return content
@@ -87,10 +86,10 @@ def _decode_field(owner: dict[str, Any], key: str) -> None:
 
 
 def parse_leniently(kind: type[M], value: Mapping[str, Json]) -> M:
-    """Validate `value` as `kind` without the fields that `kind` does not know.
+    """Validate `value` as `kind`, without unknown fields.
 
     Raises:
-        ApiError: 400, for a known field of a wrong type: what the API would say.
+        ApiError: 400, as the API's, for a known field of a wrong type.
     """
     try:
         return kind.model_validate(value)
@@ -108,7 +107,7 @@ def parse_leniently(kind: type[M], value: Mapping[str, Json]) -> M:
 
 
 def _without(value: Json, locations: Sequence[tuple[int | str, ...]]) -> Json:
-    """A copy of `value` without what lies at `locations`; shares what has none below it."""
+    """Return a copy of `value` without the values at `locations`."""
     if not locations:
         return value
     if isinstance(value, Mapping):
@@ -119,7 +118,7 @@ def _without(value: Json, locations: Sequence[tuple[int | str, ...]]) -> Json:
             if key not in gone
         }
     if isinstance(value, Sequence) and not isinstance(value, str):
-        # A list in a union is reported without its index: look into every item.
+        # A location in a union lacks the list's index: search every item.
         named = any(isinstance(location[0], int) for location in locations)
         return [
             _without(item, _below(locations, index) if named else locations)
@@ -135,7 +134,7 @@ def _below(
 
 
 def plain_json(value: Any) -> Json:
-    """What a model dumped, as the API's JSON: bytes as standard base64, enums by their value."""
+    """Convert a dumped model: bytes to standard base64, enums to their values."""
     if isinstance(value, dict):
         return {key: plain_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -150,17 +149,17 @@ def plain_json(value: Any) -> Json:
 
 
 def dumped(model: BaseModel, *, exclude: set[str] | None = None) -> JsonObject:
-    """`model` as the API's camelCase JSON without what is not set."""
+    """Return `model` as the API's camelCase JSON without unset fields."""
     raw = model.model_dump(mode="python", exclude_none=True, by_alias=True, exclude=exclude)
     answer: JsonObject = plain_json(raw)
     return answer
 
 
 def fields_json(kind: type[BaseModel], fields: Mapping[str, Any], where: str) -> JsonObject:
-    """Those `fields` of a `kind`, by their Python names, as the API's JSON; `None` is kept.
+    """Return `fields` of a `kind`, by their Python names, as the API's JSON, with each `None`.
 
     Raises:
-        ValueError: a value is of a wrong type; the message names it as a field of `where`.
+        ValueError: a value has a wrong type; the message names it as a field of `where`.
     """
     if not fields:
         return {}
@@ -175,7 +174,7 @@ def fields_json(kind: type[BaseModel], fields: Mapping[str, Any], where: str) ->
 
 
 def changed_json(wire: JsonObject, made: JsonObject, now: JsonObject) -> JsonObject:
-    """`wire` with what differs between `made`, its typed form, and `now`, that form edited."""
+    """Return `wire` with the changes from `made`, its typed form, to `now`, the edited form."""
     changed = dict(wire)
     for key in {**made, **now}:
         if key not in now:
@@ -187,11 +186,11 @@ def changed_json(wire: JsonObject, made: JsonObject, now: JsonObject) -> JsonObj
 
 
 _EMPTY: Final[dict[type[BaseModel], dict[str, Any]]] = {}
-"""The fields of a model without values."""
+"""The fields of an empty model, by class."""
 
 
 def unchecked(kind: type[M], fields: Mapping[str, Any]) -> M:
-    """A `kind` with fields that are of the right types; a validation costs eight times as much."""
+    """Make a `kind` without validation, which would take eight times as long."""
     made = kind.__new__(kind)
     empty = _EMPTY.get(kind)
     if empty is None:
@@ -204,10 +203,9 @@ def unchecked(kind: type[M], fields: Mapping[str, Any]) -> M:
 
 
 def typed(kind: type[M], fields: Mapping[str, Any]) -> M:
-    """A `kind` with those of `fields` that its types accept; the others are left out.
+    """Make a `kind` of those `fields` that its types accept.
 
-    The API's JSON comes from servers, scripts and hooks. A caller that works on the JSON itself
-    must not fail at a field of a wrong type.
+    A caller that uses the JSON itself must not fail at a wrong field of a server, script or hook.
     """
     try:
         return kind(**fields)

@@ -1,7 +1,7 @@
-"""The stream that `GeminiContentGenerator` hands out.
+"""The stream that `GeminiContentGenerator` returns.
 
-A class and not a generator function: closing a generator function that nobody has begun to read
-does not run its `finally`, and the connection behind it would stay open.
+It is a class because closing an unstarted generator function does not run its `finally`, and the
+connection would stay open.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ __all__ = ["SdkStream"]
 
 
 class SdkStream(AsyncGenerator[JsonObject, None]):
-    """The chunks of one answer.
+    """The chunks of one response.
 
     Args:
-        pull: Gets the next chunk; None at the end.
+        pull: Returns the next chunk; None at the end.
         close: Ends the HTTP exchange. Called once.
     """
 
@@ -33,10 +33,10 @@ class SdkStream(AsyncGenerator[JsonObject, None]):
         self._closed = False
         self._started = False
         self.head: JsonObject | ModelError | None = None
-        """The first chunk, or what went wrong after the answer had begun."""
+        """The first chunk, or a failure after the response began."""
 
     async def asend(self, value: None, /) -> JsonObject:
-        """The next chunk."""
+        """Return the next chunk."""
         if self._closed:
             raise StopAsyncIteration
         try:
@@ -59,12 +59,12 @@ class SdkStream(AsyncGenerator[JsonObject, None]):
         return head
 
     async def athrow(self, typ: Any, val: Any = None, tb: Any = None, /) -> JsonObject:
-        """Close, and raise what was thrown: nothing in here could catch it."""
+        """Close, and raise the thrown error."""
         await self.aclose()
         raise val if val is not None else typ
 
     async def aclose(self) -> None:
-        """End the HTTP exchange; the second and later calls do nothing."""
+        """End the HTTP exchange, once."""
         if not self._closed:
             self._closed = True
             await self._close()

@@ -1,7 +1,6 @@
-"""Which model a request goes to, and with which config: the seam to availability.
+"""The model and config of a request: the seam to availability.
 
-What is available and what stands in for it is `services.availability`'s business, which knows
-models; so that the clients of a model need not know it, they ask through `ModelAvailability`.
+`services.availability` implements `ModelAvailability`; clients of a model import only the protocol.
 
 Source: core `availability/policyHelpers.ts`, `applyModelSelection`.
 """
@@ -22,7 +21,7 @@ __all__ = ["ModelAvailability", "Selection", "apply_model_selection"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """A model, its config, and how often it may be tried (None: as often as the settings say)."""
+    """A model, its config, and its limit on attempts (None: that of the settings)."""
 
     model: str
     config: JsonObject
@@ -30,15 +29,15 @@ class Selection:
 
 
 class ModelAvailability(Protocol):
-    """What whoever asks a model needs to know of availability; `services.availability` has it."""
+    """The availability of models, for clients that send requests."""
 
     def select(self, key: ModelConfigKey, *, consume_attempt: bool = True) -> Selection:
-        """Settle the model for `key`; for a chat it becomes the session's active model.
+        """Choose the model for `key`; for a chat it becomes the session's active model.
 
         Args:
-            key: What is wanted.
-            consume_attempt: Use up the one attempt that a model on probation has in this turn.
-                False where nothing is asked yet.
+            key: The wanted config.
+            consume_attempt: Whether to use the turn's attempt of a model on probation; False
+                where no request follows.
 
         Raises:
             ModelConfigError: the key does not resolve.
@@ -46,23 +45,21 @@ class ModelAvailability(Protocol):
         ...
 
     def context(self, model: str) -> AvailabilityContext | None:
-        """The policy of `model` for a retry loop; `None` where it is in no chain of its own."""
+        """Return the policy of `model` for a retry loop; `None` where no chain contains it."""
         ...
 
-    async def fall_back(
-        self, model: str, auth_type: str | None, error: Exception
-    ) -> str | bool | None:
-        """`model` cannot be used; truthy: the active model may have changed, start over."""
+    async def fall_back(self, model: str, error: Exception) -> str | bool | None:
+        """Handle the failure of `model`; truthy: start over, perhaps with another active model."""
         ...
 
 
 def apply_model_selection(
     key: ModelConfigKey, *, models: ModelConfigs, state: SessionState
 ) -> Selection:
-    """Settle the model for `key` where nothing is known of availability.
+    """Choose the model for `key` without availability.
 
-    A key whose alias resolves to another alias (`flash-lite`) loses the config of its own: the
-    config is looked up again by the concrete name. So it is upstream.
+    An alias that resolves to another alias (`flash-lite`) loses its own config, because the config
+    is resolved again by the concrete name, as upstream does.
 
     Raises:
         ModelConfigError: The key does not resolve.

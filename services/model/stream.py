@@ -1,4 +1,4 @@
-"""One streamed answer: chunks in, a consolidated model turn out, or the reason why not.
+"""Assembles a streamed response into a model turn.
 
 Source: core `core/geminiChat.ts` `processStreamResponse`, and `core/turn.ts` for call ids.
 """
@@ -17,7 +17,7 @@ from services.history.transforms import (
     is_valid_content,
 )
 from services.model.errors import InvalidStreamError
-from services.model.parts import function_calls, parse_thought
+from services.model.parts import Thought, function_calls, parse_thought
 from services.wire import JsonObject, Part, js_trim
 
 __all__ = [
@@ -25,14 +25,13 @@ __all__ = [
     "AssembledTurn",
     "CallIds",
     "StreamAssembler",
-    "Thought",
     "call_name",
     "retry_nudge",
 ]
 
 _INVISIBLE: Final = re.compile("[\u200b-\u200d\ufeff\u200e\u200f]")
 MOST_COMMENTS_WITHIN: Final = 100
-"""The most levels of comments within comments that are taken out of an answer."""
+"""The most levels of nested comments that are removed."""
 
 _BLOCKED: Final = {
     "MAX_TOKENS": (
@@ -60,19 +59,11 @@ _REFUSED: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thought:
-    """A model's thought, split at its first bold heading."""
-
-    subject: str
-    description: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AssembledTurn:
-    """A valid answer. `parts` hold no thoughts; neighbouring texts are merged.
+    """A valid response. `parts` have no thoughts; adjacent texts are merged.
 
-    `response_text` is what a person would see of it: invisible characters and HTML comments
-    removed, trimmed. It is also what the chat recording keeps as the message.
+    `response_text` is its visible text, without invisible characters and HTML comments, trimmed;
+    the chat recording stores it as the message.
     """
 
     parts: list[Part]
@@ -87,13 +78,15 @@ class AssembledTurn:
     def of(
         cls, parts: Sequence[Part], usage: JsonObject | None, finish_reason: str | None
     ) -> AssembledTurn:
-        """The answer that others than the model have written; `parts` may hold thoughts."""
-        thoughts = [parse_thought(each.get("text") or "") for each in parts if each.get("thought")]
+        """Make the turn of a response that a hook or script wrote; `parts` may have thoughts."""
+        thoughts = tuple(
+            parse_thought(each.get("text") or "") for each in parts if each.get("thought")
+        )
         kept = [each for each in parts if not each.get("thought")]
         return cls(
             parts=kept,
             response_text=visible_text("".join(each.get("text") or "" for each in kept)),
-            thoughts=tuple(Thought(subject=s, description=d) for s, d in thoughts),
+            thoughts=thoughts,
             usage=usage,
             has_tool_call=any("functionCall" in each for each in kept),
             has_thoughts=bool(thoughts),
@@ -102,7 +95,7 @@ class AssembledTurn:
 
     @property
     def recorded_as_message(self) -> bool:
-        """False for an entirely empty answer, which is recorded as a synthetic turn."""
+        """False for an empty response, which is recorded as a synthetic turn."""
         return bool(self.response_text or self.has_thoughts or self.has_tool_call)
 
 
@@ -111,7 +104,7 @@ class AskedCall(Protocol):
 
     @property
     def call_id(self) -> str:
-        """Its id; empty where a child session's call has none."""
+        """Its id; empty for a subagent's call without one."""
 
     @property
     def name(self) -> str:
@@ -123,16 +116,16 @@ class AskedCall(Protocol):
 
 
 def call_name(call: JsonObject) -> str:
-    """A function call's name as everything downstream knows it."""
+    """Return the name of a function call as later stages use it."""
     name = call.get("name")
     return (js_trim(name) if isinstance(name, str) else "") or "generic_tool"
 
 
 class CallIds:
-    """Gives a turn's function calls their ids: `<name>__<the model's id, or a made one>`.
+    """Assigns ids to a turn's function calls: `<name>__<the model's id, or a generated one>`.
 
-    The call object itself gets the id, so that the history which shares it has the same one.
-    One instance per turn: made ids count from 0.
+    The id is written into the call, which the history shares. Use one instance per turn, because
+    generated ids count from 0.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -155,10 +148,9 @@ class CallIds:
 class StreamAssembler:
     """Collects the chunks of one attempt.
 
-    `after_function_response`: the request answered tool calls; an empty answer, or one without a
-    finish reason, is then accepted.
-    `context_management`: the setting; without it the chunks lose their parts to the answer, as
-    `finish` says.
+    `after_function_response`: the request answered tool calls, so that an empty response, or one
+    without a finish reason, is valid.
+    `context_management`: the setting; without it `finish` changes the chunks.
     """
 
     after_function_response: bool
@@ -171,7 +163,7 @@ class StreamAssembler:
     _finish_reason: str | None = None
 
     def feed(self, chunk: JsonObject) -> None:
-        """Take one chunk. Ids that its calls have get their prefix in place."""
+        """Add one chunk. The ids of its calls get their prefix in place."""
         for candidate in chunk.get("candidates") or ():
             if candidate.get("finishReason"):
                 self._finish_reason = candidate["finishReason"]
@@ -190,21 +182,19 @@ class StreamAssembler:
             self._has_thoughts = True
             text = parts[0].get("text")
             if text:
-                subject, description = parse_thought(text)
-                self._thoughts.append(Thought(subject=subject, description=description))
+                self._thoughts.append(parse_thought(text))
         if any(part.get("functionCall") is not None for part in parts):
             self._has_tool_call = True
         self._parts.extend(part for part in parts if not part.get("thought"))
 
     def finish(self) -> AssembledTurn:
-        """Consolidate.
+        """Return the consolidated turn.
 
-        Upstream lengthens the first of several neighbouring texts in place, valid answer or not,
-        unless context management has it work on copies. Who kept the chunk (AfterAgent hooks are
-        told its text) sees the whole text in it from then on.
+        As upstream, this extends the first of several adjacent texts in place, unless context
+        management is on. Hooks that receive the chunk's text afterwards get the whole text.
 
         Raises:
-            InvalidStreamError: the answer is not one; its `type` says why.
+            InvalidStreamError: the response is invalid; `type` names the reason.
         """
         copied = self.context_management
         parts = _consolidate([dict(part) for part in self._parts] if copied else self._parts)
@@ -247,7 +237,7 @@ class StreamAssembler:
 
 
 def retry_nudge(error: InvalidStreamError | None) -> str | None:
-    """The text that a mid-stream retry adds to the conversation after this invalid answer."""
+    """Return the text that a retry adds to the conversation after an invalid response."""
     if error is None:
         return None
     return {
@@ -257,7 +247,7 @@ def retry_nudge(error: InvalidStreamError | None) -> str | None:
 
 
 def visible_text(text: str) -> str:
-    """The text less invisible characters and HTML comments, trimmed."""
+    """Return the text without invisible characters and HTML comments, trimmed."""
     text = _INVISIBLE.sub("", text)
     for _ in range(MOST_COMMENTS_WITHIN):
         shorter = _without_comments(text)
@@ -268,7 +258,7 @@ def visible_text(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    """`text` less every `<!--` up to the next `-->`, in linear time."""
+    """Remove every `<!--` up to the next `-->`, in linear time."""
     kept: list[str] = []
     place = 0
     while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
@@ -292,7 +282,7 @@ def _is_plain_text(part: Part) -> bool:
 
 
 def _consolidate(parts: list[Part]) -> list[Part]:
-    """Merge neighbouring plain texts into the first of them, in place; it keeps its fields."""
+    """Merge adjacent plain texts into the first one in place, which keeps its fields."""
     merged: list[Part] = []
     texts: list[str] = []
 

@@ -1,8 +1,8 @@
-"""How many tokens some parts are, guessed without asking a model.
+"""Estimates the number of tokens of parts without a model.
 
-Every term of an estimate is a multiple of a quarter, so sums are exact whatever their order: a
-running total of `part_tokens`, floored when read, is what `estimate_tokens` gives for the whole
-list. Source: core `utils/tokenCalculation.ts`.
+Every term is a multiple of a quarter, so that sums are exact in any order: the floor of a running
+total of `part_tokens` equals `estimate_tokens` of the list. Source: core
+`utils/tokenCalculation.ts`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def estimate_tokens(parts: Sequence[Part]) -> int:
 
 
 def part_tokens(part: Part) -> float:
-    """The estimate for one part, not rounded: text first, whatever else the part carries."""
+    """The estimate for one part, not rounded; of a part with text only the text counts."""
     return _part_tokens(part, 0)
 
 
@@ -91,9 +91,9 @@ async def request_token_count(
     signal: AbortSignal,
     prompt_id: str,
 ) -> int:
-    """How many tokens a request of `parts` is: counted by the model if there is media in it.
+    """Return the number of tokens of a request: an estimate, or for media the model's count.
 
-    Text and tool results are estimated. So is media when counting fails, for whatever reason.
+    If the model cannot count, media is estimated as well.
     """
     if not any("inlineData" in part or "fileData" in part for part in parts):
         return estimate_tokens(parts)
@@ -102,12 +102,12 @@ async def request_token_count(
         contents=[{"role": "user", "parts": list(parts)}],
         role=LlmRole.MAIN,
         prompt_id=prompt_id,
-        # The core counts without a signal: after an abort, too. Once begun, ours can be ended.
+        # The core counts without a signal, also after an abort. A running count can be aborted.
         signal=AbortController().signal if signal.aborted else signal,
     )
     try:
         response = await generator.count_tokens(request)
-    except Exception as error:  # noqa: BLE001 - a count is a courtesy; the request itself will tell
+    except Exception as error:  # noqa: BLE001 - the request itself reports the failure
         logger.debug("counting tokens failed: %s", error)
         return estimate_tokens(parts)
     total = response.get("totalTokens")

@@ -1,7 +1,6 @@
-"""What the SDK and httpx raise, in the words and codes that upstream's SDK and `fetch` have for it.
+"""Converts errors of the SDK and httpx to upstream's messages and codes, which decide on retries.
 
-Retries go by these codes and messages, so a connection that breaks under us must look like one
-that breaks under upstream. Source: core `utils/retry.ts`; undici's errors; google-genai's
+Source: core `utils/retry.ts`; undici's errors; google-genai's
 `throwErrorIfNotOK` and `processStreamResponse` in its `_api_client`.
 """
 
@@ -22,11 +21,9 @@ __all__ = ["api_error", "network_error", "unreadable_answer"]
 
 
 def network_error(error: httpx.HTTPError, *, answering: bool) -> NetworkError:
-    """The upstream form of `error`.
+    """Convert `error`.
 
-    Args:
-        error: What httpx raised.
-        answering: True once the answer had begun: `fetch` had returned, its body broke.
+    `answering`: whether the response had begun, so that `fetch` had returned and its body broke.
     """
     code = _code(error, answering=answering)
     if answering:
@@ -65,7 +62,7 @@ def _system_code(error: BaseException) -> str | None:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """`error` and what it came from, outermost first; of a group, every member."""
+    """Yield `error` and its causes, outermost first, with every member of a group."""
     pending: list[BaseException] = [error]
     seen: set[int] = set()
     while pending:
@@ -82,7 +79,7 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def api_error(status: int | None, grpc: str | None, body: Json, *, answering: bool) -> ApiError:
-    """The upstream form of a refusal.
+    """Convert a refusal.
 
     Args:
         status: The HTTP status, or the code of an error event.
@@ -99,7 +96,7 @@ def api_error(status: int | None, grpc: str | None, body: Json, *, answering: bo
 
 
 def unreadable_answer(error: ValueError) -> NetworkError:
-    """JSON that breaks off is a connection that ended early; any other is a broken answer."""
+    """Convert unreadable JSON: cut JSON is a lost connection, other JSON a broken response."""
     cause = error.__cause__
     if isinstance(cause, json.JSONDecodeError):
         cut = cause.pos >= len(cause.doc.rstrip()) or cause.msg.startswith("Unterminated string")

@@ -1,4 +1,4 @@
-"""`UtilityModel`: questions to a model beside the conversation (routing, checks, summaries).
+"""`UtilityModel`: requests to a model outside the conversation (routing, checks, summaries).
 
 Source: core `core/baseLlmClient.ts`.
 """
@@ -18,7 +18,7 @@ __all__ = ["UtilityModel", "UtilityRequest"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UtilityRequest:
-    """One question. The model and its settings are those of a model configuration."""
+    """One request, with the model and settings of a model configuration."""
 
     config_key: str
     """The alias of the model configuration (`classifier`, `loop-detection`, …), or a model."""
@@ -28,21 +28,21 @@ class UtilityRequest:
     signal: AbortSignal
     system_instruction: str | None = None
     override_scope: str | None = None
-    """On whose behalf, where configurations differ by that."""
+    """The agent that asks, for configurations with a scope."""
     max_attempts: int | None = None
-    """Attempts in all; the default of the retry loop where absent."""
+    """The limit on attempts; `None`: the default."""
 
 
 class UtilityModel(Protocol):
-    """Asks, retrying as the core's base client does.
+    """Sends utility requests, with the retries of the core's base client.
 
     Both methods raise what the model layer raises (`ModelError` and its kin, `AbortError`).
     """
 
     async def generate_json(self, request: UtilityRequest, schema: JsonObject) -> JsonObject:
-        """The answer, which must be a JSON object of `schema`; markdown fences are taken off."""
+        """Return the response, a JSON object of `schema`, without Markdown fences."""
         ...
 
     async def generate_content(self, request: UtilityRequest) -> JsonObject:
-        """The whole response."""
+        """Return the whole response."""
         ...

@@ -1,6 +1,6 @@
-"""The strategies that ask a model how hard a request is.
+"""The strategies that ask a model how complex a request is.
 
-Whatever goes wrong, they leave the decision to the next one. Source: core
+A strategy that fails leaves the decision to the next one. Source: core
 `routing/strategies/{classifier,numericalClassifier}Strategy.ts`.
 """
 
@@ -41,12 +41,12 @@ __all__ = ["THRESHOLD", "ClassifierParts", "ClassifierStrategy", "NumericalClass
 logger = logging.getLogger(__name__)
 
 THRESHOLD: Final = 90
-"""The score from which on a request goes to the pro model."""
+"""The lowest score for which a request goes to the pro model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassifierParts:
-    """What both classifiers need."""
+    """The parts that both classifiers use."""
 
     models: ModelConfigs
     state: SessionState
@@ -56,11 +56,11 @@ class ClassifierParts:
     rng: RandomSource
 
     def requested(self, context: RoutingContext) -> str:
-        """The model that was asked for."""
+        """Return the requested model."""
         return self.state.model if context.requested_model is None else context.requested_model
 
     def scores(self, model: str) -> bool:
-        """Whether requests for `model` are rated by number."""
+        """Whether requests for `model` are rated with a score."""
         return self.models.is_gemini3(model)
 
     async def ask(
@@ -84,7 +84,7 @@ class ClassifierParts:
         )
 
     def model_of(self, requested: str, tier: str) -> str | None:
-        """The model of `tier`; None, and a line in the log, where it may not be asked now."""
+        """Return the model of `tier`; log and return None where it is unavailable."""
         model = normalize_model_id(self.models.for_tier(normalize_model_id(requested), tier))
         snapshot = self.health.snapshot(model)
         if snapshot.available:
@@ -99,13 +99,13 @@ class ClassifierParts:
 
 @dataclass(frozen=True, slots=True)
 class ClassifierStrategy:
-    """Simple or complex: flash or pro. For models whose requests are not rated by number."""
+    """Chooses flash for simple and pro for complex requests; not for the Gemini 3 family."""
 
     parts: ClassifierParts
     name: str = "classifier"
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """Decide, unless the request answers a tool call or no usable answer comes."""
+        """Decide, unless the request answers a tool call or the answer is unusable."""
         parts = self.parts
         started_ms = parts.clock.now_ms()
         requested = parts.requested(context)
@@ -137,13 +137,13 @@ class ClassifierStrategy:
 
 @dataclass(frozen=True, slots=True)
 class NumericalClassifierStrategy:
-    """A score from 1 to 100: pro from the threshold on. For the Gemini 3 family."""
+    """Rates a request from 1 to 100 and chooses pro from `THRESHOLD` on; for Gemini 3."""
 
     parts: ClassifierParts
     name: str = "numerical_classifier"
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """Decide, unless there is nothing but tool turns or no usable answer comes."""
+        """Decide, unless all turns are tool turns or the answer is unusable."""
         parts = self.parts
         started_ms = parts.clock.now_ms()
         requested = parts.requested(context)

@@ -1,4 +1,4 @@
-"""The contents of a question about a request, and how its answer is read.
+"""The contents of a classifier's request, and the readers of its answer.
 
 Source: core `routing/strategies/*ClassifierStrategy.ts`, `utils/messageInspectors.ts`, and
 google-genai's `createUserContent`.
@@ -41,11 +41,11 @@ _PART_KEYS: Final = frozenset(
 
 
 class ClassifierAnswerError(ModelError):
-    """A classifier's answer is not what was asked for."""
+    """A classifier's answer has the wrong shape."""
 
 
 def user_content(parts: Sequence[Any]) -> Content:
-    """A user's turn of `parts`, texts among them being parts as well.
+    """Return a user's turn of `parts`; a text is a part as well.
 
     Raises:
         EmptyMessageError: there are none.
@@ -65,14 +65,14 @@ def user_content(parts: Sequence[Any]) -> Content:
 
 
 def is_function_response(content: Content) -> bool:
-    """Whether a user's turn answers a tool call, among other things perhaps."""
+    """Whether a user's turn contains a function response."""
     return content.get("role") == "user" and any(
         part.get("functionResponse") for part in content.get("parts") or ()
     )
 
 
 def is_function_call(content: Content) -> bool:
-    """Whether a model's turn is nothing but tool calls."""
+    """Whether a model's turn consists of function calls."""
     parts = content.get("parts") or ()
     return (
         content.get("role") == "model"
@@ -82,13 +82,13 @@ def is_function_call(content: Content) -> bool:
 
 
 def conversation_window(history: Sequence[Content]) -> list[Content]:
-    """The last four of the last twenty turns that have nothing to do with tools."""
+    """The last four of those of the last twenty turns that are no tool turns."""
     recent = history[-_CONVERSATION_SEARCH:]
     return [turn for turn in recent if not _is_tool_turn(turn)][-_CONVERSATION_TURNS:]
 
 
 def recent_window(history: Sequence[Content]) -> list[Content]:
-    """The last eight turns, from the first on that has nothing to do with tools."""
+    """The last eight turns, from the first that is no tool turn."""
     recent = list(history[-_RECENT_TURNS:])
     for index, turn in enumerate(recent):
         if not _is_tool_turn(turn):
@@ -100,7 +100,7 @@ def model_choice(answer: Mapping[str, Json]) -> tuple[str, str]:
     """The tier (`flash` or `pro`) and the reasoning of an answer.
 
     Raises:
-        ClassifierAnswerError: the answer has not both of them.
+        ClassifierAnswerError: one of them is missing.
     """
     choice, reasoning = answer.get("model_choice"), answer.get("reasoning")
     if choice not in ("flash", "pro") or not isinstance(reasoning, str):
@@ -112,7 +112,7 @@ def complexity(answer: JsonObject) -> tuple[int | float, str]:
     """The score, from 1 to 100, and the reasoning of an answer.
 
     Raises:
-        ClassifierAnswerError: the answer has not both of them.
+        ClassifierAnswerError: one of them is missing.
     """
     score, reasoning = answer.get("complexity_score"), answer.get("complexity_reasoning")
     if (

@@ -1,4 +1,4 @@
-"""What routing decides on, and what it decides. Source: core `routing/routingStrategy.ts`."""
+"""The input and the result of routing. Source: core `routing/routingStrategy.ts`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["RoutingContext", "RoutingDecision", "RoutingStrategy"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoutingContext:
-    """What there is to decide on.
+    """The input of a decision.
 
     Attributes:
         history: The curated history, without the request.
         request: The request's parts.
         signal: Ends the decision.
-        requested_model: The configured model; None: ask the session.
-        prompt_id: Under which id a strategy asks a model; None: one of its own.
+        requested_model: The configured model; None: the session's.
+        prompt_id: The prompt id of a classifier's request; None: a generated one.
     """
 
     history: Sequence[Content]
@@ -33,14 +33,14 @@ class RoutingContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoutingDecision:
-    """A model, and how it came to be.
+    """The chosen model.
 
     Attributes:
         model: Its concrete name.
         source: Which strategy chose it (`agent-router/<strategy>`), or `router-exception`.
         reasoning: Why, in words.
-        latency_ms: How long it took.
-        error: What went wrong, where nothing could be decided.
+        latency_ms: The duration of the decision.
+        error: Why no strategy decided.
     """
 
     model: str
@@ -55,9 +55,9 @@ class RoutingStrategy(Protocol):
 
     @property
     def name(self) -> str:
-        """What logs call it."""
+        """Its name in logs."""
         ...
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """The decision, or None to leave it to the next one."""
+        """Return the decision, or None to leave it to the next strategy."""
         ...

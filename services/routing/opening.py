@@ -20,7 +20,7 @@ __all__ = ["SessionModels", "open_models"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionModels:
-    """How a session reaches its models."""
+    """The parts through which a session calls its models."""
 
     auth_type: str
     configs: ModelConfigs
@@ -45,7 +45,7 @@ def open_models(
         observer: Receives every fallback.
 
     Raises:
-        ValueError: the settings of the models have no meaning.
+        ValueError: the settings of the models are invalid.
     """
     settings, state = session.settings, session.state
     configs = model_configs_from_settings(

@@ -1,6 +1,6 @@
-"""`ModelRouter`: which model a request is for.
+"""`ModelRouter`: chooses the model for a request.
 
-The first strategy that has an opinion decides; the last one always has. Source: core
+The first strategy that decides wins; the last one always decides. Source: core
 `routing/modelRouterService.ts` and `routing/strategies/compositeStrategy.ts`.
 """
 
@@ -39,14 +39,10 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 
-def _no_plan() -> None:
-    return None
-
-
 class CompositeStrategy:
-    """Asks strategies in order; `last` decides where none of them does.
+    """Calls strategies in order; `last` decides where none of them does.
 
-    A strategy that fails is logged and passed over, all but the last one.
+    A strategy that fails is logged and skipped, except the last one.
     """
 
     def __init__(
@@ -65,10 +61,10 @@ class CompositeStrategy:
         self.name = name
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """The decision, its source prefixed with this strategy's name.
+        """Return the decision, with this strategy's name before its source.
 
         Raises:
-            Exception: whatever the last strategy raised.
+            Exception: the last strategy failed.
         """
         started_ms = self._now_ms()
         for strategy in self.strategies:
@@ -100,7 +96,7 @@ class CompositeStrategy:
 
 
 class ModelRouter:
-    """Decides by strategies, in the order in which `strategies` names them."""
+    """Chooses models by a fixed order of strategies."""
 
     def __init__(
         self,
@@ -109,7 +105,6 @@ class ModelRouter:
         models: ModelConfigs,
         availability: Availability,
         utility: UtilityModel,
-        approved_plan: Callable[[], str | None] = _no_plan,
     ) -> None:
         """Make the router of a session.
 
@@ -118,7 +113,6 @@ class ModelRouter:
             models: Resolves names and tiers.
             availability: The models' health.
             utility: Answers the classifiers' requests.
-            approved_plan: Returns the path of the approved plan, if there is one.
         """
         state, clock = session.state, session.clock
         self._state = state
@@ -135,9 +129,7 @@ class ModelRouter:
             (
                 FallbackStrategy(models, state, availability),
                 OverrideStrategy(models, state),
-                ApprovalModeStrategy(
-                    models, state, clock, approved_plan, session.settings.plan_model_routing
-                ),
+                ApprovalModeStrategy(models, state, session.settings.plan_model_routing),
                 ClassifierStrategy(parts),
                 NumericalClassifierStrategy(parts),
             ),
@@ -149,11 +141,11 @@ class ModelRouter:
 
     @property
     def strategies(self) -> list[str]:
-        """The names of the strategies that are asked before the default, in order."""
+        """The names of the strategies before the default, in order."""
         return [strategy.name for strategy in self._composite.strategies]
 
     async def route(self, context: RoutingContext) -> RoutingDecision:
-        """The model for this request; the configured one where deciding failed altogether."""
+        """Choose the model for a request; the configured model where all strategies fail."""
         started_ms = self._now_ms()
         try:
             decision = await self._composite.route(context)

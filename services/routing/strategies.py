@@ -1,18 +1,16 @@
-"""The strategies that need no model: what is settled, forced, or follows from the mode.
+"""The strategies that decide without a model.
 
-Source: core `routing/strategies/{fallback,override,approvalMode,default}Strategy.ts`. They leave
-the variant for custom tools to the chains, the approval mode's excepted.
+Source: core `routing/strategies/{fallback,override,approvalMode,default}Strategy.ts`. All but the
+approval mode's ignore the model variant for custom tools.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from services.availability.availability import Availability
-from services.clock import Clock
 from services.model.configs import ModelConfigs
-from services.model.names import ALIAS_FLASH, ALIAS_PRO
+from services.model.names import ALIAS_PRO
 from services.routing.decision import RoutingContext, RoutingDecision
 from services.state import ApprovalMode, SessionState
 
@@ -21,7 +19,7 @@ __all__ = ["ApprovalModeStrategy", "DefaultStrategy", "FallbackStrategy", "Overr
 
 @dataclass(frozen=True, slots=True)
 class FallbackStrategy:
-    """A model that is out of order is replaced by the first of its chain that is not."""
+    """Replaces an unavailable model by the first available one of its chain."""
 
     models: ModelConfigs
     state: SessionState
@@ -29,7 +27,7 @@ class FallbackStrategy:
     name: str = "fallback"
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """Decide where the requested model may not be asked and another one may."""
+        """Decide where the requested model is unavailable and another is available."""
         requested = _requested(context, self.state)
         resolved = self.models.concrete(requested, custom_tools=False)
         snapshot = self.availability.health.snapshot(resolved)
@@ -49,14 +47,14 @@ class FallbackStrategy:
 
 @dataclass(frozen=True, slots=True)
 class OverrideStrategy:
-    """A model that was asked for by name is taken, whatever the request."""
+    """Uses a model that was requested by name."""
 
     models: ModelConfigs
     state: SessionState
     name: str = "override"
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """Decide where the requested model is none of the auto ones."""
+        """Decide where the requested model is not an auto model."""
         requested = _requested(context, self.state)
         if self.models.is_auto(requested):
             return None
@@ -69,48 +67,36 @@ class OverrideStrategy:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalModeStrategy:
-    """Plans are made by a pro model and carried out by a flash one."""
+    """Chooses a pro model in plan mode."""
 
     models: ModelConfigs
     state: SessionState
-    clock: Clock
-    approved_plan: Callable[[], str | None]
-    """Where the plan is that has been approved; None: there is none."""
     enabled: bool = True
     name: str = "approval-mode"
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """Decide for an auto model in plan mode, or once a plan has been approved."""
+        """Decide for an auto model in plan mode."""
         requested = _requested(context, self.state)
-        if not self.enabled or not self.models.is_auto(requested):
-            return None
-        started_ms = self.clock.now_ms()
-        plan = self.approved_plan()
-        if self.state.approval_mode is ApprovalMode.PLAN:
-            tier, why = ALIAS_PRO, "Routing to Pro model because ApprovalMode is PLAN."
-        elif plan:
-            tier = ALIAS_FLASH
-            why = f"Routing to Flash model because an approved plan exists at {plan}."
-        else:
+        planning = self.state.approval_mode is ApprovalMode.PLAN
+        if not self.enabled or not planning or not self.models.is_auto(requested):
             return None
         return RoutingDecision(
-            model=self.models.for_tier(requested, tier),
+            model=self.models.for_tier(requested, ALIAS_PRO),
             source=self.name,
-            reasoning=why,
-            latency_ms=self.clock.now_ms() - started_ms,
+            reasoning="Routing to Pro model because ApprovalMode is PLAN.",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class DefaultStrategy:
-    """The configured model. Always decides."""
+    """Chooses the configured model."""
 
     models: ModelConfigs
     state: SessionState
     name: str = "default"
 
     async def route(self, context: RoutingContext) -> RoutingDecision:
-        """Decide, by the session's model alone."""
+        """Always decide."""
         model = self.models.concrete(self.state.model, custom_tools=False)
         return RoutingDecision(
             model=model, source=self.name, reasoning=f"Routing to default model: {model}"

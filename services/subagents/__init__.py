@@ -1,1 +1,1 @@
-"""Subagents: definitions, the tool that invokes them, and what a child is given."""
+"""Subagents: their definitions, the tool that invokes them, and their prompts and tools."""

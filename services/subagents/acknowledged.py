@@ -1,7 +1,7 @@
-"""Which of a project's agents a person has let in: by project, by name, by the file's hash.
+"""The agents of a project that the user has acknowledged, by name and hash.
 
-The file is `~/.gemini/acknowledgments/agents.json`, upstream's own, so that both products know of
-each other's. Source: core `agents/acknowledgedAgents.ts`.
+The file is upstream's, `~/.gemini/acknowledgments/agents.json`, which both products share. Source:
+core `agents/acknowledgedAgents.ts`.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ class AcknowledgedAgents:
         self._known: JsonObject | None = None
 
     def knows(self, name: str, hash_: str) -> bool:
-        """Whether exactly this agent was let in. The file is read once."""
+        """Whether the user acknowledged this agent. The file is read once."""
         if self._known is None:
             self._known = self._read()
         project = self._known.get(self._project)
         return isinstance(project, dict) and project.get(name) == hash_
 
     def add(self, name: str, hash_: str) -> None:
-        """Let an agent in, in this session and, unless the file cannot be written, in later ones.
+        """Acknowledge an agent in this session and, if the file can be written, in later ones.
 
-        What other sessions have added meanwhile stays.
+        Agents that other sessions have added stay.
         """
         known = self._read()
         project = known.get(self._project)

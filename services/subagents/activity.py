@@ -1,4 +1,4 @@
-"""What a child tells of its work while it goes on: activities, before anything is made of them.
+"""The activities that a subagent reports while it runs.
 
 Source: core `agents/types.ts` (`SubagentActivityEvent`).
 """
@@ -26,7 +26,7 @@ CANCELLED_MESSAGE: Final = "Request cancelled."
 
 
 class ActivityType(StrEnum):
-    """What happened."""
+    """The kind of activity."""
 
     TOOL_CALL_START = "TOOL_CALL_START"
     TOOL_CALL_END = "TOOL_CALL_END"
@@ -35,7 +35,7 @@ class ActivityType(StrEnum):
 
 
 class ActivityErrorType(StrEnum):
-    """What kind of ERROR."""
+    """The kind of an ERROR."""
 
     REJECTED = "REJECTED"
     CANCELLED = "CANCELLED"

@@ -1,7 +1,6 @@
-"""An activity as the event that stands for it on a child's protocol.
+"""Converts a subagent's activities to events of its protocol.
 
-Both runtimes tell the same activities; what they look like in the contract neither decides. When
-an event is told, and under which number, each runtime's stream does.
+Both runtimes report the same activities; each runtime's stream emits and numbers the events.
 
 Source: core `agents/local-subagent-protocol.ts` (`_translateActivity`).
 """
@@ -23,12 +22,12 @@ __all__ = ["activity_event"]
 def activity_event(
     activity: SubagentActivity, fields: Mapping[str, Any], new_id: Callable[[], str]
 ) -> AgentEvent:
-    """The event of an activity.
+    """Return the event of an activity.
 
     Args:
-        activity: what was told.
+        activity: the activity.
         fields: id, stream and timestamp of the stream's next event.
-        new_id: makes an id for a call that was told without one.
+        new_id: makes the id of a call without one.
     """
     data = activity.data
 

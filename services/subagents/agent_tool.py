@@ -1,4 +1,4 @@
-"""`invoke_agent`: hands a task to an agent, local or remote.
+"""`invoke_agent`: gives a task to a local or remote agent.
 
 Source: core `agents/agent-tool.ts`.
 """
@@ -11,16 +11,19 @@ from typing import Any, ClassVar, Final
 from services.mcp.tool_schemas import with_wait_parameter
 from services.settings import Settings
 from services.steering import InjectionService, InjectionSource
-from services.subagents.child_run import LocalInvocation, SessionParts
+from services.subagents.child_run import (
+    LocalInvocation,
+    LocalSessionInvocation,
+    LocalSubagentInvocation,
+    SessionParts,
+)
 from services.subagents.definition import (
     INVOKE_AGENT,
     AgentDefinition,
     LocalAgentDefinition,
     RemoteAgentDefinition,
 )
-from services.subagents.injected import user_hints
-from services.subagents.invocation import LocalSubagentInvocation
-from services.subagents.session_invocation import LocalSessionInvocation
+from services.subagents.steering_inbox import user_hints
 from services.tools.base import Invocation, SchemaTool
 from services.tools.contract import (
     ConfirmationDetails,
@@ -35,16 +38,16 @@ from services.wire import JsonObject, js_trim
 __all__ = ["AgentTool", "MeasuredRun", "RemoteInvoker"]
 
 RemoteInvoker = Callable[[RemoteAgentDefinition, JsonObject], Invocation]
-"""Makes a call of a remote agent out of its inputs."""
+"""Makes a call of a remote agent from its inputs."""
 
 MeasuredRun = Callable[[str, str, Callable[[], Awaitable[ToolResult]]], Awaitable[ToolResult]]
-"""Runs an agent, given its name and description and what runs it."""
+"""Measures the run of an agent with this name and description."""
 
 _PROMPT: Final = "prompt"
 
 
 class AgentTool(SchemaTool):
-    """The tool that runs agents. The class's name is the one that settings know."""
+    """The tool that runs agents. Settings use the class's name."""
 
     name = INVOKE_AGENT
     display_name = "Invoke Subagent"
@@ -84,15 +87,15 @@ class AgentTool(SchemaTool):
         remote: RemoteInvoker,
         measured: MeasuredRun | None = None,
     ) -> None:
-        """Make it.
+        """Make the tool.
 
         Args:
-            parts: what running a local agent needs of the session.
-            find: the agent of a name, as it is now.
-            settings: says whether local agents run as sessions.
-            steering: where hints of the user's come in.
+            parts: the parts of the session for local agents.
+            find: returns the current definition of an agent.
+            settings: whether local agents run as sessions.
+            steering: has the user's hints.
             remote: makes calls of remote agents.
-            measured: what watches the agents' runs, if anything does.
+            measured: measures the agents' runs.
         """
         self.parts = parts
         self.steering = steering
@@ -106,10 +109,10 @@ class AgentTool(SchemaTool):
         self._find = find
 
     def invocation(self, params: JsonObject) -> AgentCall:
-        """The call of the agent that `params` name.
+        """Return the call of the agent that `params` name.
 
         Raises:
-            InvalidToolParams: there is none of that name.
+            InvalidToolParams: there is no such agent.
         """
         definition = self._find(params["agent_name"])
         if definition is None:
@@ -118,7 +121,7 @@ class AgentTool(SchemaTool):
 
 
 class AgentCall:
-    """One call: what it asks and does is up to the agent's own invocation."""
+    """One call, which forwards to the agent's own invocation."""
 
     respects_auto_edit = False
 
@@ -130,12 +133,12 @@ class AgentCall:
 
     @property
     def params(self) -> JsonObject:
-        """The arguments, as validated."""
+        """The validated arguments."""
         return self._params
 
     @property
     def asked_name(self) -> str:
-        """The policy is asked about the agent, as if it were a tool."""
+        """The agent's name, under which the policy decides."""
         return self._definition.name
 
     @property
@@ -145,19 +148,19 @@ class AgentCall:
 
     @property
     def asked_shown_name(self) -> str:
-        """The agent's name for people."""
+        """The agent's display name."""
         return self._definition.shown_name
 
     def description(self) -> str:
-        """What this call does, in a short line for people."""
+        """Describe the call in one line."""
         return f"Delegating to agent '{self._definition.name}'"
 
     def confirmation_details(self) -> ConfirmationDetails | None:
-        """What the agent's own invocation would have asked."""
+        """Return the details of the agent's own invocation."""
         return self._invocation().confirmation_details()
 
     def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        """Nothing narrows an "always" answer."""
+        """Return nothing: an "always" answer has no narrower rule."""
         return None
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
@@ -181,15 +184,15 @@ class AgentCall:
                 raise TypeError(f"{self._definition.name}: an agent is local or remote")
 
     def _inputs(self) -> JsonObject:
-        """The prompt under the name that the agent gives it; hints before it for remote agents.
+        """Return the prompt under the agent's input name, with hints before it for a remote agent.
 
-        A local agent hears of hints while it runs.
+        A local agent receives hints while it runs.
         """
         key = _primary_input(self._definition.input_schema)
         prompt: str = self._params[_PROMPT]
         if isinstance(self._definition, RemoteAgentDefinition) and js_trim(prompt):
-            said = self._tool.steering.after(self._hinted_up_to, InjectionSource.USER_STEERING)
-            hints = user_hints(said)
+            recent = self._tool.steering.after(self._hinted_up_to, InjectionSource.USER_STEERING)
+            hints = user_hints(recent)
             if hints is not None and isinstance(
                 self._definition.input_schema.get("properties"), dict
             ):
@@ -204,7 +207,7 @@ async def _unmeasured(
 
 
 def _primary_input(schema: JsonObject) -> str:
-    """The agent's one input, or `prompt` where it has none or several."""
+    """Return the agent's only input, or `prompt`."""
     properties = schema.get("properties")
     if isinstance(properties, dict) and len(properties) == 1:
         return str(next(iter(properties)))

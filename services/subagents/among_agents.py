@@ -1,7 +1,6 @@
-"""What people are told of agents that name agents among their tools, which none can call.
+"""Warnings about agents that list agents among their tools, which no agent can call.
 
-Upstream says nothing of it where a file names `invoke_agent`, and of an agent's name only that it
-is no tool's. Whoever writes a circle of agents should learn that there are none.
+Upstream does not warn about `invoke_agent`, and reports an agent's name only as an unknown tool.
 """
 
 from __future__ import annotations
@@ -17,11 +16,9 @@ __all__ = ["warnings_about_calls"]
 def warnings_about_calls(
     agents: Iterable[AgentDefinition], failed: Iterable[AgentLoadError]
 ) -> list[str]:
-    """A warning for each file whose tools are to call agents.
+    """Return a warning for each agent that lists agents among its tools.
 
-    Args:
-        agents: those that were found.
-        failed: files that could not be loaded: naming an agent as a tool is a reason for it.
+    `failed` are files that did not load, perhaps for that reason.
     """
     tools: dict[str, Sequence[str]] = {}
     files: dict[str, str] = {}
@@ -49,7 +46,7 @@ def warnings_about_calls(
 
 
 def _circle(start: str, calls: Mapping[str, Sequence[str]]) -> str:
-    """A way from an agent back to itself; empty where there is none."""
+    """Return a path from an agent back to itself, or an empty text."""
     came_from: dict[str, str] = {}
     waiting = [start]
     while waiting:

@@ -1,7 +1,7 @@
 """The seam between the tool that invokes an agent and the runtime that runs it.
 
-A runtime, when it is opened, says how it starts a child (`Subagents.run_on`); the tool asks for
-one and awaits its result. So a child gets its parent's runtime, and services know no runtime.
+A runtime registers its factory of children when it opens (`Subagents.run_on`); the tool makes a
+child and awaits its result. So services import no runtime.
 """
 
 from __future__ import annotations
@@ -20,77 +20,76 @@ __all__ = ["ChildAgent", "ChildFactory", "ChildRequest", "ChildWitness", "Starte
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildRequest:
-    """What a child is started with; everything else it has from its parent's services."""
+    """The request for a child; its other parts are those of its parent's services."""
 
     definition: LocalAgentDefinition
     parent_call_id: str
     """The call of `invoke_agent` in whose execution the child runs."""
     on_activity: OnActivity
-    """Told of each activity before any event is made of it."""
+    """Called with each activity, before its event is made."""
 
 
 class ChildAgent(AgentProtocol, Protocol):
-    """A child's session: an agent whose `send` takes inputs, and which has a result.
+    """A child's session: an agent that takes inputs and has a result.
 
     `send(UpdateSend(config))` buffers inputs and returns no stream id; `send(MessageSend)` starts
-    the one stream, the message's text (if any) being the input `query`. Source: core
+    the only stream, with the message's text as the input `query`. Source: core
     `agents/local-subagent-protocol.ts`.
     """
 
     @property
     def agent_id(self) -> str:
-        """Its id, which is its session's and its recording's too."""
+        """Its id, also of its session and its recording."""
         ...
 
     async def start(self, inputs: JsonObject) -> None:
-        """Start the stream with `inputs` as they are (what the direct invocation does)."""
+        """Start the stream with `inputs`, as the direct invocation does."""
         ...
 
     def stop(self) -> None:
-        """What `abort` does, before this returns.
+        """Abort before returning.
 
-        Whoever invoked the agent shares its signal with it upstream, so the agent sees an abort in
-        the very step in which it was made: a call that its model asks for just then is not run.
+        Upstream, parent and agent share a signal, so that an abort also prevents a call that the
+        agent's model makes in the same step.
         """
         ...
 
     async def result(self) -> AgentOutput:
-        """Wait for the stream's end and return its output; raises what the run raised.
+        """Wait until nothing of the child runs; return its output or raise its error.
 
-        Once the child is aborted: `AgentOutput(result="", terminate_reason=ABORTED)`, or what the
-        run returned by itself. Never returns while anything of the child's still runs.
+        After an abort: `AgentOutput(result="", terminate_reason=ABORTED)`, or the run's own output.
         """
         ...
 
 
 ChildFactory = Callable[[ChildRequest], ChildAgent]
-"""Makes a child; nothing happens before it is sent something.
+"""Makes a child, which does nothing before a send.
 
 Raises:
-    Exception: whatever is wrong with the definition; the tool tells the model.
+    Exception: the definition is invalid; the tool reports it to the model.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartedChild:
-    """A child as those who watch a session see it, before anything of it has happened."""
+    """A child as observers of a session see it, before it does anything."""
 
     thread: str
-    """Its path: `T/C`, as `services.threads` has it."""
+    """Its path `T/C` of `services.threads`."""
     agent: str
     """The definition's name."""
     agent_id: str
     session: AgentProtocol | None
-    """Where its events are told; `None` where they cannot be seen."""
+    """The session that emits its events; `None` where they are not visible."""
 
 
 class ChildWitness(Protocol):
-    """Whoever watches a session's children, the harness for one."""
+    """Observes the children of a session."""
 
     def child_started(self, child: StartedChild) -> None:
-        """A child was made and nothing has happened yet: time to subscribe."""
+        """A child was made and has done nothing yet: subscribe here."""
         ...
 
-    def child_told(self, child: StartedChild, activity: SubagentActivity) -> None:
-        """A child tells of its work; whoever asked for the child is told next."""
+    def child_activity(self, child: StartedChild, activity: SubagentActivity) -> None:
+        """A child reported an activity; its invocation receives it next."""
         ...

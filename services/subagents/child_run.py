@@ -1,4 +1,7 @@
-"""What both ways of invoking a local agent share: following a child, and wording its end."""
+"""Runs local agents for the tool that invokes them: follows a child and reports its end.
+
+Source: core `agents/local-invocation.ts`, `agents/local-session-invocation.ts`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from agent_protocol.agent import MessageSend, UpdateSend
+from agent_protocol.content import TextPart
 from services.abort import AbortError, AbortSignal
 from services.hooks.values import js_text
 from services.ids import IdSource
@@ -33,18 +38,24 @@ from services.tools.base import PlainInvocation
 from services.tools.contract import ToolExecution, ToolResult
 from services.wire import Json, JsonObject
 
-__all__ = ["CANCELLED", "LocalInvocation", "SessionParts"]
+__all__ = [
+    "CANCELLED",
+    "LocalInvocation",
+    "LocalSessionInvocation",
+    "LocalSubagentInvocation",
+    "SessionParts",
+]
 
 logger = logging.getLogger(__name__)
 
 CANCELLED: Final = "Operation cancelled by user"
 _LAST_WAIT_S: Final = 10.0
-"""For a child that was told to end. Past it, the call ends without waiting any longer."""
+"""The longest wait for the end of an aborted child."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionParts:
-    """What invoking an agent needs of a session."""
+    """The parts of a session that an invocation uses."""
 
     subagents: Subagents
     ids: IdSource
@@ -52,12 +63,12 @@ class SessionParts:
 
 
 class LocalInvocation(PlainInvocation):
-    """One call of a local agent, with the inputs that the agent declares."""
+    """One call of a local agent, with its declared inputs."""
 
     newest: ClassVar[int | None]
-    """How many items of the agent's activity are shown."""
+    """The limit on shown activities."""
     typed: ClassVar[bool]
-    """How activities are read; see `ActivityTrail`."""
+    """See `ActivityTrail.typed`."""
 
     def __init__(
         self, definition: LocalAgentDefinition, inputs: JsonObject, parts: SessionParts
@@ -68,16 +79,16 @@ class LocalInvocation(PlainInvocation):
 
     @property
     def policy_name(self) -> str:
-        """The tool as the policy is asked about it: the agent's name."""
+        """The agent's name, under which the policy decides."""
         return self.definition.name
 
     @property
     def shown_name(self) -> str:
-        """The agent's name for people."""
+        """The agent's display name."""
         return self.definition.shown_name
 
     def description(self) -> str:
-        """The agent and its inputs, in a line for people."""
+        """Describe the agent and its inputs in one line."""
         inputs = ", ".join(f"{key}: {js_text(value)}" for key, value in self._params.items())
         return f"Running subagent '{self.definition.name}' with inputs: {{ {inputs} }}"
 
@@ -87,10 +98,10 @@ class LocalInvocation(PlainInvocation):
 
     @abstractmethod
     def data(self, child: ChildAgent | None) -> Mapping[str, Any] | None:
-        """The result's `data`; there is no child where none could be made."""
+        """Return the result's `data`; `child` is `None` where it could not be made."""
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        """Run the agent to its end; nothing of it is left when this returns or raises.
+        """Run the agent until nothing of it runs any more.
 
         Raises:
             AbortError: the agent was aborted.
@@ -114,7 +125,7 @@ class LocalInvocation(PlainInvocation):
                 return_display=shown.finish(output),
                 data=self.data(child),
             )
-        except Exception as error:  # The border: what ails an agent is told as text.
+        except Exception as error:  # The model receives an agent's failure as text.
             fault = str(error)
             if _is_abort(error, fault):
                 shown.fail(None)
@@ -127,9 +138,9 @@ class LocalInvocation(PlainInvocation):
             )
 
     def trail(self, call_id: str) -> ActivityTrail:
-        """An empty list of what the agent does in the execution of `call_id`."""
+        """Make an empty list of activities for the execution of `call_id`."""
         return ActivityTrail(
-            # Not one scope for all: agents that run side by side must not share a count.
+            # One scope per call, because parallel agents must not share a count.
             new_id=lambda: self._parts.ids.uuid(f"subagent-activity {call_id}"),
             publish=self._publish,
             newest=self.newest,
@@ -142,8 +153,43 @@ class LocalInvocation(PlainInvocation):
         )
 
 
+class LocalSubagentInvocation(LocalInvocation):
+    """Runs an agent directly: `experimental.adk.agentSessionSubagentEnabled` is off."""
+
+    newest: ClassVar[int | None] = None
+    typed: ClassVar[bool] = False
+
+    async def begin(self, child: ChildAgent) -> None:
+        """Start `child` with the inputs."""
+        await child.start(self.params)
+
+    def data(self, child: ChildAgent | None) -> Mapping[str, Any] | None:
+        """Return the agent's id, if there is an agent."""
+        return None if child is None else {"agentId": child.agent_id}
+
+
+class LocalSessionInvocation(LocalInvocation):
+    """Runs an agent as a session: `experimental.adk.agentSessionSubagentEnabled` is on."""
+
+    newest: ClassVar[int | None] = 3
+    typed: ClassVar[bool] = True
+
+    async def begin(self, child: ChildAgent) -> None:
+        """Send `child` the other inputs, then the query as a message."""
+        others = {key: value for key, value in self.params.items() if key != "query"}
+        given = self.params.get("query")
+        if others:
+            await child.send(UpdateSend(config=others))
+        query = "" if given is None else js_text(given)
+        await child.send(MessageSend(content=(TextPart(text=query),)))
+
+    def data(self, child: ChildAgent | None) -> Mapping[str, Any] | None:
+        """Return no data."""
+        return None
+
+
 class _Shown:
-    """What is shown of one execution; nothing is kept or published where nobody looks."""
+    """The progress of one execution; activities are dropped where no client shows them."""
 
     def __init__(self, invocation: LocalInvocation, execution: ToolExecution) -> None:
         self._agent = invocation.definition.name
@@ -184,11 +230,11 @@ def _is_abort(error: Exception, message: str) -> bool:
 async def _followed(
     child: ChildAgent, begin: Callable[[ChildAgent], Awaitable[None]], signal: AbortSignal
 ) -> AgentOutput:
-    """Start `child` and wait for its result; an abort, or our own cancellation, ends it first."""
+    """Start `child` and wait for its result; an abort or a cancellation ends it first."""
 
     async def run() -> AgentOutput:
         await begin(child)
-        if signal.aborted:  # before there was anything to abort
+        if signal.aborted:  # it was aborted before the child began
             child.stop()
         return await child.result()
 
@@ -211,7 +257,7 @@ async def _followed(
 
 
 async def _ended(child: ChildAgent, running: asyncio.Task[AgentOutput]) -> None:
-    """Have `child` end and wait until it has, for as long as that may take."""
+    """Stop `child` and wait for its end, up to a limit."""
     child.stop()
     await asyncio.wait([running], timeout=_LAST_WAIT_S)
     if not running.done():

@@ -1,4 +1,4 @@
-"""`complete_task`: how an agent hands in its result, and the only way to.
+"""`complete_task`: submits an agent's result.
 
 Source: core `tools/complete-task.ts`.
 """
@@ -46,11 +46,11 @@ _PLAIN: Final[JsonObject] = with_wait_parameter(
         "required": [_RESULT],
     }
 )
-"""What an agent hands in whose definition asks for nothing else."""
+"""The parameters for a definition without an output."""
 
 
 class CompleteTaskTool:
-    """Takes the value that an agent's definition asks for, or a text where it asks for none."""
+    """Accepts the output that an agent's definition declares, by default a text."""
 
     name = COMPLETE_TASK
     display_name = "Complete Task"
@@ -63,11 +63,11 @@ class CompleteTaskTool:
         output: OutputConfig | None = None,
         process_output: Callable[[Any], str] | None = None,
     ) -> None:
-        """Make it.
+        """Make the tool.
 
         Args:
-            output: what is handed in; a text called `result` where it is not given.
-            process_output: from the value to the agent's result; used with `output` only.
+            output: the declared output; `None`: a text called `result`.
+            process_output: converts the output to the agent's result.
         """
         self.output = output
         self._process = process_output
@@ -87,7 +87,7 @@ class CompleteTaskTool:
         """Validate and build one call.
 
         Raises:
-            InvalidToolParams: the message is what the model is told.
+            InvalidToolParams: the model receives the message.
         """
         schema = _plain_schema() if self.output is None else self._schema
         fault = None if schema is None else schema.fault(params)
@@ -98,7 +98,7 @@ class CompleteTaskTool:
         return CompleteTaskCall(self, params)
 
     def result(self, params: JsonObject) -> str:
-        """What is handed in, as text."""
+        """Return the submitted output as text."""
         if self.output is None:
             value = params[_RESULT]
         else:
@@ -109,7 +109,7 @@ class CompleteTaskTool:
 
     @cached_property
     def _schema(self) -> ParameterSchema | None:
-        """What upstream's validator cannot compile, it lets pass."""
+        """The schema, or `None` where upstream's validator cannot compile it and accepts all."""
         return ParameterSchema(self._parameters) if _compiles(self._parameters) else None
 
     def _value_fault(self, params: JsonObject) -> str | None:
@@ -124,7 +124,7 @@ class CompleteTaskTool:
 
 
 class CompleteTaskCall(PlainInvocation):
-    """One call of it."""
+    """One call of the tool."""
 
     def __init__(self, tool: CompleteTaskTool, params: JsonObject) -> None:
         super().__init__(params)
@@ -132,27 +132,27 @@ class CompleteTaskCall(PlainInvocation):
 
     @property
     def shown_name(self) -> str:
-        """The tool's name for people."""
+        """The tool's display name."""
         return self._tool.display_name
 
     def description(self) -> str:
-        """What this call does, in a short line for people."""
+        """Describe the call in one line."""
         return "Completing task and submitting results."
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        """Hand in: `data` is `{taskCompleted, submittedOutput}`."""
+        """Submit: `data` is `{taskCompleted, submittedOutput}`."""
         what = "Result" if self._tool.output is None else "Output"
-        said = f"{what} submitted and task completed."
+        message = f"{what} submitted and task completed."
         return ToolResult(
-            llm_content=said,
-            return_display=said,
+            llm_content=message,
+            return_display=message,
             data={"taskCompleted": True, "submittedOutput": self._tool.result(self._params)},
         )
 
 
 @cache
 def _plain_schema() -> ParameterSchema:
-    """The same for every agent that hands in a text."""
+    """The schema of every agent without a declared output."""
     return ParameterSchema(_PLAIN)
 
 

@@ -1,4 +1,4 @@
-"""`RunTime`: how long a child may still work; it stands still while the user is waited for.
+"""`RunTime`: a child's remaining time, which pauses while the user is asked.
 
 Source: core `utils/deadlineTimer.ts`.
 """
@@ -18,13 +18,13 @@ __all__ = ["DeadlineTimer", "RunTime", "either_aborted"]
 
 
 class DeadlineTimer:
-    """Aborts its signal when the time is up. Use it in an `async with`, which starts it.
+    """Aborts its signal when the time is up. Entering it starts it.
 
-    Leaving stops it, without an abort, and returns when nothing of it runs.
+    Leaving stops it without an abort and awaits its tasks.
     """
 
     def __init__(self, clock: Clock, ms: float, reason: str = "Agent timed out.") -> None:
-        """Make one that has `ms` milliseconds."""
+        """Make a timer of `ms` milliseconds."""
         self._clock = clock
         self._left_ms = ms
         self._reason = reason
@@ -39,7 +39,7 @@ class DeadlineTimer:
         return self._controller.signal
 
     def pause(self) -> None:
-        """Stop the clock. No count is kept: a second pause changes nothing."""
+        """Pause; a second pause changes nothing."""
         if self._task is None or self.signal.aborted:
             return
         elapsed = self._clock.now_ms() - self._started_ms
@@ -47,7 +47,7 @@ class DeadlineTimer:
         self._stop()
 
     def resume(self) -> None:
-        """Go on with what was left; the first resume counts, however many paused."""
+        """Go on with the rest of the time, after any number of pauses."""
         if self._task is None and not self.signal.aborted:
             self._start()
 
@@ -62,7 +62,7 @@ class DeadlineTimer:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop, and await what was started."""
+        """Stop, and await the tasks."""
         self._stop()
         if self._ended:
             await asyncio.wait(self._ended)
@@ -81,35 +81,35 @@ class DeadlineTimer:
             task.add_done_callback(self._ended.discard)
 
     async def _run(self, due_ms: float) -> None:
-        # What moves the clock before this task begins is part of the time.
+        # The time before this task begins counts.
         await self._clock.sleep(due_ms - self._clock.now_ms())
         self._controller.abort(self._reason)
 
 
 class RunTime:
-    """The time of a run, and of the grace period in which it may still submit a result."""
+    """The time of a run, and of the grace period for submitting a result."""
 
     def __init__(self, clock: Clock, ms: float) -> None:
-        """`ms`: how many milliseconds each run has."""
+        """Each run has `ms` milliseconds."""
         self._clock = clock
         self._ms = ms
         self._deadline = self._timer = DeadlineTimer(clock, ms)
 
     @property
     def signal(self) -> AbortSignal:
-        """Aborted when the time of the run, or of its grace period, is up."""
+        """Aborted when the time of the run or of its grace period is up."""
         return self._timer.signal
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """Let the time of one run pass; leaving stops it and awaits what was started for it."""
+        """Time one run; leaving stops the timer and awaits its tasks."""
         self._deadline = self._timer = DeadlineTimer(self._clock, self._ms)
         async with self._deadline:
             yield
 
     @asynccontextmanager
     async def grace(self, ms: float) -> AsyncIterator[None]:
-        """Let a grace period of `ms` milliseconds pass in place of the run's time."""
+        """Time a grace period of `ms` milliseconds instead of the run."""
         async with DeadlineTimer(self._clock, ms) as self._timer:
             try:
                 yield
@@ -117,7 +117,7 @@ class RunTime:
                 self._timer = self._deadline
 
     def waiting(self, waits: bool) -> None:
-        """Stop the run's time while the user is waited for; a grace period goes on."""
+        """Pause the run's time while the user is asked; a grace period goes on."""
         if waits:
             self._deadline.pause()
         else:
@@ -126,7 +126,7 @@ class RunTime:
 
 @contextmanager
 def either_aborted(*signals: AbortSignal) -> Iterator[AbortSignal]:
-    """A signal that is aborted as soon as one of `signals` is; leaving lets go of them."""
+    """Yield a signal that is aborted with the first of `signals`."""
     controller = AbortController()
     offs = [signal.on_abort(controller.abort) for signal in signals]
     try:

@@ -1,4 +1,4 @@
-"""What an agent is, before it runs: its definition, and how a run of it ends.
+"""Definitions of agents, and the outcomes of their runs.
 
 Source: core `agents/types.ts`.
 """
@@ -25,6 +25,7 @@ __all__ = [
     "AgentModel",
     "AgentOutput",
     "AgentPrompt",
+    "BuiltInAgent",
     "LocalAgentDefinition",
     "OutputConfig",
     "RemoteAgentDefinition",
@@ -80,7 +81,7 @@ _END_REASONS: Final[Mapping[TerminateMode, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOutput:
-    """What a run brought back. `turn_count` leaves the recovery turn out."""
+    """The outcome of a run. `turn_count` excludes the recovery turn."""
 
     result: str
     terminate_reason: TerminateMode
@@ -89,12 +90,12 @@ class AgentOutput:
 
 
 ABORTED_OUTPUT: Final = AgentOutput(result="", terminate_reason=TerminateMode.ABORTED)
-"""Of a run that was ended before it came to an output of its own."""
+"""The outcome of a run that was aborted before its own output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputConfig:
-    """What an agent submits: one property `name` of `complete_task`, of this JSON schema."""
+    """The output of an agent: the property `name` of `complete_task`, with this JSON schema."""
 
     name: str
     description: str
@@ -103,17 +104,17 @@ class OutputConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentPrompt:
-    """Texts with `${name}` for inputs. One of `system` and `initial_messages` must be there."""
+    """Texts with `${name}` for inputs. `system` or `initial_messages` is required."""
 
     system: str | None = None
     initial_messages: tuple[Content, ...] | None = None
     query: str | None = None
-    """The first message; `DEFAULT_QUERY` where there is none."""
+    """The first message; by default `DEFAULT_QUERY`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentModel:
-    """`inherit`, an alias, or a model; and the generation config to ask it with."""
+    """`inherit`, an alias or a model, and its generation config."""
 
     model: str = "inherit"
     generation_config: JsonObject = field(default_factory=dict)
@@ -121,25 +122,25 @@ class AgentModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunLimits:
-    """How long an agent may take. Nothing given: the defaults above."""
+    """The limits of a run, by default those above."""
 
     max_time_minutes: float | None = None
     max_turns: int | None = None
 
     @property
     def minutes(self) -> float:
-        """Minutes of work; waiting for a person is not counted."""
+        """Minutes of work, without the waits for the user."""
         return DEFAULT_MAX_TIME_MINUTES if self.max_time_minutes is None else self.max_time_minutes
 
     @property
     def turns(self) -> int:
-        """Model turns, the recovery turn left out."""
+        """Model turns, without the recovery turn."""
         return DEFAULT_MAX_TURNS if self.max_turns is None else self.max_turns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentDefinition:
-    """What local and remote agents have in common."""
+    """The common fields of local and remote agents."""
 
     name: str
     description: str
@@ -147,12 +148,12 @@ class AgentDefinition:
     experimental: bool = False
     input_schema: JsonObject = field(default_factory=dict)
     hash: str | None = None
-    """Of the file it comes from; what a person acknowledges."""
+    """The hash of its file, which the user acknowledges."""
     file: str | None = None
 
     @property
     def shown_name(self) -> str:
-        """Its name for the user."""
+        """Its display name."""
         return self.display_name or self.name
 
 
@@ -164,23 +165,34 @@ class LocalAgentDefinition(AgentDefinition):
     model: AgentModel = field(default_factory=AgentModel)
     limits: RunLimits = field(default_factory=RunLimits)
     tools: tuple[str | JsonObject | Tool, ...] | None = None
-    """Names, wildcards, raw declarations or tools; `None`: every active tool of the parent; empty:
-    none but `complete_task`."""
+    """Names, wildcards, raw declarations or tools; `None`: every active tool of the parent. Each
+    agent has `complete_task` as well."""
     output: OutputConfig | None = None
     process_output: Callable[[Any], str] | None = None
     """From the submitted value to the result's text."""
     mcp_servers: Mapping[str, Json] = field(default_factory=dict)
-    """Servers of the agent's own, by name, as settings would have them."""
+    """The agent's own MCP servers by name, in the settings' shape."""
     on_before_turn: Callable[[object], Awaitable[None]] | None = None
     """Awaited before each model call with the child's chat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteAgentDefinition(AgentDefinition):
-    """An agent that is asked over A2A. One of the two cards is there."""
+    """An agent reached over A2A. One of the two cards is set."""
 
     card_url: str | None = None
     card_json: str | None = None
     auth: JsonObject | None = None
-    """`{type: apiKey | http | google-credentials | oauth2, …}`, values not yet resolved."""
+    """`{type: apiKey | http | google-credentials | oauth2, …}`, with unresolved values."""
     original_description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltInAgent:
+    """A built-in agent, whose definition depends on the session's model, mode and tools."""
+
+    name: str
+    describe: Callable[[], str]
+    """Returns its description now."""
+    make: Callable[[], LocalAgentDefinition]
+    """Returns its definition now."""

@@ -1,4 +1,4 @@
-"""Agents from Markdown files: front matter says what an agent is, the body is its prompt.
+"""Loads agents from Markdown files: front matter and a body, which is the prompt.
 
 Source: core `agents/agentLoader.ts`.
 """
@@ -76,10 +76,7 @@ _OAUTH_FIELDS: Final = {
 
 
 class AgentLoadError(Exception):
-    """A file or folder from which no agent can be had.
-
-    `name` and `tools` are what the file says, as far as it could be read.
-    """
+    """A file or folder cannot be loaded. `name` and `tools` are the file's, if readable."""
 
     def __init__(
         self, path: Path, problem: str, *, name: str | None = None, tools: tuple[str, ...] = ()
@@ -92,16 +89,16 @@ class AgentLoadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LoadedAgents:
-    """What a folder holds."""
+    """The agents of a folder, and its errors."""
 
     agents: list[AgentDefinition] = field(default_factory=list)
     errors: list[AgentLoadError] = field(default_factory=list)
 
 
 def load_agents(folder: Path) -> LoadedAgents:
-    """The agents of the folder's own `*.md` files, by name of file, and what is wrong with others.
+    """Load the folder's `*.md` files in the order of their names.
 
-    Files that begin with `_`, links and folders are left out. A folder that is not there has none.
+    Files that begin with `_`, links and subfolders are skipped. The folder may be missing.
     """
     found = LoadedAgents()
     try:
@@ -123,10 +120,10 @@ def load_agents(folder: Path) -> LoadedAgents:
 
 
 def parse_agent_file(path: Path, text: str) -> list[AgentDefinition]:
-    """The agents of one file: one, or any number of remote ones.
+    """Return the agents of one file: one, or several remote ones.
 
     Raises:
-        AgentLoadError: the file is not as it should be.
+        AgentLoadError: the file is invalid.
     """
     parts = split_file(text)
     if parts is None:
@@ -161,7 +158,7 @@ def _read(path: Path) -> str:
         with open_regular(path) as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        # Upstream says it so where reading fails after listing.
+        # The message is upstream's.
         why = node_error_message(error, "open", path)
         raise AgentLoadError(path, f"Unexpected error: {why}") from error
     if len(content) > MAX_FILE_BYTES:
@@ -240,7 +237,7 @@ def _auth(auth: JsonObject) -> JsonObject:
 
 
 def _server(server: JsonObject) -> JsonObject:
-    """A server as settings would have it."""
+    """Return a server in the settings' shape."""
     spec = {ours: server[name] for name, ours in _SERVER_FIELDS.items() if name in server}
     auth = server.get("auth")
     if auth is None:

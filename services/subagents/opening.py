@@ -1,4 +1,4 @@
-"""The agents of a session: the tool that calls them, their registry, and the remote ones."""
+"""Opens the agents of a session: their tool, their registry, and the remote ones."""
 
 from __future__ import annotations
 
@@ -11,16 +11,20 @@ from services.policy.engine import PolicyEngine
 from services.prompts import Prompts
 from services.session import Session
 from services.steering import InjectionService
-from services.subagents.agent_tool import AgentTool, MeasuredRun, RemoteInvoker
-from services.subagents.builtin.catalogue import builtin_agents
+from services.subagents.agent_tool import AgentTool, MeasuredRun
+from services.subagents.builtin.cli_help import cli_help
+from services.subagents.builtin.codebase_investigator import codebase_investigator
+from services.subagents.builtin.generalist import generalist
 from services.subagents.child_run import SessionParts
 from services.subagents.definition import INVOKE_AGENT, RemoteAgentDefinition
 from services.subagents.prompt_section import agents_section
 from services.subagents.registry import AgentRegistry
 from services.subagents.remote.agents import RemoteAgents
+from services.subagents.remote.invocation import remote_invocation
 from services.subagents.subagents import Subagents
 from services.tools.base import Invocation
 from services.tools.host import ToolHost
+from services.tools.internal_docs import GetInternalDocsTool
 from services.tools.registry import ToolRegistry
 from services.wire import JsonObject
 
@@ -28,10 +32,10 @@ __all__ = ["agent_tool", "agents_in_prompt", "open_agents"]
 
 
 def agents_in_prompt(subagents: Subagents, tools: ToolRegistry) -> str:
-    """The section of the prompt about agents; empty where the model cannot call any."""
+    """Return the prompt's section about agents; empty where the model cannot call any."""
     if tools.get(INVOKE_AGENT) is None:
         return ""
-    return agents_section(subagents.registry.summaries())
+    return agents_section(subagents.registry.descriptions())
 
 
 def agent_tool(
@@ -47,18 +51,28 @@ def agent_tool(
 
     Args:
         session: The session.
-        subagents: Knows the agents when the tool is called.
-        host: What remote agents may use.
+        subagents: Finds agents when the tool is called.
+        host: For calls of remote agents.
         bus: Receives the progress of local agents.
         steering: The user's hints.
         measured: Runs each agent under telemetry.
     """
+
+    def remote(definition: RemoteAgentDefinition, inputs: JsonObject) -> Invocation:
+        return remote_invocation(
+            definition,
+            inputs,
+            agents=subagents.remote,
+            host=host,
+            sessions=session.settings.adk.agent_session_subagent_enabled,
+        )
+
     return AgentTool(
         SessionParts(subagents=subagents, ids=session.ids, bus=bus),
         find=lambda name: subagents.registry.definition(name),
         settings=session.settings,
         steering=steering,
-        remote=_remote(session, subagents, host),
+        remote=remote,
         measured=measured,
     )
 
@@ -79,10 +93,10 @@ async def open_agents(
     Args:
         session: The session.
         subagents: Receives the registry.
-        host: What a built-in agent's own tool uses.
-        tools: The tools that agents choose from.
-        models: Where the agents' model configs are registered.
-        policy: Has calls of remote agents confirmed.
+        host: For a built-in agent's own tool.
+        tools: The session's tools.
+        models: Receives the agents' model configs.
+        policy: Receives the rules for remote agents.
         prompts: Has the main agent's instruction.
     """
     remote = RemoteAgents(session)
@@ -90,8 +104,10 @@ async def open_agents(
         session,
         models=models,
         policy=policy,
-        builtin=builtin_agents(
-            host=host, models=models, prompts=prompts, tool_names=tools.all_names
+        builtin=(
+            codebase_investigator(host.state, models),
+            cli_help(lambda: GetInternalDocsTool(host)),
+            generalist(host.state, tools.all_names, prompts.headless_instruction),
         ),
         remote=remote,
     )
@@ -102,20 +118,3 @@ async def open_agents(
     finally:
         registry.close()
         await remote.close()
-
-
-def _remote(session: Session, subagents: Subagents, host: ToolHost) -> RemoteInvoker:
-    """How calls of remote agents are made; most sessions never load the libraries for it."""
-
-    def invocation(definition: RemoteAgentDefinition, inputs: JsonObject) -> Invocation:
-        from services.subagents.remote.invocation import remote_invocation
-
-        return remote_invocation(
-            definition,
-            inputs,
-            agents=subagents.remote,
-            host=host,
-            sessions=session.settings.adk.agent_session_subagent_enabled,
-        )
-
-    return invocation

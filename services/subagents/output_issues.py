@@ -1,7 +1,7 @@
-"""What is wrong with a submitted value, sorted by field, in the words of upstream's library.
+"""Checks a submitted output, with the messages of upstream's library by field.
 
-Arguments have passed a JSON schema by then, so this speaks up only where that schema could not be
-used. Fields that are not in the schema are let through.
+Arguments have passed a JSON schema before, so that this check finds faults only where that schema
+was unusable. Unknown fields are accepted.
 
 Source: core `tools/complete-task.ts`; npm `zod` 3 (`ZodError.flatten`, `locales/en.ts`) over what
 `zod-to-json-schema` makes of a schema.
@@ -27,9 +27,9 @@ __all__ = ["flattened_issues", "referenced"]
 
 
 def flattened_issues(schema: JsonObject, value: Json) -> JsonObject | None:
-    """`{formErrors, fieldErrors}` of `value` against JSON schema `schema`; `None`: all is well.
+    """Check `value` against a JSON schema; return `{formErrors, fieldErrors}`, `None` if valid.
 
-    A check that ends at its limit is an error of the form.
+    A check that reaches its limit is an error of the form.
     """
     found: list[Issue] = []
     limits: list[str] = []
@@ -49,7 +49,7 @@ def flattened_issues(schema: JsonObject, value: Json) -> JsonObject | None:
 
 
 def referenced(root: JsonObject, reference: str) -> Json | None:
-    """The schema that `reference` (`#/…`) means in `root`; `None` where there is none."""
+    """Return the schema at `reference` (`#/…`) in `root`; `None` where it is missing."""
     if reference.split("#")[0]:
         return None
     found: Json = root
@@ -70,7 +70,7 @@ class _Reader:
     budget: PatternBudget
 
     def read(self, schema: Json, value: Json, path: Path, issues: list[Issue]) -> Json:
-        """Append what `schema` has against `value`, in order of reading."""
+        """Append the issues of `value` against `schema`, in order."""
         if not isinstance(schema, dict):
             return value
         schema_step(value)
@@ -143,7 +143,7 @@ class _Reader:
                 self.read(schema.get("additionalProperties"), value[name], (*path, name), issues)
 
     def _missing(self, schema: Json) -> str:
-        """The message for a missing value, which is not the same for every kind."""
+        """Return the message for a missing value of a schema."""
         while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
             schema_step(None)
             schema = referenced(self.root, schema["$ref"])
@@ -158,7 +158,7 @@ class _Reader:
 
 
 def _beyond(schema: JsonObject, value: Json, budget: PatternBudget) -> Iterator[str]:
-    """Limits that a text, a number or a list does not keep, in the schema's order."""
+    """Yield a message for each limit that the value exceeds, in the schema's order."""
     for keyword, limit in schema.items():
         rule = _LIMITS.get((keyword, ZOD3.kind_of(value)))
         if rule is not None and not Draft7Validator({keyword: limit}).is_valid(value):
@@ -168,7 +168,7 @@ def _beyond(schema: JsonObject, value: Json, budget: PatternBudget) -> Iterator[
 
 
 def _found(pattern: str, text: str, budget: PatternBudget) -> bool:
-    """Whether `pattern` is found in `text`; never where it is no pattern."""
+    """Whether `pattern` matches in `text`; False for an invalid pattern."""
     try:
         return compile_js(pattern).search(text, budget) is not None
     except JsRegexError:

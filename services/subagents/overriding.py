@@ -1,4 +1,4 @@
-"""An agent as settings want it, and the names that models know its config by.
+"""Applies settings to agents, and registers their model configs.
 
 Source: core `agents/registry.ts` (`applyOverrides`, `registerModelConfigs`),
 `services/modelConfigService.ts` (`merge`).
@@ -6,32 +6,30 @@ Source: core `agents/registry.ts` (`applyOverrides`, `registerModelConfigs`),
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from services.model.aliases import ModelAlias, ModelOverride
-from services.model.configs import ModelConfigs
+from services.model.configs import ModelConfigs, merged
 from services.model.names import is_auto_model
 from services.settings.agents import AgentOverride
 from services.subagents.definition import AgentModel, LocalAgentDefinition
-from services.wire import Json, JsonObject
+from services.wire import Json
 
 __all__ = ["AgentModels", "model_alias", "overridden"]
 
 
 def model_alias(agent: str) -> str:
-    """The alias of the model config of an agent."""
+    """Return the alias of an agent's model config."""
     return f"{agent}-config"
 
 
 def overridden(
     definition: LocalAgentDefinition, override: AgentOverride | None
 ) -> LocalAgentDefinition:
-    """`definition` with what settings change.
+    """Return `definition` with the overrides of settings.
 
-    Any override at all, be it only `enabled`, makes the agent forget its workspace folders, its
-    access to memory, its servers and what it does before a turn: upstream's defect, kept because
-    both have to agree on what an agent may do.
+    As upstream, any override, even `enabled` alone, removes the agent's workspace folders, access
+    to memory, servers and `on_before_turn`.
     """
     if override is None:
         return definition
@@ -57,11 +55,10 @@ class AgentModels:
         self._overrides: dict[str, ModelOverride] = {}
 
     def register(self, definition: LocalAgentDefinition, session_model: str) -> None:
-        """Make `<name>-config` an alias for the agent's model, `inherit` being the session's.
+        """Register `<name>-config` as an alias for the agent's model; `inherit` is the session's.
 
-        Where that leaves the choice to the router, the config goes with the agent's name instead,
-        whatever the model turns out to be. For other models it is of no use to the agent's calls,
-        which are made by the model's own name: as upstream's are.
+        For an auto model the config also applies to all calls of the agent, by its name. As
+        upstream, calls of other models use the model's name and not the alias.
         """
         wanted = definition.model
         model = session_model if wanted.model == "inherit" else wanted.model
@@ -73,7 +70,7 @@ class AgentModels:
         override = ModelOverride(
             match={"overrideScope": definition.name}, config=wanted.generation_config
         )
-        # Upstream adds one more at every change of model; the last of equals would win anyway.
+        # Upstream adds one at every change of model, with the same result.
         if self._overrides.get(definition.name) != override:
             self._overrides[definition.name] = override
             self._models.register_runtime_override(override)
@@ -88,15 +85,5 @@ def _model(own: AgentModel, override: AgentOverride) -> AgentModel:
         return own
     return AgentModel(
         model=_or(override.model, own.model),
-        generation_config=_merged(own.generation_config, override.generation_config),
+        generation_config=merged(own.generation_config, override.generation_config),
     )
-
-
-def _merged(base: Mapping[str, Json], over: Mapping[str, Json]) -> JsonObject:
-    """Mappings merge, everything else is replaced."""
-    merged = dict(base)
-    for name, value in over.items():
-        below = merged.get(name)
-        both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        merged[name] = _merged(below or {}, value) if both else value
-    return merged

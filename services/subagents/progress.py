@@ -1,7 +1,7 @@
-"""What people see of a running agent: the latest of its thoughts and calls, as one JSON value.
+"""The progress of a running agent for display: its latest thoughts and calls, as JSON.
 
-Both invocations of an agent keep the same list from the same activities; they differ in how long
-it is and in how they read values of the wrong type. Source: core `agents/local-invocation.ts`,
+Both kinds of invocation list the same activities; they differ in the list's length and in how they
+read values of a wrong type. Source: core `agents/local-invocation.ts`,
 `agents/local-session-invocation.ts`, `agents/types.ts` (`SubagentProgress`).
 """
 
@@ -30,7 +30,7 @@ Progress = JsonObject
 
 
 class SubagentState(StrEnum):
-    """Of an agent's run, or of one item in the list of what it did."""
+    """The state of a run, or of one activity in the list."""
 
     RUNNING = "running"
     COMPLETED = "completed"
@@ -39,7 +39,7 @@ class SubagentState(StrEnum):
 
 
 def progress(agent: str, items: Sequence[JsonObject], state: SubagentState) -> Progress:
-    """How far `agent` is. The items are copied: they change while the agent runs."""
+    """Return the progress of `agent`, with copies of the items, which change later."""
     return {
         "isSubagentProgress": True,
         "agentName": agent,
@@ -49,7 +49,7 @@ def progress(agent: str, items: Sequence[JsonObject], state: SubagentState) -> P
 
 
 def finished_progress(agent: str, items: Sequence[JsonObject], output: AgentOutput) -> Progress:
-    """The same once `agent` has come to an end by itself, whatever the reason."""
+    """Return the progress of an agent that ended by itself."""
     return {
         **progress(agent, items, SubagentState.COMPLETED),
         "result": output.result,
@@ -59,20 +59,20 @@ def finished_progress(agent: str, items: Sequence[JsonObject], output: AgentOutp
 
 @dataclass(slots=True, kw_only=True)
 class ActivityTrail:
-    """The list of what an agent did: `{id, type, content, …, status}`, oldest first."""
+    """The list of activities `{id, type, content, …, status}`, oldest first."""
 
     new_id: Callable[[], str]
-    """Where the ids of thoughts come from, and of calls that have none."""
+    """Makes the ids of thoughts, and of calls without one."""
     publish: Callable[[JsonObject], None]
-    """Told of each item that is new or changed, thoughts about errors left out."""
+    """Receives each new or changed item, except thoughts about errors."""
     newest: int | None = None
-    """How many items are kept; all, unless it is given."""
+    """The limit on items; `None`: no limit."""
     typed: bool = False
-    """Whether a value of the wrong type is empty, and text is trimmed, instead of made text of."""
+    """Whether values of a wrong type are empty and text is trimmed; else they become text."""
     items: list[JsonObject] = field(default_factory=list)
 
     def take(self, activity: SubagentActivity) -> bool:
-        """Enter `activity`. True when the list has changed."""
+        """Add `activity`; return whether the list changed."""
         changed = True
         match activity.type:
             case ActivityType.THOUGHT_CHUNK:
@@ -87,7 +87,7 @@ class ActivityTrail:
         return changed
 
     def settle(self, fault: str | None) -> None:
-        """Enter how the run failed, or with no `fault` that it was cancelled."""
+        """Add the failure of the run, or without `fault` its cancellation."""
         left = SubagentState.CANCELLED if fault is None else SubagentState.ERROR
         for item in self.items:
             if item["status"] == SubagentState.RUNNING:
@@ -103,7 +103,7 @@ class ActivityTrail:
             last["content"] = sanitise_text(text)
         else:
             self._add_thought(sanitise_text(text), SubagentState.RUNNING)
-        self._tell(self.items[-1])
+        self._publish(self.items[-1])
 
     def _started(self, data: JsonObject) -> None:
         item: JsonObject = {
@@ -120,7 +120,7 @@ class ActivityTrail:
             item["args"] = js_json(sanitise_arguments(data["args"]))
         item["status"] = str(SubagentState.RUNNING)
         self.items.append(item)
-        self._tell(item)
+        self._publish(item)
 
     def _ended(self, data: JsonObject) -> bool:
         result = data.get("data")
@@ -129,7 +129,7 @@ class ActivityTrail:
         item = self._close(self._call_id(data, "id"), state)
         if item is None:
             return False
-        self._tell(item)
+        self._publish(item)
         return True
 
     def _error(self, data: JsonObject) -> None:
@@ -145,7 +145,7 @@ class ActivityTrail:
         self._add_thought(shown if soft else f"Error: {shown}", state)
 
     def _close(self, call_id: str | None, state: SubagentState) -> JsonObject | None:
-        """Give the latest running call of that id its last state."""
+        """Set the final state of the latest running call with that id."""
         if call_id is None:
             return None
         for item in reversed(self.items):
@@ -175,5 +175,5 @@ class ActivityTrail:
         if self.newest is not None:
             del self.items[: -self.newest]
 
-    def _tell(self, item: JsonObject) -> None:
+    def _publish(self, item: JsonObject) -> None:
         self.publish(dict(item))

@@ -1,4 +1,4 @@
-"""What a child is told to begin with: system instruction, first history, first message.
+"""The prompts of a child: system instruction, initial history and first message.
 
 Source: core `agents/local-executor.ts` (`buildSystemPrompt`, `createChatObject`, `runInternal`).
 """
@@ -30,24 +30,24 @@ class NothingToSay(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildPrompt:
-    """The texts of one run; templates are filled when they are needed, as upstream does."""
+    """The texts of one run. As upstream, templates are filled on use."""
 
     definition: LocalAgentDefinition
     inputs: JsonObject
-    """Augmented already."""
+    """The result of `augmented`."""
     prompts: Prompts
-    """What every agent is told."""
+    """The texts of every agent."""
     tools: ToolRegistry
     """The child's."""
     folders: tuple[Path, ...]
-    """The workspace, as the child sees it."""
+    """The child's workspace."""
 
     def start_history(self) -> list[Content]:
-        """What the chat begins with, before it has a recording; usually nothing.
+        """Return the initial history of the chat, usually empty.
 
         Raises:
-            NothingToSay: there is neither instruction nor conversation.
-            MissingInputs: an input that a template names is missing.
+            NothingToSay: the definition has neither instruction nor conversation.
+            MissingInputs: an input of a template is missing.
         """
         own = self.definition.prompt
         if not own.system and own.initial_messages is None:
@@ -58,7 +58,7 @@ class ChildPrompt:
         """The system instruction; empty where the definition has no system prompt.
 
         Raises:
-            MissingInputs: an input that a template names is missing.
+            MissingInputs: an input of a template is missing.
         """
         own = self.definition.prompt
         if not own.system:
@@ -71,16 +71,16 @@ class ChildPrompt:
         )
 
     def query(self) -> str:
-        """What the agent is asked. Call it when the chat is open.
+        """Return the agent's query. Call it when the chat is open.
 
         Raises:
-            MissingInputs: an input that a template names is missing.
+            MissingInputs: an input of a template is missing.
         """
         own = self.definition.prompt.query
         return fill_template(own, self.inputs) if own else DEFAULT_QUERY
 
     def first_parts(self, query: str) -> list[Part]:
-        """The first message: what project and servers say, and the query."""
+        """Return the first message: the memory of project and servers, and the query."""
         memory = self.prompts.session_memory()
         texts = [memory, query] if memory else [query]
         return [{"text": text} for text in texts]
@@ -96,12 +96,12 @@ class ChildPrompt:
 
 
 def augmented(inputs: JsonObject, *, version: str, model: str, now_ms: int) -> JsonObject:
-    """The inputs with what every agent may want to know; these win over inputs of their names.
+    """Return the inputs with `cliVersion`, `activeModel` and `today`, which replace others.
 
     Args:
         inputs: the caller's.
-        version: our own.
-        model: the parent's active one.
+        version: the product's.
+        model: the parent's active model.
         now_ms: since the epoch.
     """
     today = datetime.fromtimestamp(now_ms / 1000, UTC)

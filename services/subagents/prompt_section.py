@@ -1,12 +1,11 @@
-"""What the main agent is told of the agents that it may call, in its system instruction."""
+"""The section about agents in the main agent's system instruction."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Final
 
-__all__ = ["AgentSummary", "agents_section"]
+__all__ = ["agents_section"]
 
 _INTRODUCTION: Final = """\
 Other agents can do work for you. `invoke_agent` starts one: by its name, with a prompt that says \
@@ -18,15 +17,7 @@ result alone, which keeps this conversation short.
 The agents:"""
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSummary:
-    """What the main agent is told of an agent."""
-
-    name: str
-    description: str
-
-
-def agents_section(agents: Iterable[AgentSummary]) -> str:
-    """The section of the system instruction about `agents`; empty where there are none."""
-    lines = [f"- {agent.name}: {agent.description}" for agent in agents]
+def agents_section(descriptions: Mapping[str, str]) -> str:
+    """Return the section about the agents with these names and descriptions; empty without any."""
+    lines = [f"- {name}: {description}" for name, description in descriptions.items()]
     return "\n".join((_INTRODUCTION, *lines)) if lines else ""

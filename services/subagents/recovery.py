@@ -1,4 +1,4 @@
-"""The last turn that an agent gets when it stops without a result, and what is said around it.
+"""The recovery turn of an agent that stopped without a result, and its messages.
 
 Source: core `agents/local-executor.ts` (`executeFinalWarningTurn`, the recovery block of
 `runInternal`).
@@ -56,7 +56,7 @@ class RecoveryFailed:
 
 
 def recovery_announced(reason: TerminateMode) -> str:
-    """The thought before the recovery turn."""
+    """Return the thought before the recovery turn."""
     return (
         f"Execution limit reached ({reason}). Attempting one final recovery turn with a grace "
         "period."
@@ -64,7 +64,7 @@ def recovery_announced(reason: TerminateMode) -> str:
 
 
 def final_warning(reason: TerminateMode) -> list[Part]:
-    """The recovery turn's message; it stands in place of whatever was to be sent next."""
+    """Return the recovery turn's message, which replaces the next message."""
     text = (
         f"{_WHY[reason]} You have one final chance to complete the task with a short grace "
         f"period. You MUST call `{COMPLETE_TASK}` immediately with your best answer and explain "
@@ -74,7 +74,7 @@ def final_warning(reason: TerminateMode) -> list[Part]:
 
 
 def recovery_failed(reason: TerminateMode, limits: RunLimits) -> RecoveryFailed:
-    """What a run that ended with `reason` comes to when its recovery failed as well."""
+    """Return the result of a run that ended with `reason` and was not recovered."""
     if reason is TerminateMode.TIMEOUT:
         return RecoveryFailed(
             f"Agent timed out after {js_number(limits.minutes)} minutes.", "timeout"
@@ -87,15 +87,13 @@ def recovery_failed(reason: TerminateMode, limits: RunLimits) -> RecoveryFailed:
 
 
 def error_data(error: str, context: str | None = None) -> JsonObject:
-    """The data of an ERROR activity that concerns no tool call."""
-    told: JsonObject = {"error": error}
-    if context is not None:
-        told["context"] = context
-    return {**told, "errorType": ActivityErrorType.GENERIC.value}
+    """Return the data of an ERROR activity without a tool call."""
+    context_field = {} if context is None else {"context": context}
+    return {"error": error, **context_field, "errorType": ActivityErrorType.GENERIC.value}
 
 
 def summary_of(result: str) -> str:
-    """The recording's summary: the result, 200 code points at most."""
+    """Return the recording's summary: at most 200 code points of the result."""
     if len(result) <= _SUMMARY_CHARS:
         return result
     return f"{result[: _SUMMARY_CHARS - 3]}..."

@@ -1,8 +1,8 @@
-"""`AgentRegistry`: a session's agents, where they come from, which one wins.
+"""`AgentRegistry`: the agents of a session.
 
 Built-in agents come first, then the project's, the user's and those of extensions. Of two with one
-name the first wins, and a warning names the other. A project's agents count only in a trusted
-folder, and only when a person has let them in.
+name the first counts, with a warning. A project's agents count only in a trusted folder, and only
+if the user has acknowledged them.
 
 Source: core `agents/registry.ts`.
 """
@@ -28,15 +28,14 @@ from services.state import (
 )
 from services.subagents.acknowledged import AcknowledgedAgents
 from services.subagents.among_agents import warnings_about_calls
-from services.subagents.builtin.sources import BuiltInAgent
 from services.subagents.definition import (
     AgentDefinition,
+    BuiltInAgent,
     LocalAgentDefinition,
     RemoteAgentDefinition,
 )
 from services.subagents.loader import AgentLoadError, LoadedAgents, load_agents
 from services.subagents.overriding import AgentModels, overridden
-from services.subagents.prompt_section import AgentSummary
 from services.subagents.reload_result import ReloadResult
 from services.subagents.remote_loading import RemoteCards, RemoteLoader, with_card_hash
 
@@ -53,12 +52,12 @@ _NO_OTHER_TOOLS = "Cannot set property toolConfig of #<Object> which has only a 
 
 @dataclass(slots=True)
 class _Found:
-    """What one search has found so far."""
+    """The results of one search."""
 
     registered: dict[str, BuiltInAgent | AgentDefinition] = field(default_factory=dict)
     discovered: dict[str, BuiltInAgent | AgentDefinition] = field(default_factory=dict)
     unknown: dict[str, AgentDefinition] = field(default_factory=dict)
-    """The project's agents that the user has not let in."""
+    """The project's agents without an acknowledgment."""
     failed: list[AgentLoadError] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
@@ -79,12 +78,12 @@ class AgentRegistry:
         """Make an empty registry, which follows changes of the session's model.
 
         Args:
-            session: its workspace and home have agents, its settings say which ones count.
-            models: where the agents' model configs are registered.
-            policy: has calls of remote agents asked about.
-            builtin: the product's own agents.
+            session: has the folders of agents, and the settings about them.
+            models: receives the agents' model configs.
+            policy: receives the rules for remote agents.
+            builtin: the built-in agents.
             extensions: names of active extensions, and the folders of their agents.
-            remote: reads remote agents' cards; without it remote agents are left out.
+            remote: reads remote agents' cards; without it remote agents are skipped.
         """
         self.acknowledged = AcknowledgedAgents(session.workspace)
         self._workspace = session.workspace
@@ -100,7 +99,7 @@ class AgentRegistry:
         self._unsubscribe = session.events.subscribe(self._follow)
 
     async def load(self) -> None:
-        """Find all agents anew. Waits for nothing but remote agents' cards."""
+        """Search all agents. Only remote agents' cards are awaited."""
         found = self._found = _Found()
         self._policy.book.remove_source(AGENT_RULE_SOURCE)
         if not self._settings.enable_agents:
@@ -109,18 +108,18 @@ class AgentRegistry:
             self._register_local(agent, "built-in")
         if not self._settings.folder_trust or self._settings.folder_trusted:
             project = self._loaded(self._workspace.root / ".gemini" / "agents")
-            await self._register_all(self._let_in(project.agents), "project")
+            await self._register_all(self._acknowledged(project.agents), "project")
         else:
-            self._tell("info", _UNTRUSTED)
+            self._report("info", _UNTRUSTED)
         user = self._loaded(self._workspace.home / ".gemini" / "agents")
         await self._register_all([with_card_hash(agent) for agent in user.agents], "user")
         for _, folder in self._extensions:
             await self._register_all(self._loaded(folder).agents, "extension")
         for warning in warnings_about_calls(_written(found.discovered.values()), found.failed):
-            self._tell("warning", warning)
+            self._report("warning", warning)
 
     async def reload(self, settings: Settings | None = None) -> ReloadResult:
-        """Find all agents anew, by new settings where there are any, and say what has changed."""
+        """Search all agents again, with new settings if given, and return the changes."""
         before = self._hashes()
         if settings is not None:
             self._settings = settings
@@ -144,11 +143,11 @@ class AgentRegistry:
         }
 
     def waiting(self) -> list[AgentDefinition]:
-        """The project's agents that wait to be let in."""
+        """The project's agents that wait for an acknowledgment."""
         return list(self._found.unknown.values())
 
     async def acknowledge(self, name: str) -> None:
-        """Let in an agent of the project; nothing happens where none of this name waits."""
+        """Acknowledge a waiting agent of the project."""
         agent = self._found.unknown.pop(name, None)
         if agent is None or agent.hash is None:
             return
@@ -157,43 +156,40 @@ class AgentRegistry:
         self._events.emit(AgentsRefreshed())
 
     def definition(self, name: str) -> AgentDefinition | None:
-        """The agent called `name`, as it is now; `None` for one that is switched off."""
+        """Return the current definition of an enabled agent."""
         agent = self._found.registered.get(name)
         return None if agent is None else self._made(agent)
 
     def definitions(self) -> list[AgentDefinition]:
-        """All agents as they are now, in the order in which they were found."""
+        """The current definitions of all enabled agents, in order."""
         return [self._made(agent) for agent in self._found.registered.values()]
 
     def names(self) -> list[str]:
-        """The names of all agents, in the order in which they were found."""
+        """The names of all enabled agents, in order."""
         return list(self._found.registered)
 
-    def summaries(self) -> list[AgentSummary]:
-        """Names and descriptions of all agents."""
-        return [
-            AgentSummary(
-                agent.name,
-                agent.describe() if isinstance(agent, BuiltInAgent) else agent.description,
-            )
-            for agent in self._found.registered.values()
-        ]
+    def descriptions(self) -> dict[str, str]:
+        """The description of each agent by its name."""
+        return {
+            name: agent.describe() if isinstance(agent, BuiltInAgent) else agent.description
+            for name, agent in self._found.registered.items()
+        }
 
     def discovered_names(self) -> list[str]:
-        """The names of all agents, those that are switched off included."""
+        """The names of all agents, disabled ones included."""
         return list(self._found.discovered)
 
     @property
     def folder_trusted(self) -> bool:
-        """Whether the folder is trusted, by the settings of the last `reload` that had any."""
+        """Whether the folder is trusted, by the latest settings."""
         return self._settings.folder_trusted
 
     def close(self) -> None:
-        """Follow the session's model no longer."""
+        """Stop following the session's model."""
         self._unsubscribe()
 
     def _follow(self, event: CoreEvent) -> None:
-        """Another model: what `inherit` means has changed."""
+        """Register the agents' models again after a change of the session's model."""
         if isinstance(event, ModelChanged):
             for agent in self._found.registered.values():
                 if not isinstance(agent, RemoteAgentDefinition):
@@ -206,8 +202,8 @@ class AgentRegistry:
             self._failed(f"Agent loading error: {error}")
         return loaded
 
-    def _let_in(self, agents: Iterable[AgentDefinition]) -> list[AgentDefinition]:
-        """Those of the project's agents that were let in; an event names the others."""
+    def _acknowledged(self, agents: Iterable[AgentDefinition]) -> list[AgentDefinition]:
+        """Return the acknowledged agents of the project; an event names the others."""
         known: list[AgentDefinition] = []
         unknown = self._found.unknown
         names: list[str] = []
@@ -222,11 +218,11 @@ class AgentRegistry:
         return known
 
     async def _register_all(self, agents: Iterable[AgentDefinition], place: str) -> None:
-        """Register the agents of one place: local ones at once, then remote ones with cards."""
+        """Register the local agents of one place, then its remote ones with their cards."""
         cards = RemoteCards(self._remote)
         for agent in agents:
             if agent.name in self._found.registered or agent.name in cards.names:
-                self._tell(
+                self._report(
                     "warning",
                     f"Duplicate agent name '{agent.name}' detected. The later definition will be "
                     "ignored. Rename one of the agents to avoid this conflict.",
@@ -239,7 +235,7 @@ class AgentRegistry:
                 self._register_local(agent, place)
         async for loaded in cards.loaded():
             if loaded.warning is not None:
-                self._tell("warning", loaded.warning)
+                self._report("warning", loaded.warning)
             if loaded.error is not None:
                 self._failed(loaded.error)
             if loaded.agent is not None:
@@ -252,7 +248,7 @@ class AgentRegistry:
             return
         override = self._settings.agent_overrides.get(agent.name)
         if override is not None and override.tools is not None:
-            # Upstream trips over its own object here; of its own agents' names the session dies.
+            # Upstream fails with this message; for a built-in agent its session ends.
             self._failed(f'Error registering {place} agent "{agent.name}": {_NO_OTHER_TOOLS}')
             return
         self._found.registered[agent.name] = agent
@@ -262,7 +258,7 @@ class AgentRegistry:
         try:
             self._policy.add_remote_agent(agent.name)
         except ValueError as problem:
-            # Names are slugs, so that this is a definition that no file gave.
+            # Names in files are slugs: this definition is not from a file.
             self._failed(f"[{agent.name}] Failed to load remote agent: {problem}")
             return
         self._found.registered[agent.name] = agent
@@ -286,9 +282,9 @@ class AgentRegistry:
 
     def _failed(self, message: str) -> None:
         self._found.errors.append(message)
-        self._tell("error", message)
+        self._report("error", message)
 
-    def _tell(self, severity: str, message: str) -> None:
+    def _report(self, severity: str, message: str) -> None:
         logger.log(logging.INFO if severity == "info" else logging.WARNING, "%s", message)
         self._events.emit(UserFeedback(severity=severity, message=message))
 

@@ -1,4 +1,4 @@
-"""What has changed about a session's agents since they were last looked for.
+"""The changes of a session's agents between two searches.
 
 Source: core `agents/registry.ts` (`reload`).
 """
@@ -20,7 +20,7 @@ class ReloadResult:
     remote_count: int
     new_agents: list[str]
     updated_agents: list[str]
-    """Those whose file, or card, is another."""
+    """Agents with a changed file or card."""
     deleted_agents: list[str]
     errors: list[str]
 
@@ -33,13 +33,13 @@ class ReloadResult:
         remote: int,
         errors: Sequence[str],
     ) -> ReloadResult:
-        """Compare two lists of agents.
+        """Compare the names and hashes of two searches.
 
         Args:
-            before: names to hashes.
-            now: the same, afterwards.
-            remote: how many of these are remote.
-            errors: what people were told meanwhile.
+            before: the hash of each agent before.
+            now: the hash of each agent now.
+            remote: the number of remote agents now.
+            errors: the errors of the second search.
         """
         return cls(
             total_loaded=len(now),

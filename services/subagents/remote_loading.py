@@ -1,6 +1,6 @@
-"""The cards of the remote agents of one place: fetched together, told of in the files' order.
+"""Fetches the cards of one place's remote agents in parallel, and returns them in order.
 
-Who fetches one (`RemoteLoader`) speaks the agents' protocol, which the registry knows nothing of.
+A `RemoteLoader` implements the agents' protocol, of which the registry is independent.
 
 Source: core `agents/registry.ts` (`registerRemoteAgent`), `agents/a2a-errors.ts`.
 """
@@ -27,7 +27,7 @@ __all__ = [
 
 
 class RemoteLoadError(Exception):
-    """A remote agent's card cannot be had. `user_message` is what people are told."""
+    """A remote agent's card is not available. `user_message` is for the user."""
 
     def __init__(self, user_message: str) -> None:
         super().__init__(user_message)
@@ -36,35 +36,35 @@ class RemoteLoadError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteCard:
-    """What the registry wants to know of a card."""
+    """The fields of a card that the registry uses."""
 
     description: str | None = None
     skills: tuple[tuple[str, str | None], ...] = ()
     """Names and descriptions."""
     required_auth: str | None = None
-    """How the agent wants to be signed in to, where the definition does not do so."""
+    """The sign-in that the agent requires and its definition lacks."""
 
 
 class RemoteLoader(Protocol):
-    """Reads cards, and keeps a client for each agent until it is told to forget them."""
+    """Reads cards, and keeps a client for each agent until `clear`."""
 
     async def load(self, definition: RemoteAgentDefinition) -> RemoteCard:
         """Fetch or parse the card and make a client for it.
 
         Raises:
-            RemoteLoadError: for a reason that people can do something about.
-            Exception: anything else; it costs this agent alone.
+            RemoteLoadError: for a reason that the user can resolve.
+            Exception: for another reason; other agents are not affected.
         """
         ...
 
     def clear(self) -> None:
-        """Forget every agent: what is loaded next is loaded anew."""
+        """Remove every agent; a later `load` fetches it again."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoteOutcome:
-    """What came of one agent's card."""
+    """The result for one agent's card."""
 
     agent: RemoteAgentDefinition | None = None
     error: str | None = None
@@ -72,7 +72,7 @@ class RemoteOutcome:
 
 
 class RemoteCards:
-    """Collects agents, then fetches all their cards at once."""
+    """Collects agents, then fetches all their cards in parallel."""
 
     def __init__(self, loader: RemoteLoader | None) -> None:
         self._loader = loader
@@ -80,15 +80,15 @@ class RemoteCards:
 
     @property
     def names(self) -> frozenset[str]:
-        """Whose cards are wanted."""
+        """The names of the collected agents."""
         return frozenset(self._wanted)
 
     def want(self, agent: RemoteAgentDefinition) -> None:
-        """Fetch this agent's card too."""
+        """Add an agent."""
         self._wanted[agent.name] = agent
 
     async def loaded(self) -> AsyncIterator[RemoteOutcome]:
-        """What came of each, in order; one that fails costs the others nothing."""
+        """Yield the result for each agent, in order; failures are independent."""
         if self._loader is None or not self._wanted:
             return
         loader = self._loader
@@ -112,7 +112,7 @@ async def _load(loader: RemoteLoader, agent: RemoteAgentDefinition) -> RemoteOut
         card = await loader.load(agent)
     except RemoteLoadError as error:
         return RemoteOutcome(error=f"[{agent.name}] {error.user_message}")
-    except Exception as error:  # noqa: BLE001 - whatever a card can cause costs this agent alone
+    except Exception as error:  # noqa: BLE001 - one agent's card must not affect the others
         return RemoteOutcome(error=f"[{agent.name}] Failed to load remote agent: {error}")
     warning = None
     if card.required_auth is not None:
@@ -135,7 +135,7 @@ def _description(agent: RemoteAgentDefinition, card: RemoteCard) -> str:
 
 
 def with_card_hash(agent: AgentDefinition) -> AgentDefinition:
-    """A remote agent is known by its card: the address as it is, or the hash of the text.
+    """Set a remote agent's hash to its card's address, or to the hash of the card's text.
 
     Source: core `agents/registry.ts` (`ensureRemoteAgentHash`).
     """

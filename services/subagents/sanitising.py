@@ -1,7 +1,7 @@
-"""What is taken out of what people are shown of an agent's work: passwords, keys, key files.
+"""Removes passwords, keys and paths of key files from an agent's displayed activities.
 
-The rules are upstream's, letter by letter, since the texts end up in events and recordings.
-`services.redaction` serves another purpose: what must never leave this machine.
+The rules are exactly upstream's, because events and recordings contain the texts.
+`services.redaction` has the rules for data that must not leave the machine.
 
 Source: core `utils/agent-sanitization-utils.ts`.
 """
@@ -59,8 +59,8 @@ _FOLLOWED: Final = re.compile(
     rf"(?:{_SPACE}*:{_SPACE}*bearer)?{_SPACE}+)([A-Za-z0-9._\-/+=]{{8,}})",
     re.IGNORECASE | re.ASCII,
 )
-# Any path, and whether it is a key file. Upstream matches those alone, and over a long path that is
-# none it takes time with the square of its length; this takes each path in once.
+# Any path, and whether it is a key file. Upstream's pattern, for key files alone, takes quadratic
+# time for other long paths.
 _PATH: Final = re.compile(
     r"[/\\](?:[\w-]++[/\\])*+[\w-]*+(\.(?:key|pem|p12|pfx))?", re.IGNORECASE | re.ASCII
 )
@@ -68,7 +68,7 @@ _BROKEN_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
 
 def sanitise_arguments(arguments: Json) -> Json:
-    """`arguments` with texts sanitised, and nothing of values whose key sounds secret."""
+    """Return `arguments` with sanitised texts, without the values of secret-like keys."""
     if isinstance(arguments, str):
         return sanitise_text(arguments)
     if isinstance(arguments, list):
@@ -82,7 +82,7 @@ def sanitise_arguments(arguments: Json) -> Json:
 
 
 def sanitise_text(text: str) -> str:
-    """`text` without PEM blocks, values of secret-like keys, and paths of key files."""
+    """Return `text` without PEM blocks, values of secret-like keys and paths of key files."""
     text = _without_pem(text)
     text = _ASSIGNED.sub(rf"\g<1>{_REDACTED}", text)
     text = _FOLLOWED.sub(rf"\g<1>{_REDACTED}", text)
@@ -105,7 +105,7 @@ def _decoded(key: str) -> str:
 
 
 def _without_pem(text: str) -> str:
-    """Every whole PEM block replaced; a block without an end stays, and so does what follows it."""
+    """Replace every complete PEM block up to the first incomplete one."""
     begin = text.find("-----BEGIN")
     while begin != -1:
         header = text.find("-----", begin + 10)

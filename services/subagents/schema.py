@@ -1,4 +1,4 @@
-"""What an agent's front matter may hold, and the message for its author where it holds more.
+"""Validates an agent's front matter, with upstream's messages.
 
 Source: core `agents/agentLoader.ts`.
 """
@@ -33,14 +33,14 @@ _LABELS: Final = (_LOCAL, _REMOTE, _REMOTE)
 
 
 class InvalidAgent(ValueError):
-    """Front matter that is no agent's; the message has a line for each fault."""
+    """Front matter is invalid; the message has a line for each fault."""
 
 
 def check_agent(value: Json) -> str:
     """Check the front matter of one agent and return its kind, `local` or `remote`.
 
     Raises:
-        InvalidAgent: it is neither.
+        InvalidAgent: the front matter is invalid.
     """
     issues = issues_of(_ONE, value)
     if issues:
@@ -49,10 +49,10 @@ def check_agent(value: Json) -> str:
 
 
 def check_remote_agents(value: list[Json]) -> None:
-    """Check front matter that is a list, of remote agents.
+    """Check front matter that is a list of remote agents.
 
     Raises:
-        InvalidAgent: not all of them are.
+        InvalidAgent: an entry is invalid.
     """
     issues = issues_of(_LIST, value)
     if issues:
@@ -182,11 +182,11 @@ def _auth(value: Json, path: Path, issues: list[Issue]) -> Json:
         return passed
     scheme = value["scheme"]
     wanted = {"Bearer": ("token",), "Basic": ("username", "password")}.get(scheme, ("value",))
-    said = {"Bearer": "Bearer scheme", "Basic": "Basic authentication"}.get(
+    label = {"Bearer": "Bearer scheme", "Basic": "Basic authentication"}.get(
         scheme, f'HTTP scheme "{scheme}"'
     )
     issues += [
-        Issue((*path, name), f'{said} requires "{name}"', dirty=True)
+        Issue((*path, name), f'{label} requires "{name}"', dirty=True)
         for name in wanted
         if not value.get(name)
     ]
@@ -216,7 +216,7 @@ _LIST: Final = ZOD3.array(ZOD3.union(_BY_URL, _BY_JSON))
 
 
 def _intended(value: Json) -> str | None:
-    """Which kind its author seems to have had in mind."""
+    """Guess the intended kind."""
     if not isinstance(value, dict):
         return None
     if value.get("kind") in ("local", "remote"):

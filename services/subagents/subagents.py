@@ -1,7 +1,6 @@
-"""`Subagents`: a session's agents, and how its runtime runs one.
+"""`Subagents`: a session's agents, and the runtime's factory that runs them.
 
-The registry says which agents there are; the runtime, when it is opened, says how it starts a
-child. Whoever watches a session hears of every child before it begins.
+The session's witnesses observe every child before it begins.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ __all__ = ["NoRuntimeForChildren", "Subagents"]
 
 
 class NoRuntimeForChildren(RuntimeError):
-    """The session's runtime has not said how it runs a child."""
+    """The session's runtime has not registered a factory of children."""
 
 
 class Subagents:
@@ -38,17 +37,15 @@ class Subagents:
         self._witnesses: list[ChildWitness] = []
 
     def know(self, registry: AgentRegistry, remote: RemoteAgents | None = None) -> None:
-        """Take in which agents there are, and who speaks with remote ones; the session's opener
-        does so once.
-        """
+        """Set the registry and the remote agents, once, when the session opens."""
         self._registry, self._remote = registry, remote
 
     @property
     def registry(self) -> AgentRegistry:
-        """Which agents there are.
+        """The session's agents.
 
         Raises:
-            LookupError: nobody has said so.
+            LookupError: the registry is not set.
         """
         if self._registry is None:
             raise LookupError("the session has no agents")
@@ -56,10 +53,10 @@ class Subagents:
 
     @property
     def remote(self) -> RemoteAgents:
-        """Who speaks with remote agents.
+        """The session's remote agents.
 
         Raises:
-            LookupError: nobody does.
+            LookupError: they are not set.
         """
         if self._remote is None:
             raise LookupError("the session has no remote agents")
@@ -67,34 +64,34 @@ class Subagents:
 
     @property
     def threads(self) -> ThreadPaths:
-        """On whose behalf things happen in this session."""
+        """The paths of the session's threads."""
         return self._threads
 
     def run_on(self, factory: ChildFactory) -> None:
-        """From now on children are made by `factory`: the session's runtime says so once."""
+        """Set the runtime's factory of children, once."""
         self._factory = factory
 
     def watch(self, witness: ChildWitness) -> None:
-        """Tell `witness` of every child from now on."""
+        """Notify `witness` of every child from now on."""
         self._witnesses.append(witness)
 
     def start(self, request: ChildRequest) -> ChildAgent:
-        """Make a child on the session's runtime; nothing of it has happened yet.
+        """Make a child on the session's runtime, which has not started yet.
 
         Raises:
             NoRuntimeForChildren: no runtime is open.
         """
         if self._factory is None:
             raise NoRuntimeForChildren("no runtime is open that could run a subagent")
-        begun: list[OnActivity] = []
+        observers: list[OnActivity] = []
 
-        def tell(activity: SubagentActivity) -> None:
-            for told in begun:
-                told(activity)
+        def report(activity: SubagentActivity) -> None:
+            for observe in observers:
+                observe(activity)
             request.on_activity(activity)
 
-        child = self._factory(replace(request, on_activity=tell))
-        begun.append(
+        child = self._factory(replace(request, on_activity=report))
+        observers.append(
             self.seen(
                 StartedChild(
                     thread=self._threads.child(request.parent_call_id),
@@ -107,19 +104,19 @@ class Subagents:
         return child
 
     def thread_of(self, request: ChildRequest) -> str:
-        """On which thread a child of this request runs."""
+        """Return the thread of a request's child."""
         return self._threads.of_call(request.parent_call_id)
 
     def seen(self, child: StartedChild) -> OnActivity:
-        """Tell the witnesses of a child; what it returns tells them of an activity of that child.
+        """Notify the witnesses of a child; return the function that reports its activities to them.
 
-        For an engine that starts its children by itself. Call it before the child does anything.
+        A runtime that starts children by itself calls this before a child does anything.
         """
         for witness in self._witnesses:
             witness.child_started(child)
 
-        def tell(activity: SubagentActivity) -> None:
+        def report(activity: SubagentActivity) -> None:
             for witness in self._witnesses:
-                witness.child_told(child, activity)
+                witness.child_activity(child, activity)
 
-        return tell
+        return report

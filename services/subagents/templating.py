@@ -15,16 +15,16 @@ _PLACE: Final = re.compile(r"\$\{(\w+)\}", re.ASCII)
 
 
 class MissingInputs(ValueError):
-    """A template names inputs that were not given. `name` is the wire's."""
+    """Inputs of a template are missing. `name` is the wire's."""
 
     name = "Error"
 
 
 def fill_template(template: str, inputs: Mapping[str, Json]) -> str:
-    """`template` with the inputs' values in place; what is filled in is not looked at again.
+    """Replace each `${name}` by the input's value, once.
 
     Raises:
-        MissingInputs: an input is named that is not there.
+        MissingInputs: an input is missing.
     """
     wanted = dict.fromkeys(match[1] for match in _PLACE.finditer(template))
     missing = [name for name in wanted if name not in inputs]

@@ -1,4 +1,4 @@
-"""`Toolset`: what an agent may call, and what its model is told of it.
+"""`Toolset`: the tools of an agent, and their declarations for its model.
 
 Source: core `agents/local-executor.ts` (`create`, `prepareToolsList`), `tools/tool-registry.ts`
 (`getAllTools`, `getToolsByServer`, `sortTools`).
@@ -19,8 +19,8 @@ from services.wire import Json, JsonObject
 __all__ = ["DiscoverServers", "Toolset"]
 
 DiscoverServers = Callable[[Mapping[str, Json], ToolRegistry], Awaitable[Callable[[], None]]]
-"""Finds the tools of servers, by name as settings would have them, and registers them in a
-registry; what it returns ends the registry's being kept up to date."""
+"""Registers the tools of servers, given by name in the settings' shape; the returned function stops
+the updates of the registry."""
 
 _EVERYTHING: Final = "*"
 _TOPIC: Final = "update_topic"
@@ -37,13 +37,13 @@ class Toolset:
         complete_task: Tool,
         discover: DiscoverServers | None = None,
     ) -> None:
-        """Prepare it.
+        """Make an empty toolset.
 
         Args:
-            definition: says which tools.
-            parent: the tools there are.
-            complete_task: always there, and last.
-            discover: finds the agent's own servers; they are left out where nobody can.
+            definition: lists the tools.
+            parent: the parent's tools.
+            complete_task: the last tool of every agent.
+            discover: finds the tools of the agent's own servers; `None`: they are skipped.
         """
         self.registry = parent.emptied()
         self._definition = definition
@@ -64,13 +64,13 @@ class Toolset:
         self.registry.register(self._complete_task, even_unlisted=True)
 
     def close(self) -> None:
-        """Let the agent's own servers go; its tools stay callable. Safe to call twice."""
+        """Release the agent's own servers; its tools stay callable. Safe to call twice."""
         release, self._release = self._release, None
         if release is not None:
             release()
 
     def declarations(self) -> list[JsonObject]:
-        """Function declarations for the model, made once per child; raw ones come first."""
+        """Return the declarations for the model, raw ones first; they are made once."""
         if self._declarations is None:
             raw = [tool for tool in self._definition.tools or () if isinstance(tool, dict)]
             model = self._definition.model.model
@@ -78,11 +78,11 @@ class Toolset:
         return self._declarations
 
     def allowed_names(self) -> frozenset[str]:
-        """The names that the child may call now."""
+        """Return the names of the tools that the child may call now."""
         return frozenset(tool.name for tool in self.registry.active())
 
     def _tools(self) -> list[Tool]:
-        """The tools that the definition asks for, each once, the place being its first one's."""
+        """Return the definition's tools, each once, at its first place."""
         asked = self._definition.tools
         if asked is None:
             return [tool for tool in self._parent.active() if _may_be_lent(tool)]
@@ -96,7 +96,7 @@ class Toolset:
         return list(found.values())
 
     def _named(self, name: str) -> Sequence[Tool]:
-        """The parent's active tools that `name`, or a pattern, means; none for an unknown one."""
+        """Return the parent's active tools for a name or pattern."""
         parent = self._parent
         if name == _EVERYTHING:
             return _by_shown_name(parent.active())
@@ -115,7 +115,7 @@ def _by_shown_name(tools: Iterable[Tool]) -> list[Tool]:
 
 
 def _may_be_lent(tool: Tool) -> bool:
-    """An agent calls no agents, and its topics would be taken for the main one's."""
+    """Exclude agents, and the tool whose topics would appear as the main agent's."""
     return tool.kind is not ToolKind.AGENT and tool.name != _TOPIC
 
 
@@ -125,7 +125,7 @@ def _server(tool: Tool) -> str | None:
 
 
 def _rank(tool: Tool) -> tuple[int, object]:
-    """Built-in, discovered by a command, of a server: these by the server's name."""
+    """Sort built-in tools first, then discovered ones, then those of servers by name."""
     server = _server(tool)
     if server is not None:
         return 2, collation_key(server)

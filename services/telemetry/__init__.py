@@ -1,5 +1,5 @@
-"""What a session tells of itself as OpenTelemetry spans and metrics, off unless it is asked for.
+"""OpenTelemetry spans, metrics and logs of a session, off by default.
 
-`contract` is what the composition root and the runtimes know; everything else is imported by
-`opening` alone, when telemetry is on.
+The composition root and the runtimes use `contract`; `opening` imports the rest when telemetry is
+on.
 """

@@ -1,4 +1,4 @@
-"""A span for every run of a subagent, inside the span of the call that asked for it."""
+"""A span for every run of a subagent, inside the span of the call that started it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from services.tools.contract import ToolResult
 __all__ = ["SubagentSpans"]
 
 _UNKNOWN_END: Final = "ERROR"
-"""What the log has for a run that did not end by itself, as the core has it."""
+"""The core's reason for a run that did not end by itself."""
 
 
 class _Run(Scope):
-    """A run of an agent; `run` is what the log calls it."""
+    """A run of an agent; `run` is its id in the log."""
 
     __slots__ = ("run",)
 
@@ -38,10 +38,10 @@ class SubagentSpans:
     async def measured(
         self, agent: str, description: str, run: Callable[[], Awaitable[ToolResult]]
     ) -> ToolResult:
-        """`run`, with a span around it; all that the agent does belongs to that span."""
+        """Await `run` in a span that contains all that the agent does."""
         scope, began_ms = _Run(), self._recorder.now_ms()
         self._begin(scope, agent, description, began_ms)
-        # Nothing is known of a run whose task was cancelled.
+        # A run whose task was cancelled has no result.
         reason, error = None, names.CANCELLED
         try:
             with within(scope):
@@ -97,7 +97,7 @@ class SubagentSpans:
 
 
 def _reason(result: ToolResult) -> str | None:
-    """Why the agent ended, where it did so by itself."""
+    """Return why the agent ended, if it ended by itself."""
     shown = result.return_display
     return shown.get("terminateReason") if isinstance(shown, dict) else None
 

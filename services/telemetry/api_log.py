@@ -1,4 +1,4 @@
-"""The records of model calls: `api_request`, `api_response`, `api_error`, and their details.
+"""Logs model calls: `api_request`, `api_response`, `api_error`, and their details.
 
 Source: core `core/loggingContentGenerator.ts`, `telemetry/types.ts` (`ApiRequestEvent`,
 `ApiResponseEvent`, `ApiErrorEvent`).
@@ -34,10 +34,10 @@ class ApiLog:
     """A `ModelCallObserver` that logs calls.
 
     Args:
-        log: takes the records.
-        auth_type: how the session is signed in.
-        provider: who serves the models, as the semantic conventions call them.
-        payloads: whether messages are part of the details.
+        log: receives the records.
+        auth_type: how the session signed in.
+        provider: the models' provider, as in the semantic conventions.
+        payloads: whether the details include messages.
     """
 
     def __init__(self, log: EventLog, *, auth_type: str, provider: str, payloads: bool) -> None:
@@ -66,14 +66,14 @@ class ApiLog:
 
     @guarded
     def call_received(self, call: ModelCall, response: JsonObject) -> None:
-        """Keep what the model said, where that is logged."""
+        """Keep the response's parts, if content is logged."""
         if self._log.content and call in self._said:
             for candidate in (response.get("candidates") or ())[:1]:
                 self._said[call] += (candidate.get("content") or {}).get("parts") or ()
 
     @guarded
     def call_ended(self, call: ModelCall) -> None:
-        """Log the answer or the error; a call that was given up has neither."""
+        """Log the response or the error; an abandoned call has neither."""
         said = self._said.pop(call, [])
         if call.end is CallEnd.ANSWERED:
             self._answered(call, said)
@@ -115,7 +115,7 @@ class ApiLog:
     def _failed(self, call: ModelCall, error: Exception) -> None:
         model = call.model or call.request.model
         status = error.status if isinstance(error, ApiError) else None
-        # A message can quote anything, what the user said included.
+        # The message can quote the user.
         kind = _kind(error)
         message = str(error) if self._log.content else kind
         words = f"Error: {message}. Duration: {call.duration_ms}ms."
@@ -165,16 +165,15 @@ class ApiLog:
 
 
 def _kind(error: Exception) -> str:
-    """The error's name, as it has one on the wire."""
+    """Return the error's name on the wire."""
     name = getattr(error, "name", None)
     return name if isinstance(name, str) and name else error_name(error)
 
 
 def _response(call: ModelCall, said: list[Part]) -> JsonObject:
-    """The answer as one response.
+    """Return all chunks as one response.
 
-    The core logs the chunks as they came. A secret that two chunks share is found in whole answers
-    only.
+    The core logs each chunk. A secret that spans two chunks is only found in the whole response.
     """
     candidate: JsonObject = {"content": {"role": "model", "parts": said}}
     if call.finish_reason:

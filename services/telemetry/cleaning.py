@@ -1,4 +1,4 @@
-"""Attributes as they leave the process: without secrets, in texts that every encoding has."""
+"""Removes secrets and unencodable text from attributes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Attributes: TypeAlias = Mapping[str, str | bool | int | float | tuple[str, ...]]
 
 
 def cleaned(attributes: Attributes) -> Attributes:
-    """The same without secrets and lone surrogates, which no encoding has."""
+    """Return the attributes without secrets and lone surrogates."""
     return {key: _encodable(value) for key, value in attributes.items()}
 
 

@@ -1,7 +1,7 @@
-"""What people, models and tools said, for those who switched that on: the conventions' messages.
+"""The content of users, models and tools as the conventions' messages, where it is switched on.
 
-Long texts are cut, media are left out, and secrets masked: before a text is cut, or the piece of a
-key that is left would not be known for one.
+Secrets are redacted before a long text is cut, because a cut key is not recognised. Media are left
+out.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROLES: Final = {"model": "assistant", "function": "tool"}
 
 
 def shortened(value: Any) -> str:
-    """`value` as text, JSON unless it is one, and what is beyond the limit cut off."""
+    """Return `value` as redacted text or JSON, cut at the limit."""
     text = redacted(value) if isinstance(value, str) else js_json(redacted_value(value))
     if len(text) <= _MAX_LENGTH:
         return text
@@ -29,7 +29,7 @@ def shortened(value: Any) -> str:
 
 
 def messages(contents: Iterable[Content]) -> str:
-    """The contents as `gen_ai.input.messages` and `gen_ai.output.messages` want them."""
+    """Return the value of `gen_ai.input.messages` and `gen_ai.output.messages`."""
     return shortened(
         [
             {
@@ -42,7 +42,7 @@ def messages(contents: Iterable[Content]) -> str:
 
 
 def newest_contents(contents: Sequence[Content]) -> list[Content]:
-    """What a request adds to the one before: everything since the model's last words.
+    """Return the contents since the model's last turn.
 
     The whole history in every span would grow with the square of a conversation.
     """

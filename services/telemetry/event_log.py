@@ -1,7 +1,7 @@
-"""`EventLog`: what happens in a session, as the records that the published core logs.
+"""`EventLog`: logs a session's events as the published core does.
 
-The names of records and of their attributes are the core's, so that programs that read the core's
-log read this one. Source: core `telemetry/loggers.ts`, `telemetry/types.ts`,
+Records and attributes have the core's names, so that readers of the core's log read this one.
+Source: core `telemetry/loggers.ts`, `telemetry/types.ts`,
 `telemetry/telemetryAttributes.ts`.
 """
 
@@ -25,14 +25,14 @@ SCOPE: Final = "gemini-cli"
 
 
 class EventLog:
-    """Makes the records of one session, and counts them.
+    """Writes and counts the records of one session.
 
     Args:
-        write: takes each record.
+        write: receives each record.
         metrics: counts records.
-        clock: what times are taken from, virtual ones in a replay.
-        common: the attributes that every record has.
-        content: whether what users, models and tools say is recorded.
+        clock: virtual in a replay.
+        common: attributes of every record.
+        content: whether to record the content of users, models and tools.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class EventLog:
 
     @guarded
     def notice(self, event: CoreEvent) -> None:
-        """Log an event of the session, where it is one for the log."""
+        """Log an event of the session, if it is a `Logged`."""
         if isinstance(event, Logged):
             self.record(event.name, event.body, event.attributes, event.spoken)
 
@@ -68,11 +68,11 @@ class EventLog:
         """Write one record and count it.
 
         Args:
-            name: the event's whole name, such as `gemini_cli.tool_call`.
-            body: the record in words.
-            attributes: an object becomes JSON over several lines, a list JSON on one line; an
-                attribute whose value is `None` is left out.
-            spoken: more attributes, for what users, models and tools say.
+            name: the event's full name, such as `gemini_cli.tool_call`.
+            body: the record's text.
+            attributes: objects become JSON over several lines, lists JSON on one line; `None`
+                values are left out.
+            spoken: attributes with content, for a log that records it.
         """
         now_ms = self._clock.now_ms()
         shown = {

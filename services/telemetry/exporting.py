@@ -1,4 +1,4 @@
-"""Where spans and metrics go. What cannot be exported is lost, and said once; the run goes on."""
+"""Destinations of spans, metrics and records. A failed export is reported once."""
 
 from __future__ import annotations
 
@@ -28,36 +28,35 @@ _NS_PER_MS = 1_000_000
 
 
 class Destination(Protocol):
-    """Takes what a session measures."""
+    """Receives the measurements of a session."""
 
     @property
     def spans(self) -> SpanProcessor:
-        """Who is given every span."""
+        """The processor of every span."""
         ...
 
     @property
     def metrics(self) -> MetricReader:
-        """Who collects the metrics."""
+        """The reader of the metrics."""
         ...
 
     def log(self, record: LogRecord) -> None:
-        """Take a record of the log."""
+        """Receive a record of the log."""
         ...
 
     def finish(self) -> None:
-        """The session is over: write or send what is left, metrics included."""
+        """Write or send the rest, metrics included, at the session's end."""
         ...
 
 
 class Outfile(SpanProcessor):
-    """A file as the published CLI writes it: each record as it comes, each span when it ends, and
-    all metrics at the session's end.
+    """A file as the published CLI writes it: records at once, spans at their end, metrics at last.
 
     Args:
         file: appended to.
-        resource: stands in every record.
-        clock: the metrics' times are the session's, not the machine's.
-        warn: told once when the file takes no more.
+        resource: part of every record.
+        clock: the session's clock, for the metrics' times.
+        warn: called once when writing fails.
 
     Raises:
         TelemetryError: the file cannot be opened.
@@ -73,7 +72,7 @@ class Outfile(SpanProcessor):
         self._warn = warn
         self._began_ms = clock.now_ms()
         try:
-            # Unbuffered: a run that is killed leaves what had ended by then, in whole objects.
+            # Unbuffered: after a kill the file has whole objects.
             self._stream: IO[bytes] | None = open_private(file, "ab", buffering=0)
         except OSError as error:
             raise TelemetryError(
@@ -83,7 +82,7 @@ class Outfile(SpanProcessor):
 
     @property
     def spans(self) -> SpanProcessor:
-        """This."""
+        """This processor."""
         return self
 
     def on_end(self, span: ReadableSpan) -> None:

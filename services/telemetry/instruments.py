@@ -1,4 +1,4 @@
-"""The metrics. Buckets are the conventions' own."""
+"""The metrics, with the conventions' buckets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOKENS: Final = tuple(float(4**power) for power in range(14))
 
 
 class _Distribution:
-    """A histogram that is told no secrets."""
+    """A histogram without secrets in its attributes."""
 
     def __init__(self, histogram: Histogram) -> None:
         self._histogram = histogram
@@ -30,18 +30,18 @@ class _Distribution:
 
 
 class _Count:
-    """A counter that is told no secrets."""
+    """A counter without secrets in its attributes."""
 
     def __init__(self, counter: Counter) -> None:
         self._counter = counter
 
     def add(self, amount: int, attributes: Attributes) -> None:
-        """Count so many more."""
+        """Add `amount`."""
         self._counter.add(amount, cleaned(attributes))
 
 
 class Instruments:
-    """Everything that is counted, made once per session."""
+    """All metrics, made once per session."""
 
     def __init__(self, meter: Meter) -> None:
         def distribution(

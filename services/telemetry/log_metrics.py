@@ -1,4 +1,4 @@
-"""The published core's metrics that count its log's records.
+"""The published core's metrics over the records of its log.
 
 Source: core `telemetry/metrics.ts`, `telemetry/loggers.ts`.
 """
@@ -20,8 +20,8 @@ __all__ = ["LogMetrics"]
 class _Rule:
     """A metric of the records called `event`; `attributes` maps a record's names to the metric's.
 
-    Without `measures` each record counts as one; else the attribute of that name is added or, with
-    a `unit`, recorded as a measurement.
+    Each record counts as one or, with `measures`, adds the attribute of that name; with a `unit`
+    the attribute is a measurement.
     """
 
     event: str
@@ -39,7 +39,7 @@ def _same(*names: str) -> dict[str, str]:
 
 
 def _measured(record: Mapping[str, Any], path: str) -> Any:
-    """A number of the record, dots leading into objects; 0 where there is none."""
+    """Return the number at a dotted path of the record, else 0."""
     value: Any = record
     for key in path.split("."):
         value = value.get(key) if isinstance(value, Mapping) else None
@@ -196,7 +196,7 @@ _SESSIONS: Final = ("gemini_cli.session.count", "Counts sessions.")
 
 
 class LogMetrics:
-    """Counts the records of a session. An instrument is made when there is something for it."""
+    """Counts the records of a session; instruments are made on first use."""
 
     def __init__(self, meter: Meter) -> None:
         self._meter = meter
@@ -205,12 +205,12 @@ class LogMetrics:
         self._common: dict[str, Any] = {}
 
     def count_session(self, common: Mapping[str, Any]) -> None:
-        """Count the session itself; `common` are the attributes that every metric has."""
+        """Count the session; `common` are attributes of every metric."""
         self._common = {key: value for key, value in common.items() if value is not None}
         self._counter(*_SESSIONS).add(1, cleaned(self._common))
 
     def count(self, event: str, record: Mapping[str, Any]) -> None:
-        """Count the record of `event` that has the attributes `record`."""
+        """Count a record of `event` with the attributes `record`."""
         for rule in _RULES:
             if rule.event == event and rule.when(record):
                 self._apply(rule, record)

@@ -54,7 +54,7 @@ class ModelCallSpans:
 
     @guarded
     def call_received(self, call: ModelCall, response: JsonObject) -> None:
-        """Keep what the model said, where that is recorded."""
+        """Keep the response's parts, if content is recorded."""
         if call in self._said:
             for candidate in (response.get("candidates") or ())[:1]:
                 self._said[call] += (candidate.get("content") or {}).get("parts") or ()
@@ -92,37 +92,37 @@ class ModelCallSpans:
 
 
 def _response(call: ModelCall) -> Attributes:
-    told: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     if call.model:
-        told[names.RESPONSE_MODEL] = call.model
+        found[names.RESPONSE_MODEL] = call.model
     if call.response_id:
-        told[names.RESPONSE_ID] = call.response_id
+        found[names.RESPONSE_ID] = call.response_id
     if call.finish_reason:
-        told[names.FINISH_REASONS] = (call.finish_reason,)
+        found[names.FINISH_REASONS] = (call.finish_reason,)
     if call.streaming and call.first_ms is not None:
-        told[names.FIRST_CHUNK] = (call.first_ms - call.began_ms) / _MS
-    return told
+        found[names.FIRST_CHUNK] = (call.first_ms - call.began_ms) / _MS
+    return found
 
 
 def _usage(call: ModelCall) -> dict[str, int]:
-    """Token counts by attribute. Thoughts are output, results of the model's own tools input."""
+    """Token counts by attribute. Thoughts count as output, the model's own tools as input."""
     usage = call.usage or {}
 
     def tokens(*keys: str) -> int | None:
         known = [usage[key] for key in keys if isinstance(usage.get(key), int)]
         return sum(known) if known else None
 
-    told = {
+    found = {
         names.INPUT_TOKENS: tokens("promptTokenCount", "toolUsePromptTokenCount"),
         names.OUTPUT_TOKENS: tokens("candidatesTokenCount", "thoughtsTokenCount"),
         names.CACHED_TOKENS: tokens("cachedContentTokenCount"),
         names.REASONING_TOKENS: tokens("thoughtsTokenCount"),
     }
-    return {name: count for name, count in told.items() if count is not None}
+    return {name: count for name, count in found.items() if count is not None}
 
 
 def _error(call: ModelCall) -> Attributes:
-    """What kind of error it was. Never its words, which may hold anything."""
+    """The kind of error. Its message may contain content."""
     if call.end is CallEnd.ABANDONED:
         return {names.ERROR_TYPE: names.CANCELLED}
     if call.error is None:

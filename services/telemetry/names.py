@@ -1,8 +1,8 @@
-"""The names of what is emitted.
+"""Names of spans, attributes and metrics.
 
-`gen_ai.*` and `error.type` are OpenTelemetry's semantic conventions for generative AI (those of the
-semantic-conventions-genai repository); what they have no name for goes by the published core's
-(`gemini_cli.*`; core `telemetry/metrics.ts`, `telemetry/types.ts`).
+`gen_ai.*` and `error.type` are OpenTelemetry's semantic conventions for generative AI
+(semantic-conventions-genai); the other names are the published core's (`gemini_cli.*`; core
+`telemetry/metrics.ts`, `telemetry/types.ts`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ REQUEST_NUMBERS: Final = (
 """A request's `config` key, the attribute, and its type."""
 OUTPUT_TYPE: Final = "gen_ai.output.type"
 OUTPUT_TYPES: Final = {"application/json": "json", "text/plain": "text"}
-"""By the MIME type that was asked for; another type goes by its own name."""
+"""By the requested MIME type; other types keep their name."""
 RESPONSE_MODEL: Final = "gen_ai.response.model"
 RESPONSE_ID: Final = "gen_ai.response.id"
 FINISH_REASONS: Final = "gen_ai.response.finish_reasons"

@@ -1,4 +1,4 @@
-"""Sending spans and metrics to a collector, over OTLP/HTTP: the optional extra `otlp`."""
+"""Sends spans and metrics to a collector over OTLP/HTTP: the optional extra `otlp`."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = ["Collector", "checked_exporters"]
 
 _PACKAGE: Final = "opentelemetry.exporter.otlp.proto.http"
 _TIMEOUT_S: Final = 2
-"""For one request, its repetitions included: an exit does not wait for long."""
+"""For one request with its retries, so that an exit is not delayed."""
 
 
 def checked_exporters(endpoint: str) -> tuple[SpanExporter, MetricExporter]:
-    """The exporters to `endpoint`, where they are installed.
+    """Return the exporters to `endpoint`.
 
     Raises:
-        TelemetryError: they are not.
+        TelemetryError: they are not installed.
     """
     try:
         traces: Any = importlib.import_module(f"{_PACKAGE}.trace_exporter")
@@ -54,39 +54,39 @@ def checked_exporters(endpoint: str) -> tuple[SpanExporter, MetricExporter]:
 
 
 class Collector:
-    """A collector that listens somewhere; sent to from threads of the SDK's.
+    """A collector, to which the SDK's threads send.
 
     Args:
         spans: sends spans.
         metrics: sends metrics.
-        warn: told once when the collector does not take something.
+        warn: called once when an export fails.
     """
 
     def __init__(
         self, spans: SpanExporter, metrics: MetricExporter, warn: Callable[[str], None]
     ) -> None:
-        # The exporters log every failure; people are told of the first one.
+        # The exporters log every failure; the user sees only the first one.
         logging.getLogger("opentelemetry.exporter").addHandler(logging.NullHandler())
         once = _Once(warn)
         self.spans = BatchSpanProcessor(_Spans(spans, once))
         self.metrics = PeriodicExportingMetricReader(_Metrics(metrics, once))
 
     def log(self, record: LogRecord) -> None:
-        """Records go into files only."""
+        """Drop the record: only files receive records."""
 
     def finish(self) -> None:
-        """Send the spans that are left; the metrics are sent when their provider is shut down."""
+        """Send the remaining spans; the shutdown of their provider sends the metrics."""
         self.spans.force_flush(_TIMEOUT_S * 1000)
 
 
 class _Once:
     def __init__(self, warn: Callable[[str], None]) -> None:
         self._warn = warn
-        self._told = False
+        self._warned = False
 
     def failed(self) -> None:
-        if not self._told:
-            self._told = True
+        if not self._warned:
+            self._warned = True
             self._warn("Telemetry is not complete: the collector did not take all of it")
 
 
@@ -98,7 +98,7 @@ class _Spans(SpanExporter):
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         try:
             result = self._inner.export(spans)
-        except Exception:  # noqa: BLE001 - whatever a network does: the run goes on
+        except Exception:  # noqa: BLE001 - no failure of an export may end the run
             result = SpanExportResult.FAILURE
         if result is not SpanExportResult.SUCCESS:
             self._once.failed()

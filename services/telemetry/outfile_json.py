@@ -1,9 +1,8 @@
 """Records, spans and metrics as the published CLI writes them into `telemetry.outfile`.
 
-Each is a JSON object over several lines, one after another. Programs that read such files know an
-object by its keys: `attributes` with an `event.name` is a record, `scopeMetrics` holds metrics, and
-`_spanContext` belongs to a span. Names that begin with an underscore are those of the JavaScript
-SDK's own objects, which the published CLI writes as they are.
+Each is a JSON object over several lines. Readers recognise a record by an `event.name` in its
+`attributes`, metrics by `scopeMetrics` and a span by `_spanContext`. Names with an underscore are
+fields of the JavaScript SDK's objects.
 
 Source: core `telemetry/file-exporters.ts`, and what `@google/gemini-cli` 0.61.0 writes.
 """
@@ -51,7 +50,7 @@ class LogRecord:
     scope: str
     """The name of the instrumentation scope."""
     span: SpanContext | None = None
-    """The span that was under way."""
+    """The running span."""
 
 
 def record_object(record: LogRecord, resource: Resource) -> JsonObject:
@@ -105,9 +104,9 @@ def span_object(span: ReadableSpan) -> JsonObject:
 
 
 def metrics_object(data: MetricsData, *, began_ns: int, now_ns: int) -> JsonObject:
-    """Everything that was measured from `began_ns` to `now_ns`, by the session's clock.
+    """All metrics from `began_ns` to `now_ns` by the session's clock.
 
-    Sorted: what was measured first, of things that happen at the same time, is chance.
+    They are sorted, because the order of simultaneous measurements is random.
     """
     (of_resource,) = data.resource_metrics
     return {

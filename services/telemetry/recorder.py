@@ -1,8 +1,8 @@
-"""`Recorder`: starts and ends spans by the session's clock, under the span that they belong to.
+"""`Recorder`: starts and ends spans by the session's clock, under the current span.
 
-Which span that is goes with the task (a context variable of our own). OpenTelemetry's own notion
-of the current span is left alone: libraries that look at it (google-adk, the MCP client) would
-otherwise hang their spans into ours, or write our ids into what they send to servers.
+A context variable of this module has the current span. OpenTelemetry's own current span is not set:
+libraries that read it (google-adk, the MCP client) would add their spans to ours, or send our ids
+to servers.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NS_PER_MS = 1_000_000
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """What goes on belongs to `span`, as soon as there is one."""
+    """The parent of new spans, once `span` is set."""
 
     span: Span | None = None
 
@@ -43,13 +43,13 @@ _SCOPE: ContextVar[Scope | None] = ContextVar("telemetry_scope", default=None)
 
 
 def current_scope() -> Scope | None:
-    """What the running task belongs to."""
+    """Return the scope of the running task."""
     return _SCOPE.get()
 
 
 @contextmanager
 def within(scope: Scope) -> Iterator[None]:
-    """What the body does, and the tasks that it starts, belongs to `scope`."""
+    """Make `scope` current in the body and the tasks that it starts."""
     token = _SCOPE.set(scope)
     try:
         yield
@@ -58,13 +58,13 @@ def within(scope: Scope) -> Iterator[None]:
 
 
 def guarded(method: Callable[P, None]) -> Callable[P, None]:
-    """`method`, but what goes wrong in it is logged: measuring must not change what is measured."""
+    """Make `method` log its failures, which must not change the session."""
 
     @functools.wraps(method)
     def safe(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             method(*args, **kwargs)
-        except Exception:  # the border between a session and whoever watches it
+        except Exception:  # telemetry must not change the session
             logger.warning("telemetry could not take something down", exc_info=True)
 
     return safe
@@ -76,10 +76,10 @@ class Recorder:
     Args:
         tracer: makes spans; not the process's global one.
         instruments: the metrics.
-        clock: what times are taken from, virtual ones in a replay.
-        conversation: the id that the session began under.
-        provider: who serves the models, as the conventions call them.
-        content: whether what is said is recorded.
+        clock: virtual in a replay.
+        conversation: the session's first id.
+        provider: the models' provider, as in the conventions.
+        content: whether to record content.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Recorder:
     def begin(
         self, name: str, attributes: Attributes, *, began_ms: int, client: bool = False
     ) -> Span:
-        """Start a span under the running task's, or a trace of its own."""
+        """Start a span under the current span, or a new trace."""
         scope = current_scope()
         parent = scope.span if scope is not None else None
         context = Context() if parent is None else set_span_in_context(parent, Context())
@@ -126,7 +126,7 @@ class Recorder:
     def end(
         self, span: Span, attributes: Attributes, *, ended_ms: int, failed: bool = False
     ) -> None:
-        """End a span that `begin` started; one that has ended is left alone."""
+        """End an open span of `begin`; do nothing for another one."""
         if span not in self._open:
             return
         del self._open[span]
@@ -136,12 +136,12 @@ class Recorder:
         span.end(ended_ms * _NS_PER_MS)
 
     def event(self, name: str, attributes: Attributes) -> None:
-        """Note something that happened in the running task's span, where it has one."""
+        """Add an event to the current span, if any."""
         scope = current_scope()
         if scope is not None and scope.span is not None and scope.span.is_recording():
             scope.span.add_event(name, cleaned(attributes), self.now_ms() * _NS_PER_MS)
 
     def end_open(self) -> None:
-        """End what is still under way, latest first: the session is over."""
+        """End all open spans, latest first, at the session's end."""
         for span in reversed(list(self._open)):
             self.end(span, {names.ERROR_TYPE: names.CANCELLED}, ended_ms=self.now_ms())

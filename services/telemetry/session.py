@@ -1,4 +1,4 @@
-"""`SessionTelemetry`: the parts of a session's telemetry, put together."""
+"""`SessionTelemetry`: combines the parts of a session's telemetry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agent_protocol.agent import AgentProtocol
 from agent_protocol.events import AgentEvent, AgentStart, ErrorEvent
 from services.availability.switching import FallbackActivated
 from services.message_bus import MessageBus
-from services.model.metering import ModelCall, ModelCallObserver
+from services.model.metering import ModelCallObserver
 from services.scheduler.calls import CompletedToolCall
 from services.scheduler.completions import on_completed_calls
 from services.scheduler.execution import RunCall
@@ -31,7 +31,6 @@ from services.telemetry.tool_log import log_tool_call
 from services.telemetry.tool_spans import ToolSpans
 from services.telemetry.turn_spans import MeasuredAgent
 from services.tools.contract import ToolResult
-from services.wire import JsonObject
 
 __all__ = ["SessionTelemetry"]
 
@@ -49,46 +48,27 @@ _INVALID_ANSWERS: Final = frozenset(
         "NO_RESPONSE_TEXT",
     }
 )
-"""Why an answer was none; see `services.model.stream`."""
+"""Why a response was invalid; see `services.model.stream`."""
 _ERROR_TYPE: Final = re.compile(r"[A-Za-z_][\w.]{0,63}")
-"""What can be the name of a kind of error. Notices of retries may carry a message instead."""
-
-
-class _Observers:
-    """Several observers of model calls as one; they are notified in their order."""
-
-    def __init__(self, *observers: ModelCallObserver) -> None:
-        self._observers = observers
-
-    def call_began(self, call: ModelCall) -> None:
-        for observer in self._observers:
-            observer.call_began(call)
-
-    def call_received(self, call: ModelCall, response: JsonObject) -> None:
-        for observer in self._observers:
-            observer.call_received(call, response)
-
-    def call_ended(self, call: ModelCall) -> None:
-        for observer in self._observers:
-            observer.call_ended(call)
+"""The form of an error's name; a notice of a retry may have a message instead."""
 
 
 class SessionTelemetry:
     """The `Telemetry` of a session that is measured."""
 
     def __init__(self, recorder: Recorder, log: EventLog, api: ApiLog) -> None:
-        self.model_calls: ModelCallObserver = _Observers(ModelCallSpans(recorder), api)
+        self.model_calls: tuple[ModelCallObserver, ...] = (ModelCallSpans(recorder), api)
         self._recorder = recorder
         self._log = log
         self._mode = ApprovalMode.DEFAULT
         self._mode_since_ms = recorder.now_ms()
         self._invalid_answers = 0
-        """How many answers in a row were none, in the turn that is under way."""
+        """The number of consecutive invalid responses in this turn."""
         self._tools = ToolSpans(recorder)
         self._subagents = SubagentSpans(recorder, log)
 
     def watch(self, events: CoreEvents, bus: MessageBus, mode: ApprovalMode) -> None:
-        """Take down what the session reports, and the tool calls that end, from now on."""
+        """Record events and completed tool calls from now on."""
         self._mode, self._mode_since_ms = mode, self._recorder.now_ms()
         events.subscribe(self._notice)
         events.subscribe(self._log.notice)
@@ -97,7 +77,7 @@ class SessionTelemetry:
 
     @guarded
     def fell_back(self, fallback: FallbackActivated) -> None:
-        """Note it in the turn, or in the tool, in which it happened, and count it."""
+        """Add an event to the current span, and count the fallback."""
         attributes: dict[str, Any] = {names.FALLBACK_MODEL: fallback.model}
         if fallback.failed_model is not None:
             attributes[names.FAILED_MODEL] = fallback.failed_model
@@ -106,23 +86,23 @@ class SessionTelemetry:
         self._log.record("gemini_cli.flash_fallback", "Switching to flash as Fallback.", {})
 
     def tools(self, run: RunCall) -> RunCall:
-        """`run`, measured."""
+        """Return `run`, measured."""
         return self._tools.around(run)
 
     async def subagent(
         self, name: str, description: str, run: Callable[[], Awaitable[ToolResult]]
     ) -> ToolResult:
-        """What `run`, a run of the subagent called `name`, returns; measured."""
+        """Await and measure `run`, a run of the subagent `name`."""
         return await self._subagents.measured(name, description, run)
 
     def agent(self, agent: AgentProtocol) -> AgentProtocol:
-        """`agent`, its turns measured."""
+        """Return `agent` with measured turns."""
         agent.subscribe(self._follow)
         return MeasuredAgent(agent, self._recorder)
 
     @guarded
     def close(self) -> None:
-        """The session is over: log how long its last approval mode was in force."""
+        """Log the duration of the last approval mode, at the session's end."""
         self._log_mode_duration()
 
     def _mode_changed(self, mode: ApprovalMode) -> None:

@@ -19,7 +19,7 @@ _COUNTED: Final = frozenset(
     for what in ("added", "removed")
     for unit in ("lines", "chars")
 )
-"""The facts of a call that are recorded even where what is said is not."""
+"""The metadata of a call that is recorded even without content."""
 
 
 def log_tool_call(log: EventLog, call: CompletedToolCall) -> None:
@@ -31,7 +31,7 @@ def log_tool_call(log: EventLog, call: CompletedToolCall) -> None:
     if error and call.response.error_type is not None:
         kind = str(call.response.error_type)
     if error and not log.content:
-        # A message can quote anything, what the user said included.
+        # The message can quote the user.
         error = kind or names.OTHER_ERROR
     attributes: dict[str, Any] = {
         "function_name": call.request.name,

@@ -1,4 +1,4 @@
-"""A span for every tool that runs, and a count of all calls that end, run or not."""
+"""A span for every tool that runs, and a count of all completed calls."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ToolSpans:
         self._recorder = recorder
 
     def around(self, run: RunCall) -> RunCall:
-        """`run`, with a span around it; what the tool asks a model belongs to that span."""
+        """Return `run` in a span, which contains the tool's model calls."""
 
         async def measured(call: ToolCall, signal: AbortSignal) -> Ending:
             scope, began_ms = Scope(), self._recorder.now_ms()
@@ -43,7 +43,7 @@ class ToolSpans:
 
     @guarded
     def count(self, call: CompletedToolCall) -> None:
-        """A call has ended. What models made up is no name of a tool."""
+        """Count a completed call; a name that is no tool's is not recorded."""
         server = None if call.tool is None else as_server_tool(call.tool)
         attributes: dict[str, Any] = {
             names.FUNCTION_NAME: names.OTHER_ERROR if call.tool is None else call.request.name,
@@ -66,7 +66,7 @@ class ToolSpans:
     @guarded
     def _end(self, scope: Scope, call: ToolCall, began_ms: int, ending: Ending | None) -> None:
         ended_ms = self._recorder.now_ms()
-        # Nothing comes back from a call whose task was cancelled.
+        # A call whose task was cancelled has no ending.
         status = CallStatus.CANCELLED if ending is None else ending.status
         error: dict[str, Any] = {}
         if status is CallStatus.CANCELLED:

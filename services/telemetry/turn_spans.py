@@ -21,7 +21,7 @@ _ABORTED = "aborted"
 
 
 class _Turn(Scope):
-    """A send, from the moment when it is handed to the agent."""
+    """A send, from the call of the agent's `send`."""
 
     __slots__ = ("began_ms", "payload")
 
@@ -32,9 +32,9 @@ class _Turn(Scope):
 
 
 class MeasuredAgent(AgentProtocol):
-    """An agent whose turns are measured; otherwise the agent that it stands for.
+    """Forwards to an agent and measures its turns.
 
-    Whatever the send starts (tasks take their context with them) belongs to the turn's span.
+    All that a send starts belongs to the turn's span, because tasks inherit their context.
     """
 
     def __init__(self, agent: AgentProtocol, recorder: Recorder) -> None:
@@ -54,7 +54,7 @@ class MeasuredAgent(AgentProtocol):
         return self._agent.subscribe(callback)
 
     async def send(self, payload: AgentSend) -> str | None:
-        """Hand `payload` to the agent; what it does with it belongs to a new turn.
+        """Send `payload` to the agent, in a new turn.
 
         Raises:
             SendRejected: as the agent's own.

@@ -14,7 +14,7 @@ from services.abort import AbortSignal
 from services.clock import Clock
 from services.ids import RandomSource
 from services.model.classification import retry_error_type
-from services.model.retry import retry_with_backoff
+from services.model.retry import Retry
 from services.settings import Settings
 from services.state import CoreEvents, RetryAttempt
 from services.tools.web_addresses import is_internal_name, is_private_address
@@ -148,14 +148,14 @@ class WebAccess:
                 raise failure
             return page
 
-        return await retry_with_backoff(
-            once,
+        retry = Retry(
             clock=self.clock,
             rng=self.rng,
             signal=signal,
             retry_fetch_errors=self.settings.retry_fetch_errors,
             on_retry=self._report_retry,
         )
+        return await retry.run(once)
 
     def _report_retry(self, attempt: int, error: Exception, delay_ms: float) -> None:
         self.events.emit(

@@ -17,7 +17,7 @@ from services.model.configs import ModelConfigKey
 from services.model.errors import ModelError, error_message
 from services.model.generator import LlmRole, ModelRequest
 from services.model.names import display_name
-from services.model.retry import DEFAULT_MAX_ATTEMPTS, AvailabilityContext, retry_with_backoff
+from services.model.retry import DEFAULT_MAX_ATTEMPTS, AvailabilityContext, Retry
 from services.routing.opening import SessionModels
 from services.session import Session
 from services.state import RetryAttempt
@@ -96,8 +96,8 @@ class ClientModel:
         def context() -> AvailabilityContext | None:
             return models.availability.context(asked.model)
 
-        async def fall_back(auth_type: str | None, error: Exception) -> str | bool | None:
-            return await models.availability.fall_back(asked.model, auth_type, error)
+        async def fall_back(error: Exception) -> str | bool | None:
+            return await models.availability.fall_back(asked.model, error)
 
         def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
             session.events.emit(
@@ -111,8 +111,7 @@ class ClientModel:
                 )
             )
 
-        return await retry_with_backoff(
-            ask,
+        retry = Retry(
             clock=session.clock,
             rng=session.rng,
             signal=signal,
@@ -124,3 +123,4 @@ class ClientModel:
             on_retry=on_retry,
             availability_context=context,
         )
+        return await retry.run(ask)

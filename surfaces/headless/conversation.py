@@ -1,4 +1,4 @@
-"""One prompt through an agent: its events, told to a presenter until its stream ends.
+"""One prompt through an agent: passes its events to a presenter until the stream ends.
 
 Source: `packages/cli` `nonInteractiveCliAgentSession.ts`.
 """
@@ -41,15 +41,15 @@ __all__ = ["Conversation"]
 
 
 class Conversation:
-    """Sends one message and shows what becomes of it.
+    """Sends one message and presents the events that follow.
 
     Args:
         presenter: the output format.
-        streams: where words for people go that are the same in every format.
-        metrics: counts answers that are none.
-        state: whose model such an answer counts for.
+        streams: for messages that are the same in every format.
+        metrics: counts invalid answers.
+        state: names the model of an invalid answer.
         raw_output: whether the model's terminal sequences are let through.
-        saw: told of every event, before it is shown.
+        saw: called with every event, before it is presented.
     """
 
     def __init__(
@@ -72,10 +72,10 @@ class Conversation:
     async def run(
         self, agent: AgentProtocol, prompt: str, content: tuple[ContentPart, ...] | None = None
     ) -> None:
-        """Send `prompt` and tell of its stream. `content` is sent in its place, where given.
+        """Send `prompt`, or `content` in its place, and present the stream.
 
         Raises:
-            FatalError, ReportedError: the run failed; nothing was told of that yet.
+            FatalError, ReportedError: the run failed; the caller reports it.
             OutputClosed: the reader of the output has left.
         """
         self._presenter.user(prompt)
@@ -88,7 +88,7 @@ class Conversation:
                     return
 
     def _show(self, event: AgentEvent) -> bool:
-        """Tell of one event; whether the run is over with it."""
+        """Present one event; return whether it ends the run."""
         match event:
             case Message(role="agent"):
                 for part in event.content:
@@ -121,7 +121,7 @@ class Conversation:
         failure = f"Error executing tool {event.name}: {shown or words}"
         if kind == ToolErrorType.NO_SPACE_LEFT:
             raise FatalToolExecutionError(failure)
-        self._streams.tell(failure)
+        self._streams.report(failure)
 
     def _error(self, event: ErrorEvent) -> bool:
         meta = event.meta or {}

@@ -1,4 +1,4 @@
-"""Which runtime a run goes through, and which conversation it goes on with."""
+"""Chooses the runtime of a run, and the session that it resumes."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def session_to_resume(
         return find_session(machine.workspace.project_temp, asked, machine.clock)
     except (NoSessions, SessionNotFound) as error:
         if isinstance(error, NoSessions) and asked == LATEST:
-            streams.tell(str(error))
+            streams.report(str(error))
             return None
         raise FatalInputError(f"Error resuming session: {error}") from error
 

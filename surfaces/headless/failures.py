@@ -1,4 +1,4 @@
-"""How a run ends badly: which exception stands for what an agent told, its words, its exit code.
+"""How a run fails: the exception for an agent's error event, its message, its exit code.
 
 Source: `packages/cli` `utils/errors.ts`, `nonInteractiveCliAgentSession.ts`; core
 `utils/errorParsing.ts`.
@@ -56,7 +56,7 @@ INVALID_STREAM_WORDS: Final[Mapping[str, str]] = {
     "RECITATION_BLOCKED": "The model response was blocked due to recitation/copyright filters.",
     "OTHER_BLOCKED": "The model response was blocked due to other policy settings.",
 }
-"""What people are told of an answer that is none, by the kind that the chat gives it."""
+"""The message about an invalid answer, by the kind that the chat gives it."""
 
 _WAIT: Final = (
     "\nPlease wait and try again later. To increase your limits, request a quota increase"
@@ -82,7 +82,7 @@ _FATAL: Final[Mapping[str, Callable[[str], FatalError]]] = {
 
 
 class ReportedError(Exception):
-    """An error that an agent told of. The codes are what its event carried, if anything."""
+    """An error that an agent emitted, with the codes of its event."""
 
     def __init__(
         self,

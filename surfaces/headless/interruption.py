@@ -72,7 +72,7 @@ class Interruption:
             return
         self.requested = True
         loop = asyncio.get_running_loop()
-        said = loop.call_later(_SAY_AFTER_S, self._streams.tell, "\nCancelling...")
+        said = loop.call_later(_SAY_AFTER_S, self._streams.report, "\nCancelling...")
         task.add_done_callback(lambda _: said.cancel())
         self._aborting = loop.create_task(self._agent.abort(), name="abort on Ctrl-C")
 

@@ -20,8 +20,8 @@ from services.model.metering import ModelCallObserver
 from services.policy.sources import system_policies_folder
 from services.regular_files import read_regular
 from services.state import CoreEvents
-from services.telemetry.contract import Telemetry, TelemetryError
-from services.telemetry.opening import TelemetrySeams, open_telemetry
+from services.telemetry.contract import Telemetry, TelemetryError, TelemetrySeams
+from services.telemetry.opening import open_telemetry
 from services.workspace import Workspace
 from surfaces.headless.options import Plan
 from surfaces.headless.streams import Streams
@@ -51,8 +51,8 @@ class Machine:
         )
 
     def colours(self, streams: Streams) -> bool:
-        """Whether words for people may be in colour: on a terminal, unless they do not want it."""
-        return streams.told_on_a_terminal and not self.environment.variables.get("NO_COLOR")
+        """Whether messages may be in colour: on a terminal, unless `NO_COLOR` is set."""
+        return streams.reports_on_a_terminal and not self.environment.variables.get("NO_COLOR")
 
 
 @asynccontextmanager

@@ -46,7 +46,7 @@ class SessionMetrics:
         self.files: JsonObject = {"totalLinesAdded": 0, "totalLinesRemoved": 0}
 
     def watch(self, bus: MessageBus) -> None:
-        """Count the tool calls that `bus` tells of from now on."""
+        """Count the tool calls that `bus` announces from now on."""
         on_completed_calls(bus, self._count)
 
     def stats(self) -> JsonObject:

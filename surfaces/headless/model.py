@@ -1,4 +1,4 @@
-"""Who answers a run's questions: the real API, a gateway, or a file of recorded answers."""
+"""The source of a run's model responses: the API, a gateway, or a file of recorded ones."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from services.model.auth import (
     auth_from_environment,
     auth_type_from_environment,
 )
+from services.model.call_log import ModelCallLog
 from services.model.errors import FatalAuthenticationError, FatalInputError
 from services.model.generator import ContentGenerator
-from services.model.logging_generator import LoggingContentGenerator
+from services.model.metering import metered
 from services.model.recording import RecordingContentGenerator
 from services.model.replay.responses import (
     FakeResponsesGenerator,
@@ -91,7 +92,7 @@ def choose_model(
     enforced: str | None = None,
     strict: bool = True,
 ) -> ModelSource:
-    """Find out who answers, before anything is asked. Recorded answers need a key as well.
+    """Choose the source before the first request. Recorded answers need a key as well.
 
     Args:
         variables: The environment.
@@ -140,7 +141,7 @@ async def open_model(source: ModelSource, clock: Clock) -> AsyncIterator[Content
 
     real = GeminiContentGenerator(source.auth, clock)
     try:
-        yield _recorded(LoggingContentGenerator(real, logger), source)
+        yield _recorded(metered(real, [ModelCallLog(logger)], clock), source)
     finally:
         await real.aclose()
 

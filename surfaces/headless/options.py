@@ -1,4 +1,4 @@
-"""What a run is asked to do, and what of it the environment and the settings decide.
+"""The options of a run, completed from the environment and the settings.
 
 Source: `packages/cli` `config/config.ts`.
 """

@@ -12,11 +12,11 @@ __all__ = ["MAX_INPUT_BYTES", "read_piped_input", "with_piped_input"]
 
 MAX_INPUT_BYTES: Final = 8 * 1024 * 1024
 PATIENCE_S: Final = 0.5
-"""How long a pipe may say nothing before it is taken for one that nobody writes to."""
+"""How long to wait for the first byte of a pipe; an idle pipe counts as empty."""
 
 
 def read_piped_input(stdin: TextIO) -> str:
-    """Everything that comes through standard input, to its end; nothing if that is a terminal.
+    """All of standard input; nothing if that is a terminal.
 
     What goes beyond `MAX_INPUT_BYTES` is left out; bytes that are no UTF-8 become U+FFFD.
     """

@@ -1,7 +1,7 @@
 """The three output formats: what each shows of a run, and where.
 
-`text` is the answer on standard output and words for people on standard error; `json` one object
-at the end, errors on standard error; `stream-json` a line for each thing that happens.
+`text` writes the answer to standard output and messages to standard error; `json` writes one object
+at the end, errors to standard error; `stream-json` writes one line for each event.
 
 Source: core `output/json-formatter.ts`, `output/stream-json-formatter.ts`; `packages/cli`
 `nonInteractiveCliAgentSession.ts`, `utils/errors.ts`.
@@ -46,7 +46,7 @@ class Showing:
 
 
 class Presenter:
-    """What happens in a run, told as one format tells it. This one tells nothing of it."""
+    """Presents a run in one format. This base class presents nothing."""
 
     def __init__(self, showing: Showing) -> None:
         self._showing = showing
@@ -67,7 +67,7 @@ class Presenter:
         """The agent calls a tool."""
 
     def tool_result(self, event: ToolResponse, shown: str | None, words: str, kind: str) -> None:
-        """A call ended: what people see of it, and the words and type of an error."""
+        """A call ended: its display, and the message and type of an error."""
 
     def stopped(self, message: str) -> None:
         """Something stopped the agent, and that is no failure."""
@@ -105,17 +105,17 @@ class TextPresenter(Presenter):
         self._streams.end_line()
 
     def stopped(self, message: str) -> None:
-        """Words for people."""
-        self._streams.tell(f"Agent execution stopped: {message}")
+        """A message."""
+        self._streams.report(f"Agent execution stopped: {message}")
 
     def warned(self, message: str, severity: str = "warning") -> None:
-        """Words for people; every severity is a warning here."""
-        self._streams.tell(f"[WARNING] {message}")
+        """A message; every severity is a warning here."""
+        self._streams.report(f"[WARNING] {message}")
 
     def finish(self, error: JsonObject | None = None) -> None:
         """The answer ends with a line's end."""
         if error is not None:
-            self._streams.tell(f"[ERROR] {error['message']}")
+            self._streams.report(f"[ERROR] {error['message']}")
         self._streams.end_line()
 
     def failed(self, error: Exception, code: Any = None) -> None:
@@ -124,7 +124,7 @@ class TextPresenter(Presenter):
             words = f"\x1b[31m{error}\x1b[0m" if self._showing.colour else str(error)
         else:
             words = f"An unexpected critical error occurred:{error_type(error)}: {error}"
-        self._streams.tell(words)
+        self._streams.report(words)
 
     def exit_code(self, error: Exception) -> int:
         """Only the program's own endings have codes of their own here."""
@@ -176,7 +176,9 @@ class JsonPresenter(Presenter):
         code = error_code(error) if code is None else code
         if code:
             shown["code"] = code
-        self._streams.tell(js_json_pretty({"session_id": self._showing.session_id, "error": shown}))
+        self._streams.report(
+            js_json_pretty({"session_id": self._showing.session_id, "error": shown})
+        )
 
 
 class StreamJsonPresenter(Presenter):

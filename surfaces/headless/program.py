@@ -76,7 +76,7 @@ class _Run:
 
 
 class _NoInput(FatalInputError):
-    """Nothing was asked; told alike in every output format."""
+    """There is no prompt; reported alike in every output format."""
 
 
 def run_headless(
@@ -89,10 +89,9 @@ def run_headless(
 ) -> int:
     """Do what `options` ask for, in the current folder; returns the exit code.
 
-    0 done, or nobody reads the output any more; 1 failed; 41 no way to sign in; 42 unusable
+    0 done, or the reader of the output has left; 1 failed; 41 no way to sign in; 42 unusable
     input; 52 unusable settings; 53 the turns ran out; 54 a tool failed for good; 130 interrupted.
-    What the API refused ends with its HTTP status where output is JSON, as far as the system can
-    tell it.
+    With JSON output, an error of the API ends with the lowest eight bits of its HTTP status.
     """
     streams = Streams(out, err)
     machine = Machine.here()
@@ -104,7 +103,7 @@ def run_headless(
         run = _settle(options, machine, streams, witness)
         return _finished(run, stdin)
     except FatalError as error:
-        streams.tell(f"\x1b[31m{error}\x1b[0m" if machine.colours(streams) else str(error))
+        streams.report(f"\x1b[31m{error}\x1b[0m" if machine.colours(streams) else str(error))
         return error.exit_code
     except OutputClosed:
         return 0
@@ -136,10 +135,10 @@ def _kept_sessions(options: HeadlessOptions, machine: Machine, streams: Streams)
 def _settle(
     options: HeadlessOptions, machine: Machine, streams: Streams, witness: RunWitness | None
 ) -> _Run:
-    """Everything that can be found wrong before there is a prompt.
+    """Prepare a run; find all errors that do not need the prompt.
 
     Raises:
-        FatalError: something was.
+        FatalError: there is one.
     """
     variables = machine.environment.variables
     workspace, clock = machine.workspace, machine.clock
@@ -192,7 +191,7 @@ def _finished(run: _Run, stdin: TextIO | None) -> int:
         if run.plan.output is OutputFormat.JSON:
             presenter.failed(ReportedError(str(error)), error.exit_code)
         else:
-            run.streams.tell(str(error))
+            run.streams.report(str(error))
         return error.exit_code
     if run.witness is not None:
         run.witness.begins(
@@ -212,12 +211,12 @@ def _finished(run: _Run, stdin: TextIO | None) -> int:
     except OutputClosed:
         raise
     except _NoInput as error:
-        run.streams.tell(str(error))
+        run.streams.report(str(error))
         return error.exit_code
     except (asyncio.CancelledError, KeyboardInterrupt):
         return 0 if interruption.terminated else _failed(run, FatalCancellationError(CANCELLED))
     except Exception as error:
-        # The border: whatever it was, people get a message.
+        # The outermost layer: the user gets a message for any error.
         logger.debug("the run failed", exc_info=True)
         return _failed(run, error)
 
@@ -233,7 +232,7 @@ async def _converse(
     """The session from its services to its end.
 
     Raises:
-        _NoInput: nobody asked anything, hooks included.
+        _NoInput: neither the user nor a hook gave a prompt.
     """
     witness = run.witness
     events = CoreEvents()
@@ -246,7 +245,7 @@ async def _converse(
             session_id=run.session_id,
             auth_type=source.auth_type,
             runtime=chosen_runtime(run.options.runtime, run.plan.settings),
-            warn=run.streams.tell,
+            warn=run.streams.report,
         ) as telemetry,
     ):
         async with (
@@ -295,12 +294,12 @@ async def _converse(
 def _warn(run: _Run) -> None:
     options = run.options
     if run.plan.approval_mode is ApprovalMode.YOLO:
-        run.streams.tell(YOLO)
+        run.streams.report(YOLO)
     risky = options.raw_output and not options.accept_raw_output_risk
     if risky and run.plan.output is OutputFormat.TEXT:
-        run.streams.tell(RAW_OUTPUT)
+        run.streams.report(RAW_OUTPUT)
 
 
 def _feedback(streams: Streams, event: CoreEvent) -> None:
     if isinstance(event, UserFeedback):
-        streams.tell(f"[{event.severity.upper()}] {event.message}")
+        streams.report(f"[{event.severity.upper()}] {event.message}")

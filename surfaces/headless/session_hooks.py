@@ -43,7 +43,7 @@ async def started_with(
     if result is None:
         return prompt
     if result.system_message:
-        streams.tell(result.system_message)
+        streams.report(result.system_message)
     if not result.additional_context:
         return prompt
     context = f"<hook_context>{result.additional_context}</hook_context>"

@@ -1,4 +1,4 @@
-"""Finding the recording to go on from: the latest, by its number, or by its id.
+"""Finds the recording to resume: the latest, by its number, or by its id.
 
 Source: `packages/cli` `utils/sessionUtils.ts`.
 """
@@ -47,7 +47,7 @@ class SessionNotFound(LookupError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedSession:
-    """A recording that can be gone on from. Times are ISO 8601."""
+    """A recording that can be resumed. Times are ISO 8601."""
 
     session_id: str
     file: Path
@@ -61,7 +61,7 @@ def find_session(project_temp: Path, asked: str, clock: Clock) -> RecordedSessio
     """The recording called `asked`: `latest`, a number counted from 1, oldest first, or an id.
 
     Recordings of subagents, and those in which nothing was said, do not count. Of several of one
-    session the one that was written to last is it.
+    session the latest counts.
 
     Raises:
         NoSessions: there is none at all.
@@ -85,7 +85,7 @@ def find_session(project_temp: Path, asked: str, clock: Clock) -> RecordedSessio
 
 
 def recorded_sessions(project_temp: Path, clock: Clock) -> list[RecordedSession]:
-    """The project's sessions that can be gone on from, oldest first."""
+    """The project's sessions that can be resumed, oldest first."""
     by_id: dict[str, RecordedSession] = {}
     for file in sorted((project_temp / "chats").glob("session-*")):
         if file.suffix not in (".json", ".jsonl"):

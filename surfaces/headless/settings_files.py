@@ -1,6 +1,6 @@
 """Reading settings files: JSON with comments, `$VARIABLES` filled in.
 
-Every fault is told with its file, its line and what to write. Source: `packages/cli`
+An error names the file, the line and what to write. Source: `packages/cli`
 `config/settings.ts`, `utils/envVarResolver.ts`.
 """
 

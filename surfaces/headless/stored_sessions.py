@@ -37,7 +37,7 @@ _SPOKEN: Final = ("user", "gemini")
 
 
 class ImportFailed(ValueError):
-    """A file cannot be gone on from; the message says why."""
+    """A file cannot be resumed; the message says why."""
 
 
 def list_sessions(workspace: Workspace, clock: Clock, streams: Streams) -> None:

@@ -17,7 +17,7 @@ _ANSI: Final = re.compile(
 
 
 class OutputClosed(Exception):
-    """Whoever read standard output has gone."""
+    """The reader of standard output has left."""
 
 
 def strip_ansi(text: str) -> str:
@@ -30,7 +30,7 @@ class Streams:
 
     Args:
         out: where answers go.
-        err: where words for people go; one that is closed is passed over.
+        err: for messages; ignored once it is closed.
     """
 
     def __init__(self, out: TextIO, err: TextIO) -> None:
@@ -39,8 +39,8 @@ class Streams:
         self._at_start = True
 
     @property
-    def told_on_a_terminal(self) -> bool:
-        """Whether somebody reads standard error on a terminal."""
+    def reports_on_a_terminal(self) -> bool:
+        """Whether standard error is a terminal."""
         try:
             return self._err.isatty()
         except ValueError:
@@ -69,7 +69,7 @@ class Streams:
         if not self._at_start:
             self.write("\n")
 
-    def tell(self, text: str) -> None:
+    def report(self, text: str) -> None:
         """Write a line to standard error."""
         try:
             self._err.write(_writable(f"{text}\n"))

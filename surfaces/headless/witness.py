@@ -1,4 +1,4 @@
-"""Somebody who looks on while a run goes on, and keeps what they see."""
+"""The interface of an observer of a run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class RunFacts:
 
 
 class RunWitness(Protocol):
-    """Told of one run, in this order."""
+    """Observes one run; its methods are called in this order."""
 
     def begins(self, facts: RunFacts) -> None:
         """Nothing has happened yet. May raise a `FatalError`, which ends the run."""

@@ -8,7 +8,40 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import agent_protocol as ap
+from agent_protocol.agent import ActionSend, AgentSend, MessageSend, UpdateSend
+from agent_protocol.codec import (
+    decode_line,
+    display_content_to_wire,
+    encode_line,
+    from_wire,
+    send_from_wire,
+    send_to_wire,
+    to_wire,
+)
+from agent_protocol.content import MediaPart, ReferencePart, TextPart, ThoughtPart
+from agent_protocol.errors import MalformedMessage, UnsupportedSend
+from agent_protocol.events import (
+    AgentDisplay,
+    AgentEnd,
+    AgentEvent,
+    AgentStart,
+    Custom,
+    DiffDisplay,
+    DisplayContent,
+    ErrorEvent,
+    Initialize,
+    Message,
+    SessionUpdate,
+    TerminalDisplay,
+    TextDisplay,
+    ToolDisplay,
+    ToolRequest,
+    ToolResponse,
+    ToolUpdate,
+    Usage,
+    UsageCost,
+)
+from agent_protocol.lifecycle import LifecycleChecker
 
 ORACLE = Path(__file__).parents[2].parent / "shared" / "oracle" / "golden"
 HEAD = {"id": "s-0", "timestamp": "2026-01-01T00:00:00.000Z", "streamId": "s"}
@@ -29,25 +62,25 @@ maybe_object = st.none() | objects
 counts = st.none() | st.integers(min_value=0)
 source = {"data": maybe_text, "uri": maybe_text, "mime_type": maybe_text, "meta": maybe_object}
 content_parts = st.one_of(
-    st.builds(ap.TextPart, text=texts, meta=maybe_object),
-    st.builds(ap.ThoughtPart, thought=texts, thought_signature=maybe_text, meta=maybe_object),
-    st.builds(ap.MediaPart, **source),
-    st.builds(ap.ReferencePart, text=texts, **source),
+    st.builds(TextPart, text=texts, meta=maybe_object),
+    st.builds(ThoughtPart, thought=texts, thought_signature=maybe_text, meta=maybe_object),
+    st.builds(MediaPart, **source),
+    st.builds(ReferencePart, text=texts, **source),
 )
 contents = st.lists(content_parts, max_size=2).map(tuple)
 display_contents = st.one_of(
-    st.builds(ap.TextDisplay, text=texts),
-    st.builds(ap.DiffDisplay, path=maybe_text, before_text=texts, after_text=texts),
+    st.builds(TextDisplay, text=texts),
+    st.builds(DiffDisplay, path=maybe_text, before_text=texts, after_text=texts),
     st.builds(
-        ap.TerminalDisplay,
+        TerminalDisplay,
         pid=maybe_text,
         exit_code=st.none() | st.integers(),
         ansi=st.none() | st.lists(json_values, max_size=2),
     ),
-    st.builds(ap.AgentDisplay, thread_id=texts),
+    st.builds(AgentDisplay, thread_id=texts),
 )
 displays = st.none() | st.builds(
-    ap.ToolDisplay,
+    ToolDisplay,
     name=maybe_text,
     description=maybe_text,
     result_summary=maybe_text,
@@ -55,50 +88,50 @@ displays = st.none() | st.builds(
     format=st.sampled_from([None, "auto", "compact", "box", "hidden", "notice"]),
 )
 costs = st.builds(
-    ap.UsageCost,
+    UsageCost,
     amount=st.integers() | st.floats(allow_nan=False, allow_infinity=False),
     currency=maybe_text,
 )
 own: dict[type, dict[str, st.SearchStrategy[Any]]] = {
-    ap.Initialize: {
+    Initialize: {
         "session_id": texts, "workspace": texts, "agent_id": texts, "config_schema": maybe_object,
     },
-    ap.SessionUpdate: {"title": maybe_text, "model": maybe_text, "config": maybe_object},
-    ap.Message: {"role": st.sampled_from(["user", "agent", "developer"]), "content": contents},
-    ap.AgentStart: {},
-    ap.AgentEnd: {"reason": texts, "data": maybe_object},
-    ap.ToolRequest: {"request_id": texts, "name": texts, "args": objects, "display": displays},
-    ap.ToolUpdate: {
+    SessionUpdate: {"title": maybe_text, "model": maybe_text, "config": maybe_object},
+    Message: {"role": st.sampled_from(["user", "agent", "developer"]), "content": contents},
+    AgentStart: {},
+    AgentEnd: {"reason": texts, "data": maybe_object},
+    ToolRequest: {"request_id": texts, "name": texts, "args": objects, "display": displays},
+    ToolUpdate: {
         "request_id": texts, "display": displays, "content": st.none() | contents,
         "data": maybe_object,
     },
-    ap.ToolResponse: {
+    ToolResponse: {
         "request_id": texts, "name": texts, "display": displays, "content": st.none() | contents,
         "data": maybe_object, "is_error": st.none() | st.booleans(),
     },
-    ap.Usage: {
+    Usage: {
         "model": texts, "input_tokens": counts, "output_tokens": counts, "cached_tokens": counts,
         "cost": st.none() | costs,
     },
-    ap.ErrorEvent: {"status": texts, "message": texts, "fatal": st.booleans()},
-    ap.Custom: {"kind": texts, "data": maybe_object},
+    ErrorEvent: {"status": texts, "message": texts, "fatal": st.booleans()},
+    Custom: {"kind": texts, "data": maybe_object},
 }  # fmt: skip
 common = {
     "id": texts, "stream_id": texts, "timestamp": texts, "thread_id": maybe_text,
     "meta": maybe_object,
 }  # fmt: skip
 sends = st.one_of(
-    st.builds(ap.MessageSend, content=contents, display_content=maybe_text, meta=maybe_object),
+    st.builds(MessageSend, content=contents, display_content=maybe_text, meta=maybe_object),
     st.builds(
-        ap.UpdateSend, title=maybe_text, model=maybe_text, config=maybe_object, meta=maybe_object
+        UpdateSend, title=maybe_text, model=maybe_text, config=maybe_object, meta=maybe_object
     ),
-    st.builds(ap.ActionSend, type=texts, data=json_values, meta=maybe_object),
+    st.builds(ActionSend, type=texts, data=json_values, meta=maybe_object),
 )
 quick = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def test_every_event_class_is_generated_here() -> None:
-    assert set(own) == set(ap.AgentEvent.__args__)
+    assert set(own) == set(AgentEvent.__args__)
 
 
 @pytest.mark.parametrize("build", own, ids=lambda build: build.__name__)
@@ -106,10 +139,10 @@ def test_every_event_survives_the_wire_and_the_line(build: type) -> None:
     @quick
     @given(st.builds(build, **common, **own[build]))
     def check(event: Any) -> None:
-        wire = ap.to_wire(event)
-        assert ap.from_wire(wire) == event
-        assert ap.from_wire(json.loads(json.dumps(wire))) == event
-        assert ap.decode_line(ap.encode_line(event)) == event
+        wire = to_wire(event)
+        assert from_wire(wire) == event
+        assert from_wire(json.loads(json.dumps(wire))) == event
+        assert decode_line(encode_line(event)) == event
         assert None not in [value for key, value in wire.items()]
 
     check()
@@ -117,12 +150,12 @@ def test_every_event_survives_the_wire_and_the_line(build: type) -> None:
 
 @quick
 @given(sends)
-def test_every_send_survives_the_wire(payload: ap.AgentSend) -> None:
-    assert ap.send_from_wire(json.loads(json.dumps(ap.send_to_wire(payload)))) == payload
+def test_every_send_survives_the_wire(payload: AgentSend) -> None:
+    assert send_from_wire(json.loads(json.dumps(send_to_wire(payload)))) == payload
 
 
 def test_the_wire_spells_every_key_in_camel_case_and_leaves_out_what_is_none() -> None:
-    event = ap.ToolResponse(
+    event = ToolResponse(
         id="s-1",
         stream_id="s",
         timestamp="t",
@@ -131,20 +164,20 @@ def test_the_wire_spells_every_key_in_camel_case_and_leaves_out_what_is_none() -
         request_id="r",
         name="n",
         content=(
-            ap.TextPart(text=""),
-            ap.ThoughtPart(thought="h", thought_signature="x", meta={"a": 1}),
-            ap.MediaPart(data="AA==", mime_type="image/png"),
-            ap.ReferencePart(text="@f", uri="file:f"),
+            TextPart(text=""),
+            ThoughtPart(thought="h", thought_signature="x", meta={"a": 1}),
+            MediaPart(data="AA==", mime_type="image/png"),
+            ReferencePart(text="@f", uri="file:f"),
         ),
-        display=ap.ToolDisplay(
+        display=ToolDisplay(
             name="N",
             result_summary="1 line",
-            result=ap.DiffDisplay(before_text="", after_text="b"),
+            result=DiffDisplay(before_text="", after_text="b"),
         ),
         data={"contentLength": 0},
         is_error=False,
     )
-    assert ap.to_wire(event) == {
+    assert to_wire(event) == {
         "id": "s-1",
         "streamId": "s",
         "timestamp": "t",
@@ -172,38 +205,38 @@ def test_the_wire_spells_every_key_in_camel_case_and_leaves_out_what_is_none() -
 @pytest.mark.parametrize(
     ("display", "wire"),
     [
-        (ap.TextDisplay(text=""), {"type": "text", "text": ""}),
+        (TextDisplay(text=""), {"type": "text", "text": ""}),
         (
-            ap.DiffDisplay(path="p", before_text="a", after_text="b"),
+            DiffDisplay(path="p", before_text="a", after_text="b"),
             {"type": "diff", "path": "p", "beforeText": "a", "afterText": "b"},
         ),
         (
-            ap.TerminalDisplay(pid="4242", exit_code=0, ansi=[[]]),
+            TerminalDisplay(pid="4242", exit_code=0, ansi=[[]]),
             {"type": "terminal", "pid": "4242", "exitCode": 0, "ansi": [[]]},
         ),
-        (ap.AgentDisplay(thread_id="t"), {"type": "agent", "threadId": "t"}),
+        (AgentDisplay(thread_id="t"), {"type": "agent", "threadId": "t"}),
     ],
 )
-def test_displays_are_wire_exact(display: ap.DisplayContent, wire: dict[str, Any]) -> None:
-    assert ap.display_content_to_wire(display) == wire
+def test_displays_are_wire_exact(display: DisplayContent, wire: dict[str, Any]) -> None:
+    assert display_content_to_wire(display) == wire
     event = HEAD | {"type": "tool_update", "requestId": "r", "display": {"result": wire}}
-    update = ap.from_wire(event)
-    assert isinstance(update, ap.ToolUpdate)
-    assert update.display == ap.ToolDisplay(result=display)
-    assert ap.to_wire(update) == event
+    update = from_wire(event)
+    assert isinstance(update, ToolUpdate)
+    assert update.display == ToolDisplay(result=display)
+    assert to_wire(update) == event
 
 
 def test_other_events_are_wire_exact() -> None:
     head: dict[str, Any] = {"id": "s-0", "stream_id": "s", "timestamp": HEAD["timestamp"]}
-    assert ap.to_wire(
-        ap.Initialize(**head, session_id="i", workspace="w", agent_id="a", config_schema={})
+    assert to_wire(
+        Initialize(**head, session_id="i", workspace="w", agent_id="a", config_schema={})
     ) == HEAD | {
         "type": "initialize", "sessionId": "i", "workspace": "w", "agentId": "a",
         "configSchema": {},
     }  # fmt: skip
-    assert ap.to_wire(
-        ap.Usage(**head, model="m", input_tokens=0, output_tokens=1, cached_tokens=2,
-                 cost=ap.UsageCost(amount=0.5, currency="EUR"))
+    assert to_wire(
+        Usage(**head, model="m", input_tokens=0, output_tokens=1, cached_tokens=2,
+                 cost=UsageCost(amount=0.5, currency="EUR"))
     ) == HEAD | {
         "type": "usage", "model": "m", "inputTokens": 0, "outputTokens": 1, "cachedTokens": 2,
         "cost": {"amount": 0.5, "currency": "EUR"},
@@ -212,28 +245,28 @@ def test_other_events_are_wire_exact() -> None:
 
 def test_counts_of_tokens_are_numbers_as_in_the_published_core() -> None:
     wire = {**HEAD, "type": "usage", "model": "m", "inputTokens": 1.5, "outputTokens": 2}
-    usage = ap.from_wire(wire)
-    assert isinstance(usage, ap.Usage)
+    usage = from_wire(wire)
+    assert isinstance(usage, Usage)
     assert usage.input_tokens == 1.5
-    assert ap.to_wire(usage) == wire
+    assert to_wire(usage) == wire
 
 
 def test_free_form_mappings_pass_untouched_both_ways() -> None:
     args = {"snake_case": {"_meta": None}, "type": 1, "nested": [None, {"": 0}]}
     wire = HEAD | {"type": "tool_request", "requestId": "r", "name": "n", "args": args}
-    event = ap.from_wire(wire)
-    assert isinstance(event, ap.ToolRequest)
+    event = from_wire(wire)
+    assert isinstance(event, ToolRequest)
     assert event.args is args
-    assert ap.to_wire(event)["args"] is args
+    assert to_wire(event)["args"] is args
 
 
 def test_null_summary_and_result_of_a_display_read_as_absent() -> None:
     wire = HEAD | {"type": "tool_update", "requestId": "r"}
     given = {"name": "n", "resultSummary": None, "result": None}
-    update = ap.from_wire({**wire, "display": given})
-    assert isinstance(update, ap.ToolUpdate)
-    assert update.display == ap.ToolDisplay(name="n")
-    assert ap.to_wire(update) == {**wire, "display": {"name": "n"}}
+    update = from_wire({**wire, "display": given})
+    assert isinstance(update, ToolUpdate)
+    assert update.display == ToolDisplay(name="n")
+    assert to_wire(update) == {**wire, "display": {"name": "n"}}
 
 
 MALFORMED: list[tuple[Any, str, str]] = [
@@ -322,34 +355,34 @@ MALFORMED: list[tuple[Any, str, str]] = [
 def test_what_is_not_of_the_contract_is_refused_with_its_path(
     wire: Any, path: str, problem: str
 ) -> None:
-    with pytest.raises(ap.MalformedMessage) as caught:
-        ap.from_wire(wire)
+    with pytest.raises(MalformedMessage) as caught:
+        from_wire(wire)
     assert (caught.value.path, caught.value.problem) == (path, problem)
 
 
 def test_a_long_wrong_value_is_shortened_in_the_message() -> None:
-    with pytest.raises(ap.MalformedMessage) as caught:
-        ap.from_wire({**HEAD, "type": "x" * 5000})
+    with pytest.raises(MalformedMessage) as caught:
+        from_wire({**HEAD, "type": "x" * 5000})
     assert len(str(caught.value)) < 100
 
 
 def test_a_class_that_is_not_of_the_contract_is_not_encoded() -> None:
-    part: Any = ap.TextPart(text="")
+    part: Any = TextPart(text="")
     with pytest.raises(TypeError, match="TextPart is not of the contract"):
-        ap.to_wire(part)
+        to_wire(part)
     with pytest.raises(TypeError, match="TextPart is not of the contract"):
-        ap.send_to_wire(part)
+        send_to_wire(part)
 
 
 def test_sends_are_wire_exact() -> None:
-    assert ap.send_to_wire(
-        ap.MessageSend(content=(ap.TextPart(text="x"),), display_content="y", meta={"source": "u"})
+    assert send_to_wire(
+        MessageSend(content=(TextPart(text="x"),), display_content="y", meta={"source": "u"})
     ) == {
         "message": {"content": [{"type": "text", "text": "x"}], "displayContent": "y"},
         "_meta": {"source": "u"},
     }
-    assert ap.send_to_wire(ap.UpdateSend(title="t")) == {"update": {"title": "t"}}
-    assert ap.send_to_wire(ap.ActionSend(type="a")) == {"action": {"type": "a"}}
+    assert send_to_wire(UpdateSend(title="t")) == {"update": {"title": "t"}}
+    assert send_to_wire(ActionSend(type="a")) == {"action": {"type": "a"}}
 
 
 @pytest.mark.parametrize(
@@ -378,36 +411,34 @@ def test_sends_are_wire_exact() -> None:
     ],
 )  # fmt: skip
 def test_a_malformed_send_is_refused_with_its_path(wire: Any, path: str, problem: str) -> None:
-    with pytest.raises(ap.MalformedMessage) as caught:
-        ap.send_from_wire(wire)
+    with pytest.raises(MalformedMessage) as caught:
+        send_from_wire(wire)
     assert (caught.value.path, caught.value.problem) == (path, problem)
 
 
 def test_answers_to_elicitations_are_an_unsupported_send() -> None:
-    with pytest.raises(ap.UnsupportedSend, match="elicitations are not part of this contract"):
-        ap.send_from_wire({"elicitations": []})
+    with pytest.raises(UnsupportedSend, match="elicitations are not part of this contract"):
+        send_from_wire({"elicitations": []})
 
 
 def test_a_line_is_ascii_and_has_no_line_end_whatever_the_text() -> None:
-    event = ap.Custom(
+    event = Custom(
         id="é", stream_id="\u2028", timestamp="\n", kind="\ud800", data=MappingProxyType({"a": ()})
     )
-    line = ap.encode_line(event)
+    line = encode_line(event)
     assert line.isascii()
     assert len(line.splitlines()) == 1
-    decoded = ap.decode_line(line + "\r\n")
-    assert isinstance(decoded, ap.Custom)
+    decoded = decode_line(line + "\r\n")
+    assert isinstance(decoded, Custom)
     assert (decoded.id, decoded.kind, decoded.data) == ("é", "\ud800", {"a": []})
 
 
 @pytest.mark.parametrize("data", [{"x": float("nan")}, {"x": float("inf")}])
 def test_a_line_never_holds_what_is_not_json(data: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        ap.encode_line(ap.Custom(id="i", stream_id="s", timestamp="t", kind="k", data=data))
+        encode_line(Custom(id="i", stream_id="s", timestamp="t", kind="k", data=data))
     with pytest.raises(TypeError, match="object is not JSON"):
-        ap.encode_line(
-            ap.Custom(id="i", stream_id="s", timestamp="t", kind="k", data={"x": object()})
-        )
+        encode_line(Custom(id="i", stream_id="s", timestamp="t", kind="k", data={"x": object()}))
 
 
 @pytest.mark.parametrize(
@@ -423,26 +454,26 @@ def test_a_line_never_holds_what_is_not_json(data: dict[str, Any]) -> None:
     ],
 )
 def test_a_line_that_is_not_one_json_object_is_refused(line: str, path: str, problem: str) -> None:
-    with pytest.raises(ap.MalformedMessage) as caught:
-        ap.decode_line(line)
+    with pytest.raises(MalformedMessage) as caught:
+        decode_line(line)
     assert (caught.value.path, caught.value.problem) == (path, problem)
 
 
 def test_an_absurd_number_is_refused_and_not_a_crash() -> None:
-    with pytest.raises(ap.MalformedMessage, match="not JSON"):
-        ap.decode_line('{"x":' + "9" * 5000 + "}")
+    with pytest.raises(MalformedMessage, match="not JSON"):
+        decode_line('{"x":' + "9" * 5000 + "}")
 
 
 @pytest.mark.skipif(not ORACLE.is_dir(), reason="the shared goldens are not here")
 def test_every_golden_event_round_trips_unchanged_and_keeps_to_the_lifecycle() -> None:
     count = 0
     for path in sorted(ORACLE.rglob("*.json")):
-        checker, sends = ap.LifecycleChecker(), 0
+        checker, sends = LifecycleChecker(), 0
         for wire in json.loads(path.read_text(encoding="utf-8"))["events"]:
-            event = ap.from_wire(wire)
-            assert ap.to_wire(event) == wire, path
-            assert ap.decode_line(ap.encode_line(event)) == event, path
-            # Goldens write every random stream id alike; its first event tells the next one.
+            event = from_wire(wire)
+            assert to_wire(event) == wire, path
+            assert decode_line(encode_line(event)) == event, path
+            # Goldens write every random stream id alike; its first event determines the next one.
             sends += event.id.endswith("-0")
             checker.feed(replace(event, stream_id=f"{event.stream_id}/{sends}"))
             count += 1

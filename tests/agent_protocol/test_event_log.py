@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from agent_protocol import AgentEvent, Custom, EventLog
+from agent_protocol.event_log import EventLog
+from agent_protocol.events import AgentEvent, Custom
 
 
 def event(number: int, kind: str = "k") -> Custom:

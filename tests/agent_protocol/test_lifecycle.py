@@ -3,8 +3,22 @@ from typing import Any
 
 import pytest
 
-import agent_protocol as ap
-from agent_protocol import LIFECYCLE, LifecycleChecker, LifecycleRule, StreamPhase
+from agent_protocol.errors import ProtocolViolation
+from agent_protocol.events import (
+    AgentEnd,
+    AgentEvent,
+    AgentStart,
+    Custom,
+    ErrorEvent,
+    Initialize,
+    Message,
+    SessionUpdate,
+    ToolRequest,
+    ToolResponse,
+    ToolUpdate,
+    Usage,
+)
+from agent_protocol.lifecycle import LIFECYCLE, LifecycleChecker, LifecycleRule, StreamPhase
 
 
 class Script:
@@ -19,17 +33,17 @@ class Script:
 
 
 BODIES: dict[type, dict[str, Any]] = {
-    ap.Initialize: {"session_id": "i", "workspace": "w", "agent_id": "a"},
-    ap.SessionUpdate: {"model": "m"},
-    ap.Message: {"role": "user", "content": ()},
-    ap.AgentStart: {},
-    ap.AgentEnd: {"reason": "completed"},
-    ap.ToolRequest: {"request_id": "r", "name": "n", "args": {}},
-    ap.ToolUpdate: {"request_id": "r"},
-    ap.ToolResponse: {"request_id": "r", "name": "n"},
-    ap.Usage: {"model": "m"},
-    ap.ErrorEvent: {"status": "INTERNAL", "message": "m", "fatal": False},
-    ap.Custom: {"kind": "k"},
+    Initialize: {"session_id": "i", "workspace": "w", "agent_id": "a"},
+    SessionUpdate: {"model": "m"},
+    Message: {"role": "user", "content": ()},
+    AgentStart: {},
+    AgentEnd: {"reason": "completed"},
+    ToolRequest: {"request_id": "r", "name": "n", "args": {}},
+    ToolUpdate: {"request_id": "r"},
+    ToolResponse: {"request_id": "r", "name": "n"},
+    Usage: {"model": "m"},
+    ErrorEvent: {"status": "INTERNAL", "message": "m", "fatal": False},
+    Custom: {"kind": "k"},
 }
 
 
@@ -41,7 +55,7 @@ def feed_all(checker: LifecycleChecker, events: Iterable[Any]) -> None:
 def broken(*events: Any) -> str:
     checker = LifecycleChecker()
     feed_all(checker, events[:-1])
-    with pytest.raises(ap.ProtocolViolation) as caught:
+    with pytest.raises(ProtocolViolation) as caught:
         checker.feed(events[-1])
     return str(caught.value)
 
@@ -50,7 +64,7 @@ def test_the_table_has_every_event_type() -> None:
     assert {vars(build)["__dataclass_fields__"]["type"].default for build in BODIES} == set(
         LIFECYCLE
     )
-    assert set(BODIES) == set(ap.AgentEvent.__args__)
+    assert set(BODIES) == set(AgentEvent.__args__)
 
 
 def test_a_whole_session_over_two_streams_is_legal() -> None:
@@ -59,20 +73,20 @@ def test_a_whole_session_over_two_streams_is_legal() -> None:
     feed_all(
         checker,
         [
-            new(ap.Initialize, **BODIES[ap.Initialize]),
-            new(ap.Message, role="user", content=()),
-            new(ap.SessionUpdate, model="m"),
-            new(ap.AgentStart),
-            new(ap.Message, role="agent", content=()),
-            new(ap.Message, "other", role="user", content=()),
-            new(ap.ToolRequest, **BODIES[ap.ToolRequest]),
-            new(ap.ToolUpdate, request_id="r"),
-            new(ap.ToolResponse, request_id="r", name="n"),
-            new(ap.AgentStart, "other"),
-            new(ap.ErrorEvent, **BODIES[ap.ErrorEvent]),
-            new(ap.Usage, model="m"),
-            new(ap.AgentEnd, reason="failed"),
-            new(ap.AgentEnd, "other", reason="aborted"),
+            new(Initialize, **BODIES[Initialize]),
+            new(Message, role="user", content=()),
+            new(SessionUpdate, model="m"),
+            new(AgentStart),
+            new(Message, role="agent", content=()),
+            new(Message, "other", role="user", content=()),
+            new(ToolRequest, **BODIES[ToolRequest]),
+            new(ToolUpdate, request_id="r"),
+            new(ToolResponse, request_id="r", name="n"),
+            new(AgentStart, "other"),
+            new(ErrorEvent, **BODIES[ErrorEvent]),
+            new(Usage, model="m"),
+            new(AgentEnd, reason="failed"),
+            new(AgentEnd, "other", reason="aborted"),
         ],
     )
     checker.finish()
@@ -81,20 +95,18 @@ def test_a_whole_session_over_two_streams_is_legal() -> None:
 def test_a_send_acknowledged_without_activity_leaves_nothing_open() -> None:
     new = Script()
     checker = LifecycleChecker()
-    checker.feed(new(ap.SessionUpdate, title="t"))
+    checker.feed(new(SessionUpdate, title="t"))
     checker.finish()
 
 
 def test_timestamps_need_not_be_monotonic() -> None:
     checker = LifecycleChecker()
-    checker.feed(ap.AgentStart(id="1", stream_id="s", timestamp="2026"))
-    checker.feed(ap.AgentEnd(id="2", stream_id="s", timestamp="2025", reason="completed"))
+    checker.feed(AgentStart(id="1", stream_id="s", timestamp="2026"))
+    checker.feed(AgentEnd(id="2", stream_id="s", timestamp="2025", reason="completed"))
     checker.finish()
 
 
-@pytest.mark.parametrize(
-    "build", [ap.ToolRequest, ap.ToolUpdate, ap.ToolResponse, ap.Usage, ap.ErrorEvent]
-)
+@pytest.mark.parametrize("build", [ToolRequest, ToolUpdate, ToolResponse, Usage, ErrorEvent])
 def test_agent_activity_before_agent_start_is_illegal(build: type) -> None:
     message = broken(Script()(build, **BODIES[build]))
     kind = LIFECYCLE_NAMES[build]
@@ -106,7 +118,7 @@ LIFECYCLE_NAMES = {build: vars(build)["__dataclass_fields__"]["type"].default fo
 
 @pytest.mark.parametrize(("role", "legal"), [("user", True), ("developer", True), ("agent", False)])
 def test_before_agent_start_only_the_agent_must_be_silent(role: str, legal: bool) -> None:
-    event = Script()(ap.Message, role=role, content=())
+    event = Script()(Message, role=role, content=())
     if legal:
         LifecycleChecker().feed(event)
     else:
@@ -115,36 +127,34 @@ def test_before_agent_start_only_the_agent_must_be_silent(role: str, legal: bool
 
 def test_a_stream_starts_once() -> None:
     new = Script()
-    assert broken(new(ap.AgentStart), new(ap.AgentStart)).startswith(LifecycleRule.ONE_START)
+    assert broken(new(AgentStart), new(AgentStart)).startswith(LifecycleRule.ONE_START)
 
 
 def test_a_stream_that_has_not_started_cannot_end() -> None:
-    assert broken(Script()(ap.AgentEnd, reason="completed")).startswith(
-        LifecycleRule.END_AFTER_START
-    )
+    assert broken(Script()(AgentEnd, reason="completed")).startswith(LifecycleRule.END_AFTER_START)
 
 
 @pytest.mark.parametrize("build", BODIES, ids=lambda build: build.__name__)
 def test_nothing_follows_agent_end_on_its_stream(build: type) -> None:
     new = Script()
-    events = [new(ap.AgentStart), new(ap.AgentEnd, reason="completed"), new(build, **BODIES[build])]
+    events = [new(AgentStart), new(AgentEnd, reason="completed"), new(build, **BODIES[build])]
     rule = LifecycleRule.NOTHING_AFTER_END
-    if build is ap.Initialize:
+    if build is Initialize:
         rule = LifecycleRule.INITIALIZE_FIRST
     assert broken(*events).startswith(rule)
 
 
 def test_initialize_comes_first_in_a_session_and_not_within_a_stream() -> None:
     new = Script()
-    initialize = new(ap.Initialize, "elsewhere", **BODIES[ap.Initialize])
-    assert broken(new(ap.SessionUpdate), initialize).startswith(LifecycleRule.INITIALIZE_FIRST)
+    initialize = new(Initialize, "elsewhere", **BODIES[Initialize])
+    assert broken(new(SessionUpdate), initialize).startswith(LifecycleRule.INITIALIZE_FIRST)
     assert set(LIFECYCLE["initialize"]) == {StreamPhase.BEFORE}
 
 
-@pytest.mark.parametrize("build", [ap.ToolUpdate, ap.ToolResponse])
+@pytest.mark.parametrize("build", [ToolUpdate, ToolResponse])
 def test_a_call_that_was_not_requested_has_no_update_and_no_answer(build: type) -> None:
     new = Script()
-    assert broken(new(ap.AgentStart), new(build, **BODIES[build])).startswith(
+    assert broken(new(AgentStart), new(build, **BODIES[build])).startswith(
         LifecycleRule.REQUEST_FIRST
     )
 
@@ -152,40 +162,40 @@ def test_a_call_that_was_not_requested_has_no_update_and_no_answer(build: type) 
 def test_a_request_on_another_stream_does_not_count() -> None:
     new = Script()
     assert broken(
-        new(ap.AgentStart),
-        new(ap.AgentStart, "other"),
-        new(ap.ToolRequest, "other", **BODIES[ap.ToolRequest]),
-        new(ap.ToolResponse, **BODIES[ap.ToolResponse]),
+        new(AgentStart),
+        new(AgentStart, "other"),
+        new(ToolRequest, "other", **BODIES[ToolRequest]),
+        new(ToolResponse, **BODIES[ToolResponse]),
     ).startswith(LifecycleRule.REQUEST_FIRST)
 
 
 def test_a_request_made_twice_may_be_answered_twice_and_no_more() -> None:
     new = Script()
-    request, answer = BODIES[ap.ToolRequest], BODIES[ap.ToolResponse]
+    request, answer = BODIES[ToolRequest], BODIES[ToolResponse]
     assert broken(
-        new(ap.AgentStart),
-        new(ap.ToolRequest, **request),
-        new(ap.ToolRequest, **request),
-        new(ap.ToolResponse, **answer),
-        new(ap.ToolResponse, **answer),
-        new(ap.ToolResponse, **answer),
+        new(AgentStart),
+        new(ToolRequest, **request),
+        new(ToolRequest, **request),
+        new(ToolResponse, **answer),
+        new(ToolResponse, **answer),
+        new(ToolResponse, **answer),
     ).startswith(LifecycleRule.ONE_ANSWER_EACH)
 
 
 def test_a_started_stream_must_have_ended_when_all_is_over() -> None:
     new = Script()
     checker = LifecycleChecker()
-    feed_all(checker, [new(ap.AgentStart, "a"), new(ap.AgentStart, "b")])
-    checker.feed(new(ap.AgentEnd, "a", reason="completed"))
-    with pytest.raises(ap.ProtocolViolation, match=r"agent_end: still active: b$"):
+    feed_all(checker, [new(AgentStart, "a"), new(AgentStart, "b")])
+    checker.feed(new(AgentEnd, "a", reason="completed"))
+    with pytest.raises(ProtocolViolation, match=r"agent_end: still active: b$"):
         checker.finish()
 
 
 def test_an_illegal_event_leaves_the_checker_as_it_was() -> None:
     new = Script()
     checker = LifecycleChecker()
-    checker.feed(new(ap.AgentStart))
-    with pytest.raises(ap.ProtocolViolation):
-        checker.feed(new(ap.AgentStart))
-    checker.feed(new(ap.AgentEnd, reason="completed"))
+    checker.feed(new(AgentStart))
+    with pytest.raises(ProtocolViolation):
+        checker.feed(new(AgentStart))
+    checker.feed(new(AgentEnd, reason="completed"))
     checker.finish()

@@ -6,19 +6,23 @@ from typing import Any
 
 import pytest
 
-import agent_protocol as ap
-from agent_protocol import AgentEvent, AgentSession
+from agent_protocol.agent import AgentProtocol, AgentSend, MessageSend, Subscriber, Unsubscribe
+from agent_protocol.content import TextPart
+from agent_protocol.errors import StreamActive, StreamNotFound
+from agent_protocol.event_log import EventLog
+from agent_protocol.events import AgentEnd, AgentEvent, AgentStart, Message, SessionUpdate
+from agent_protocol.session import AgentSession
 
-HELLO = ap.MessageSend(content=(ap.TextPart(text="hi"),))
+HELLO = MessageSend(content=(TextPart(text="hi"),))
 
 
 class ScriptedAgent:
-    """Emits what it is told to; counts who listens."""
+    """Emits what a test passes to it; counts its subscribers."""
 
     def __init__(self, *events: AgentEvent) -> None:
-        self.log = ap.EventLog()
+        self.log = EventLog()
         self.log.emit(events)
-        self.sent: list[ap.AgentSend] = []
+        self.sent: list[AgentSend] = []
         self.aborts = 0
         self.listeners = 0
         self.answer: Callable[[], str | None] = lambda: None
@@ -29,11 +33,11 @@ class ScriptedAgent:
         self.on_read()
         return self.log.events
 
-    async def send(self, payload: ap.AgentSend) -> str | None:
+    async def send(self, payload: AgentSend) -> str | None:
         self.sent.append(payload)
         return self.answer()
 
-    def subscribe(self, callback: ap.Subscriber) -> ap.Unsubscribe:
+    def subscribe(self, callback: Subscriber) -> Unsubscribe:
         off = self.log.subscribe(callback)
         self.listeners += 1
 
@@ -55,20 +59,20 @@ def make(build: type, event_id: str, **own: Any) -> Any:
     return build(id=event_id, stream_id=stream, timestamp="t", **own)
 
 
-def user(event_id: str) -> ap.Message:
-    return make(ap.Message, event_id, role="user", content=())
+def user(event_id: str) -> Message:
+    return make(Message, event_id, role="user", content=())
 
 
-def said(event_id: str) -> ap.Message:
-    return make(ap.Message, event_id, role="agent", content=())
+def said(event_id: str) -> Message:
+    return make(Message, event_id, role="agent", content=())
 
 
-def start(event_id: str) -> ap.AgentStart:
-    return make(ap.AgentStart, event_id)
+def start(event_id: str) -> AgentStart:
+    return make(AgentStart, event_id)
 
 
-def end(event_id: str) -> ap.AgentEnd:
-    return make(ap.AgentEnd, event_id, reason="completed")
+def end(event_id: str) -> AgentEnd:
+    return make(AgentEnd, event_id, reason="completed")
 
 
 def whole(stream: str) -> list[AgentEvent]:
@@ -106,7 +110,7 @@ async def test_the_four_members_pass_through() -> None:
 
 
 async def test_a_session_can_be_wrapped_as_any_agent() -> None:
-    protocol: ap.AgentProtocol = AgentSession(ScriptedAgent(*whole("a")))
+    protocol: AgentProtocol = AgentSession(ScriptedAgent(*whole("a")))
     assert await ids(AgentSession(protocol).stream(stream_id="a")) == ["a-1", "a-2", "a-3"]
 
 
@@ -160,10 +164,10 @@ async def test_send_stream_passes_a_refusal_on_and_never_subscribes() -> None:
     agent = ScriptedAgent()
 
     def refuse() -> str:
-        raise ap.StreamActive("busy")
+        raise StreamActive("busy")
 
     agent.answer = refuse
-    with pytest.raises(ap.StreamActive, match="busy"):
+    with pytest.raises(StreamActive, match="busy"):
         await anext(AgentSession(agent).send_stream(HELLO))
     assert agent.listeners == 0
 
@@ -229,10 +233,10 @@ async def test_both_errors_surface_at_the_first_step_and_unsubscribe() -> None:
     agent = ScriptedAgent(user("a-0"))
     unknown = AgentSession(agent).stream(event_id="nope")
     early = AgentSession(agent).stream(event_id="a-0")
-    with pytest.raises(ap.StreamNotFound, match=r"^Unknown eventId: nope$"):
+    with pytest.raises(StreamNotFound, match=r"^Unknown eventId: nope$"):
         await anext(unknown)
     with pytest.raises(
-        ap.StreamNotFound,
+        StreamNotFound,
         match=r"^Cannot resume from eventId a-0 before agent_start for stream a$",
     ):
         await anext(early)
@@ -255,7 +259,7 @@ async def test_resuming_a_finished_stream_from_an_event(event_id: str, expected:
 
 
 async def test_events_before_agent_start_are_never_yielded_even_after_the_cursor() -> None:
-    update = make(ap.SessionUpdate, "a-9", model="m")
+    update = make(SessionUpdate, "a-9", model="m")
     agent = ScriptedAgent(user("a-0"), update, *whole("a")[1:])
     assert await ids(AgentSession(agent).stream(event_id="a-0")) == ["a-1", "a-2", "a-3"]
 
@@ -296,7 +300,7 @@ async def test_a_stream_id_that_has_not_started_is_waited_for() -> None:
     agent.emit(*whole("b"))
     await settle()
     assert not task.done()
-    agent.emit(make(ap.SessionUpdate, "a-5", model="m"), *whole("a")[1:])
+    agent.emit(make(SessionUpdate, "a-5", model="m"), *whole("a")[1:])
     assert await task == ["a-1", "a-2", "a-3"]
 
 

@@ -11,12 +11,12 @@ from benchmarks import __main__ as command
 from benchmarks.figures import Figure, MeasurementError, Section, Target
 
 
-def good(*, quick: bool, tell: Callable[[str], None]) -> Section:
-    tell(f"quick is {quick}")
+def good(*, quick: bool, progress: Callable[[str], None]) -> Section:
+    progress(f"quick is {quick}")
     return Section("good", [Figure(name="slow", value=9.0, target=Target(1))])
 
 
-def bad(*, quick: bool, tell: Callable[[str], None]) -> Section:
+def bad(*, quick: bool, progress: Callable[[str], None]) -> Section:
     raise MeasurementError("no cassettes in cassettes/")
 
 

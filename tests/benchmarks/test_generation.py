@@ -36,7 +36,7 @@ def shrunk(document: JsonObject) -> Shrunk:
     return Shrunk(document=document, trial=trial, tries=7, steps=2, finished=True, flaky=False)
 
 
-def test_stages_are_told_per_scenario_and_held_against_the_runs_alone() -> None:
+def test_stages_are_reported_per_scenario_and_compared_with_the_runs_alone() -> None:
     one = {"draw": 0.2, "run": 2.0, "compare": 0.3, "alone": 1.0, "examples": 100.0}
     slow = {**one, "draw": 5.0, "run": 50.0, "compare": 5.0, "alone": 10.0}
 
@@ -51,7 +51,7 @@ def test_stages_are_told_per_scenario_and_held_against_the_runs_alone() -> None:
     assert found["draw and compare / the two runs alone"].value == pytest.approx(50)
 
 
-def test_the_command_is_told_in_scenarios_a_second() -> None:
+def test_the_command_is_reported_in_scenarios_a_second() -> None:
     found = by_name(command_figures(100, {1: [50, 20, 10], 2: [10]}))
 
     assert found["100 scenarios, -n 1, start included"].value == pytest.approx(5)

@@ -56,25 +56,25 @@ def killed(base: list[str], runs: int, jobs: list[int]) -> str:
 
 
 @pytest.mark.slow
-def test_runs_killed_anywhere_lose_nothing_and_leave_nobody(tmp_path: Path) -> None:
+def test_runs_killed_anywhere_lose_no_result_and_leave_no_process(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", **CASES)
     (tmp_path / "start.py").write_text(START)
 
-    told = killed([sys.executable, str(tmp_path / "start.py"), "run", str(corpus)], 2, [1, 2])
+    output = killed([sys.executable, str(tmp_path / "start.py"), "run", str(corpus)], 2, [1, 2])
 
-    assert "-n 2: 12 cases" in told
-    assert "runs with which something was wrong: 0" in told
+    assert "-n 2: 12 cases" in output
+    assert "runs with which something was wrong: 0" in output
 
 
 @pytest.mark.slow
-def test_real_runs_killed_anywhere_lose_nothing_and_leave_nobody() -> None:
+def test_real_runs_killed_anywhere_lose_no_result_and_leave_no_process() -> None:
     names = ("abort/during_shell", "tools/shell_job_left_behind", "tools/background_running")
     cassettes = [str(REPOSITORY / "cassettes" / f"{name}.yaml") for name in names]
 
-    told = killed([sys.executable, "-m", "harness.cli", "run", *cassettes, "--trust"], 1, [1])
+    output = killed([sys.executable, "-m", "harness.cli", "run", *cassettes, "--trust"], 1, [1])
 
-    assert "-n 1: 3 cases" in told
-    assert "runs with which something was wrong: 0" in told
+    assert "-n 1: 3 cases" in output
+    assert "runs with which something was wrong: 0" in output
 
 
 def test_results_are_read_from_whole_lines_only(tmp_path: Path) -> None:

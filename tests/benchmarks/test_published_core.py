@@ -100,7 +100,7 @@ def test_core_that_is_not_installed_is_skipped_with_what_mends_it(
         pytest.skip(str(missing))
     monkeypatch.setenv("PARITY_CACHE_HOME", str(tmp_path))
 
-    section = measure(quick=True, tell=pytest.fail)
+    section = measure(quick=True, progress=pytest.fail)
 
     assert section.figures == []
     (remark,) = section.remarks
@@ -111,7 +111,7 @@ def test_core_that_is_not_installed_is_skipped_with_what_mends_it(
 def test_missing_node_is_skipped_with_what_mends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARITY_NODE", "no-such-program")
 
-    section = measure(quick=True, tell=pytest.fail)
+    section = measure(quick=True, progress=pytest.fail)
 
     assert section.figures == []
     assert "no-such-program; install node" in section.remarks[0]
@@ -128,8 +128,8 @@ def test_process_gets_the_plan_and_an_environment_of_its_own(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", "secret")
-    told = "dict(os.environ, cwd=os.getcwd(), plan=json.loads(sys.argv[2]))"
-    core = stand_in(tmp_path, f"print(json.dumps({told}))")
+    report = "dict(os.environ, cwd=os.getcwd(), plan=json.loads(sys.argv[2]))"
+    core = stand_in(tmp_path, f"print(json.dumps({report}))")
 
     found = core.run({"way": "cpu"})
 
@@ -275,7 +275,7 @@ def test_turn_that_is_not_one_model_request_is_refused(
         Core(node, packed(tmp_path, code)).run(plan(way="cpu", turns=[5], visits=1, block=1))
 
 
-def test_script_ends_when_whoever_started_it_is_gone(node: Path, tmp_path: Path) -> None:
+def test_the_script_ends_with_its_parent_process(node: Path, tmp_path: Path) -> None:
     package = packed(tmp_path, PACKAGE.replace("this.callback({", "({"))
     asked = json.dumps(plan(way="cpu", turns=[5], visits=1, block=1))
 

@@ -99,7 +99,7 @@ def test_sample_is_spread_over_all() -> None:
 def test_missing_node_is_skipped_with_what_mends_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARITY_NODE", "no-such-program")
 
-    section = measure(quick=True, tell=pytest.fail)
+    section = measure(quick=True, progress=pytest.fail)
 
     assert section.figures == []
     (remark,) = section.remarks

@@ -196,9 +196,9 @@ def run(cassette: LoadedCassette, runtime: str) -> Observation:
 
 
 def _wait(meeting: Path) -> None:
-    """Sit there like a run that hangs in a child process, and tell when that was ended.
+    """Wait like a run that hangs in a child process, and report its end.
 
-    `meeting` is a FIFO: whoever reads it knows that the waiting has begun.
+    `meeting` is a FIFO: a reader of it knows that the waiting has begun.
     """
     try:
         meeting.write_text("waiting")

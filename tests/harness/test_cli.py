@@ -1,6 +1,8 @@
 """What `parity --help` says, and what it answers to a word that it does not know."""
 
 import ast
+import importlib
+import inspect
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -46,7 +48,7 @@ def test_every_command_stands_in_a_named_group() -> None:
 
 
 def test_no_function_of_a_command_imports() -> None:
-    modules = sorted((REPOSITORY / "harness" / "commands").glob("*.py"))
+    modules = sorted((REPOSITORY / "harness").glob("command*/*.py"))
     hidden = [
         f"{module.name}:{node.lineno}"
         for module in modules
@@ -58,6 +60,19 @@ def test_no_function_of_a_command_imports() -> None:
 
     assert len(modules) > 20
     assert hidden == []
+
+
+def test_each_command_passes_just_the_parameters_that_its_function_takes() -> None:
+    for name in commands():
+        command = parity.get_command(click.Context(parity), name)
+        for each in getattr(command, "commands", {"": command}).values():
+            target = inspect.getclosurevars(each.callback).nonlocals
+            runs = getattr(importlib.import_module(target["module"]), target["name"])
+            takes = inspect.signature(runs).parameters.values()
+            passed = {option.name for option in each.params if option.expose_value}
+            whole = any(one.kind is one.VAR_KEYWORD for one in takes)
+            named = {one.name for one in takes if one.kind is not one.VAR_KEYWORD} - {"ctx"}
+            assert named == passed or (whole and named < passed), name
 
 
 def test_no_description_is_cut_off_or_takes_a_second_line() -> None:

@@ -70,7 +70,7 @@ def test_a_wheel_and_its_checkout_have_equal_digests(
     assert Inventory(code_now()).digests == checkout
 
 
-def test_code_is_told_by_package_and_the_fault_catalogue_apart(
+def test_code_is_listed_by_package_and_the_fault_catalogue_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     packages(tmp_path, monkeypatch)
@@ -137,7 +137,7 @@ def test_a_program_beside_the_cassettes_is_a_component_of_its_own(tmp_path: Path
     file.parent.mkdir()
     file.write_text("")
     (tmp_path / "mcp_server.py").write_text("answer = 1")
-    (tmp_path / "README.md").write_text("told")
+    (tmp_path / "README.md").write_text("read")
 
     assert set(helpers_component([("mcp/one", file)]).files) == {"mcp_server.py"}
 
@@ -168,7 +168,7 @@ def test_many_changes_are_named_by_the_first_and_counted() -> None:
     assert was.differences(now) == ["corpus: a/0 changed, a/1 changed, a/2 changed and 6 more"]
 
 
-def test_changes_are_told_apart() -> None:
+def test_changes_are_named_by_their_kind() -> None:
     found = changes({"a": "1", "b": "1", "c": "1"}, {"a": "1", "b": "2", "d": "1"})
 
     assert found == {"b": "changed", "c": "gone", "d": "new"}
@@ -268,7 +268,7 @@ def test_node_and_the_cores_version_stand_there_when_the_core_is_run(
     assert (found["node"], found["core"]) == ("22.1.0", "0.60.0")
 
 
-def test_a_core_without_node_is_told_as_without(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_core_without_node_has_no_version_of_node(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PARITY_NODE", os.devnull)
     inventory._node_version.cache_clear()
 

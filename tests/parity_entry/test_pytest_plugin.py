@@ -206,7 +206,7 @@ def renamed(name: str, new: str) -> str:
 
 
 @pytest.mark.slow
-def test_what_cannot_be_told_fails_with_its_own_word(project: pytest.Pytester) -> None:
+def test_a_case_that_cannot_be_judged_fails_with_its_reason(project: pytest.Pytester) -> None:
     take(project, "own/shell", renamed("abort/during_shell", "own/shell"))
     take(project, "own/bad", "cassette: 1\nname: own/bad\nmodel: 3\n")
 
@@ -275,7 +275,7 @@ def test_workers_of_xdist_hand_their_results_over(project: pytest.Pytester) -> N
     ],
 )
 @pytest.mark.sampled(7)
-def test_wrong_options_are_told_before_anything_runs(
+def test_wrong_options_are_reported_before_anything_runs(
     project: pytest.Pytester, words: list[str], message: str
 ) -> None:
     result = run(project, "--parity", *words)

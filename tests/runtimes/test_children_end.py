@@ -114,7 +114,7 @@ class Rig:
     def child_started(self, child: StartedChild) -> None:
         self.children.append(child)
 
-    def child_told(self, child: StartedChild, activity: SubagentActivity) -> None:
+    def child_activity(self, child: StartedChild, activity: SubagentActivity) -> None:
         self.activities.append(activity)
 
     def note(self, update: ToolCallsUpdate) -> None:

@@ -14,7 +14,7 @@ from harness.replay.runner import run_cassette
 from harness.replay.trace import trace_json
 from services.ids import CountingIds
 from services.settings.telemetry import TelemetrySettings
-from services.telemetry.ids import SeamIdGenerator
+from services.telemetry.providers import SeamIdGenerator
 from tests import outfiles
 
 CORPUS = Path(__file__).parents[2] / "cassettes"

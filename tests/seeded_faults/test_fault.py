@@ -25,7 +25,7 @@ def greets_loudly(greeting, who):
 
 
 says_nothing = fault.wrap(
-    "{HERE}:greeting", returns(""), says="Nobody is greeted.", origin="a test", closed_by="a/b"
+    "{HERE}:greeting", returns(""), says="The greeting is empty.", origin="a test", closed_by="a/b"
 )
 '''
 fault = Faults(Site.LEGACY, Behaviour.TOOLS)
@@ -49,7 +49,7 @@ def test_a_fault_has_the_name_of_its_attribute(package: ModuleType) -> None:
     loud, silent = found["greets-loudly"], found["says-nothing"]
     assert (loud.site, loud.behaviour, loud.held_out) == (Site.SERVICE, Behaviour.HOOKS, True)
     assert (loud.says, loud.origin) == ("Greetings are loud.", "a review")
-    assert (silent.says, silent.closed_by) == ("Nobody is greeted.", "a/b")
+    assert (silent.says, silent.closed_by) == ("The greeting is empty.", "a/b")
 
 
 def test_a_fault_is_in_force_while_it_breaks(package: ModuleType) -> None:

@@ -189,7 +189,7 @@ def test_a_coroutine_function_stays_one_while_watched() -> None:
         assert inspect.iscoroutinefunction(Victim.awaited)
 
 
-def test_nobody_watching_means_nothing_between() -> None:
+def test_without_watchers_the_wrapper_itself_is_installed() -> None:
     def mine(self: Any, word: str) -> str:
         return word
 

@@ -17,7 +17,7 @@ def _loaded(name: ChannelName) -> Channel:
 
 
 CHANNELS: Final = tuple(map(_loaded, ChannelName))
-"""All channels, causes before symptoms: what the model was asked, then what came of it."""
+"""All channels, causes before symptoms: first the requests to the model."""
 
 _BY_NAME: Final = {channel.name: channel for channel in CHANNELS}
 

@@ -1,4 +1,4 @@
-"""What child agents report of their work."""
+"""What child agents report about their work."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _Children(Channel):
     def implied(
         self, pairs: Sequence[Pair], control: Sequence[Item], candidate: Sequence[Item]
     ) -> Callable[[Item], bool]:
-        """What a child did that only one side has: that the child is there says it all."""
+        """The reports of a child that only one side has: the child itself is reported."""
         lone = {
             item.value["thread"]
             for a, b in pairs
@@ -68,7 +68,7 @@ class _Children(Channel):
         return f"child {item.get('thread')} {_did(item)}"
 
     def seam(self, evidence: Evidence) -> Guess:
-        """Up to here both asked the model the same, made the same calls and recorded the same."""
+        """Requests, calls and recordings do not differ before this."""
         sort = evidence.first.sort
         if sort == "child":
             return probably(

@@ -1,7 +1,8 @@
-"""What the run cost: model calls, tokens and the contents that were sent."""
+"""The cost of the run: model calls, tokens and the contents that were sent."""
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Final
 
 from harness.parity.channel import Channel
@@ -25,10 +26,7 @@ class _Cost(Channel):
     kind = MomentKind.COST
 
     def items(self, seen: Observation) -> list[JsonObject]:
-        calls: dict[str, int] = {}
-        for request in seen.requests:
-            key = f"{request.method}({request.role})"
-            calls[key] = calls.get(key, 0) + 1
+        calls = Counter(f"{request.method}({request.role})" for request in seen.requests)
         tokens: dict[str, float] = dict.fromkeys(("inputTokens", "outputTokens", "cachedTokens"), 0)
         for event in seen.events:
             if event.get("type") == "usage":
@@ -37,9 +35,9 @@ class _Cost(Channel):
                     tokens[name] += count if isinstance(count, int | float) else 0
         return [
             {
-                "modelCalls": calls,
+                "modelCalls": dict(calls),
                 "tokens": tokens,
-                # How much of what is sent the model has seen before: what prompt caches live on.
+                # What prompt caches can serve: contents that the model has received before.
                 "contentsSent": sum(request.contents_count for request in seen.requests),
                 "contentsSentBefore": sum(request.same_as_previous for request in seen.requests),
             }

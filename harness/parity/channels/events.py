@@ -48,7 +48,7 @@ class _Events(Channel):
         return event_label(item)
 
     def kind_of(self, item: JsonObject) -> MomentKind:
-        """Whether an event is what the model said, or something else."""
+        """The kind of an event: a message of the model is an answer."""
         said = item.get("type") == "message" and item.get("role") == "agent"
         return MomentKind.ANSWER if said else MomentKind.EVENT
 
@@ -63,7 +63,7 @@ class _Events(Channel):
 
 
 def event_label(event: JsonObject) -> str:
-    """What sort of event it is: `usage`, `message(agent)`."""
+    """The sort of event: `usage`, `message(agent)`."""
     kind = str(event.get("type"))
     return f"{kind}({event.get('role')})" if kind == "message" else kind
 
@@ -118,7 +118,7 @@ def _result(event: Mapping[str, Any]) -> str:
 
 
 def _event_seam(evidence: Evidence) -> Guess:
-    """Nothing else differs by then, except in what it cost."""
+    """The seam where the events are the first channel that differs."""
     first = evidence.first
     lone = first.kind in LONE
     if first.label == "agent_end" and first.path.startswith("data"):

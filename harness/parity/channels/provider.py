@@ -1,4 +1,4 @@
-"""What the real API objects to in the requests; the published core's own findings are inherited."""
+"""Findings of the provider rules: the requests that the real API would refuse."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class _Provider(Channel):
         return str(item["rule"])
 
     def sentences(self, found: Divergence) -> Iterator[str]:
-        """What the API has against the request, and the evidence for that."""
+        """Why the API refuses the request, and the evidence for that."""
         rule = RULES.get(found.label)
         if rule is None:
             return

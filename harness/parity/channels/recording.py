@@ -95,8 +95,8 @@ class _Recording(Channel):
             (path for path, thread in threads.items() if thread is None),
             key=lambda path: (_started(seen.recording[path]), path),
         )
-        # A child's file is named after it: which one it is follows from its thread and its start,
-        # since a later session has the same threads.
+        # A child's file is identified by its thread and its start: a later session has the same
+        # threads.
         of_children = sorted(
             (thread_order(thread), _started(seen.recording[path]), path, thread)
             for path, thread in threads.items()
@@ -151,7 +151,7 @@ class _Recording(Channel):
 
 
 def _started(lines: Sequence[Any]) -> str:
-    """When a recording says that it was begun; names of later sessions are chance."""
+    """The start time in a recording; the names of later sessions are random."""
     first = lines[0] if lines else None
     return str(first.get("startTime", "")) if isinstance(first, dict) else ""
 

@@ -1,4 +1,4 @@
-"""Retries, and changes of model or mode, confirmations and questions about a fallback."""
+"""Retries, changes of model or mode, confirmations, and questions about a fallback."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _retry_seam(evidence: Evidence) -> Guess:
             return probably("retry-paced-at-fallback", Seam.RETRY, "a fallback paces retries too")
         return plainly("retry-paced", Seam.RETRY)
     if evidence.channels == {ChannelName.RETRIES}:
-        # The same questions follow: the question was asked again, and was only not announced so.
+        # The same requests follow: the retry happened, only its announcement is missing.
         return probably("retry-not-announced", Seam.RETRY, "the announcement may be lost elsewhere")
     if evidence.read_otherwise:
         return probably("answer-read-otherwise", Seam.STREAM, "or such an answer is not retried")

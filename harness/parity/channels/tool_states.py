@@ -1,4 +1,4 @@
-"""The way of each tool call through the scheduler's states."""
+"""The states of each tool call in the scheduler."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _ToolStates(Channel):
 
 
 def _masked_names(seen: Observation) -> dict[str, str]:
-    """Call id to the tool's name, for reports."""
+    """Call id → the tool's name, for reports."""
     names = {
         str(event.get("requestId")): str(event.get("name"))
         for event in seen.events
@@ -63,16 +63,9 @@ def _masked_names(seen: Observation) -> dict[str, str]:
 
 
 def _call_seam(evidence: Evidence) -> Guess:
-    first = evidence.first
-    values = {
-        value
-        for found in evidence.beside
-        for value in (found.control, found.candidate)
-        if isinstance(value, str)
-    }
-    # Both of our own runtimes are given the same tools.
+    # Both of our own runtimes use the same tools.
     made = Seam.SCHEDULER if evidence.shares_services else Seam.TOOL
-    if first.path == "call":
+    if evidence.first.path == "call":
         return probably("call-itself", Seam.SCHEDULER, "the model's stream names the call")
     if evidence.reached_once("tool_error:tool_not_registered"):
         return probably("call-unregistered", made, "what there is, or what may be done")
@@ -84,12 +77,21 @@ def _call_seam(evidence: Evidence) -> Guess:
         return probably("call-about-policy", Seam.POLICY, "the cassette is about it")
     if evidence.about("hooks"):
         return probably("call-about-hooks", Seam.HOOKS, "the cassette is about them")
-    if first.kind is Kind.ORDER:
+    if evidence.first.kind is Kind.ORDER:
         if '"error"' in evidence.text:
             return probably("calls-swapped-failing", made, "one of them failed")
         return probably("calls-swapped", Seam.SCHEDULER)
-    if first.kind in LONE:
-        return _lone_call(evidence)
+    return _lone_call(evidence) if evidence.first.kind in LONE else _changed_call(evidence, made)
+
+
+def _changed_call(evidence: Evidence, made: Seam) -> Guess:
+    """The seam of a call that took another way on each side; `made` is the seam of its result."""
+    values = {
+        value
+        for found in evidence.beside
+        for value in (found.control, found.candidate)
+        if isinstance(value, str)
+    }
     if "awaiting_approval" in values or evidence.value(ChannelName.RETRIES, "confirmation"):
         return probably("call-waited", Seam.POLICY)
     if "cancelled" in values and evidence.reached("abort:"):
@@ -114,7 +116,7 @@ def _lone_call(evidence: Evidence) -> Guess:
 
 
 def _emitted_otherwise(evidence: Evidence, *labels: str) -> bool:
-    """Whether one side alone emitted such an event."""
+    """Whether only one side emitted an event with one of these labels."""
     return any(
         found.label in labels and found.kind in LONE for found in evidence.of(ChannelName.EVENTS)
     )
@@ -128,7 +130,7 @@ _ONE_SIDED: Final = (
     ("end:aborted", Seam.LIFECYCLE),
     ("end:max_turns", Seam.LIFECYCLE),
 )
-"""What one side alone reached, which is why it made a call that the other did not make."""
+"""Probes that, if only one side reached them, explain an extra call."""
 
 
 CHANNEL: Final = _ToolStates()

@@ -1,4 +1,4 @@
-"""What is remembered of the conversation at the end."""
+"""The stored conversation at the end of the run."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Two compared runs put beside each other: the timelines that a result keeps."""
+"""Builds the timelines of two compared runs."""

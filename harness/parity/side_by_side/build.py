@@ -1,7 +1,7 @@
-"""`timelines`: two runs side by side, aligned as they were compared, each moment on one line.
+"""Builds the timelines of two runs: aligned as they were compared, each moment on one line.
 
-A differing item keeps its fields, any other is one line. All of it fits into a line of a journal:
-of a long conversation the stretches in which nothing differs are left out.
+Differing items keep their fields. Long runs lose rows far from any difference, so that the
+timelines fit into one line of a journal.
 """
 
 from __future__ import annotations
@@ -19,64 +19,39 @@ from harness.parity.side_by_side.side import Side
 from harness.replay.observation import Observation
 from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack
 from harness.timeline.words import one_line
+from services.wire import JsonObject
 
-__all__ = ["packed_timelines", "timelines"]
+__all__ = ["packed_timelines"]
 
 MOST_ROWS: Final = 400
 _MOST_PACKED: Final = 64 * 1024
 _SIZES: Final = ((MOST_ROWS, 500), (200, 240), (80, 120), (40, 0))
-"""Rows, and characters of a text in the fields, tried in turn until what is packed fits; without
-room for texts there are no fields."""
+"""Limits on rows, and on characters of a text in the fields: the first that fits is used. With a
+limit of 0 rows have no fields."""
 
 _MOST_CAUSES: Final = 500
-_NONE_ALIGNED: Final[Mapping[ChannelName, Aligned]] = {}
 
 
 def packed_timelines(
     control: Observation,
     candidate: Observation,
     divergences: Sequence[Divergence],
-    aligned: Mapping[ChannelName, Aligned] = _NONE_ALIGNED,
+    aligned: Mapping[ChannelName, Aligned],
 ) -> str:
-    """`timelines` as a result keeps them, of at most 64 KB."""
-    builder = _clean_builder(control, candidate, divergences, aligned)
+    """Two runs' timelines without secrets, packed into at most 64 KB.
+
+    `aligned` has the channels that were projected; items of the others are equal and paired by
+    position.
+    """
+    builder = _Builder(control, candidate, divergences, aligned)
+    if builder.suspects():
+        builder = _Builder(control, candidate, divergences, aligned, clean=True)
     packed = ""
     for rows, room in _SIZES:
         packed = pack(builder.build(rows, room))
         if len(packed) <= _MOST_PACKED:
             break
     return packed
-
-
-def timelines(
-    control: Observation,
-    candidate: Observation,
-    divergences: Sequence[Divergence],
-    aligned: Mapping[ChannelName, Aligned] = _NONE_ALIGNED,
-) -> Timelines:
-    """Both runs, row by row.
-
-    Args:
-        control: One run of the one side.
-        candidate: One run of the other.
-        divergences: What differs between them, as `CaseResult.divergences` has it.
-        aligned: Of the channels that were projected: how their items were paired up. Of the others
-            the items are alike and stand beside each other by position.
-    """
-    return _clean_builder(control, candidate, divergences, aligned).build(*_SIZES[0])
-
-
-def _clean_builder(
-    control: Observation,
-    candidate: Observation,
-    divergences: Sequence[Divergence],
-    aligned: Mapping[ChannelName, Aligned],
-) -> _Builder:
-    """A builder of timelines without secrets: no search finds them once they are packed."""
-    builder = _Builder(control, candidate, divergences, aligned)
-    if builder.suspects():
-        builder = _Builder(control, candidate, divergences, aligned, clean=True)
-    return builder
 
 
 class _Builder:
@@ -132,14 +107,14 @@ class _Builder:
         return both
 
     def suspects(self) -> bool:
-        """Whether a secret may stand in what is built."""
+        """Whether the timelines may contain a secret."""
         rows = self.build(*_SIZES[0]).rows
         here = [row.control.line for row in rows if row.control is not None]
         there = [row.candidate.line for row in rows if row.candidate is not None]
         return self._sides[0].suspects(here) or self._sides[1].suspects(there)
 
     def build(self, most: int, room: int) -> Timelines:
-        """The rows that there is room for, and texts of so many characters in their fields."""
+        """At most `most` rows, with texts of at most `room` characters in their fields."""
         if (most, room) not in self._made:
             self._made[most, room] = self._build(most, room)
         return self._made[most, room]
@@ -166,35 +141,28 @@ class _Builder:
         if (a is None and b is None) or channel_of(channel).remarks_on is not None:
             return _note(placed, [(index, self._divergences[index]) for index in found])
         control, candidate = self._sides
-        kind = (control if a is not None else candidate).kind(channel, a if a is not None else b)
-        if not found:
-            line = control.line(channel, a) if a is not None else candidate.line(channel, b)
-            same = [
-                None
-                if index is None
-                else Moment(index=index, line=line, at_ms=side.at_ms(channel, index))
-                for side, index in zip(self._sides, (a, b), strict=True)
-            ]
-            return Row(kind=kind, control=same[0], candidate=same[1])
-        paths = [self._divergences[index].path for index in found]
-        fields = control.fields(channel, a, candidate, b, paths, room)
-        moments = [
-            None
-            if index is None
-            else Moment(
-                index=index,
-                line=side.line(channel, index),
-                fields=value,
-                at_ms=side.at_ms(channel, index),
-            )
-            for side, index, value in zip(self._sides, (a, b), fields, strict=True)
-        ]
+        fields: Sequence[JsonObject | None] = (None, None)
+        kind: MomentKind | None = None
+        line = ""
+        if found:
+            paths = [self._divergences[index].path for index in found]
+            fields = control.fields(channel, a, candidate, b, paths, room)
+        moments: list[Moment | None] = []
+        for side, index, value in zip(self._sides, (a, b), fields, strict=True):
+            if index is None:
+                moments.append(None)
+                continue
+            kind = kind or side.kind(channel, index)
+            line = side.line(channel, index) if found or not line else line  # equal items, one line
+            at_ms = side.at_ms(channel, index)
+            moments.append(Moment(index=index, line=line, fields=value, at_ms=at_ms))
+        assert kind is not None, "one side has an item, or `_note` makes the row"
         return Row(kind=kind, control=moments[0], candidate=moments[1], divergences=tuple(found))
 
 
 def _times(seen: Observation, places: Sequence[Place]) -> dict[Place, tuple[int, int]]:
-    """When each item happened that is taken down as it happens: after how many of its like, and
-    in which stream of events. Other events do not count: they follow from what happens.
+    """When each item of the channels `IN_TIME` happened: the number of such items before it, and
+    the number of its stream of events.
     """
     times: dict[Place, tuple[int, int]] = {}
     stream = 0
@@ -207,7 +175,7 @@ def _times(seen: Observation, places: Sequence[Place]) -> dict[Place, tuple[int,
 
 
 def _found_at(divergences: Sequence[Divergence]) -> dict[Placed, list[int]]:
-    """Index of each divergence by the rows in which it shows."""
+    """The indices of the divergences of each row."""
     found: dict[Placed, list[int]] = {}
     for index, each in enumerate(divergences):
         a, b = each.control_index, each.candidate_index
@@ -227,7 +195,7 @@ def _found_at(divergences: Sequence[Divergence]) -> dict[Placed, list[int]]:
 def _remarks(
     found: Collection[Placed], on: ChannelName, control: int | None, candidate: int | None
 ) -> Iterable[Placed]:
-    """The remarks on an item follow it."""
+    """The rows of remarks on an item, which follow it."""
     for name in (each.name for each in CHANNELS if each.remarks_on is on):
         here: list[Placed] = [(name, control, candidate)]
         if control is not None and candidate is not None:
@@ -236,7 +204,7 @@ def _remarks(
 
 
 def _kept(rows: int, differing: Sequence[int], most: int) -> list[int]:
-    """Of many rows those that differ, and as much around each as there is room for."""
+    """Numbers of the kept rows: those that differ, and their neighbours, `most` in all."""
     if rows <= most:
         return list(range(rows))
     near: dict[int, None] = dict.fromkeys(differing[:most])
@@ -253,7 +221,7 @@ def _kept(rows: int, differing: Sequence[int], most: int) -> list[int]:
 
 
 def _note(placed: Placed, found: Sequence[tuple[int, Divergence]]) -> Row:
-    """A row for what is no item on the timeline: the divergences say all there is."""
+    """A row made from divergences alone, where no item is on the timeline."""
     channel = channel_of(placed[0])
     kind = MomentKind.NOTE if channel.remarks_on is None else channel.kind
     sides: list[Moment | None] = []

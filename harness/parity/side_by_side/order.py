@@ -1,7 +1,7 @@
-"""In which order the things of several channels happened, on one side and on both together.
+"""The order in which the items of several channels happened, on one side and on both.
 
-What is known of it is what the run itself took down (`Observation.order`). A baseline has none: its
-questions are put before the answers that the events show, which is where they must have been.
+The run records it (`Observation.order`). A baseline has no such record: its requests are placed
+before the answers that the events show.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ _AT_THE_END: Final = tuple(each.name for each in CHANNELS if each.when is When.A
 
 
 def moments_of(seen: Observation, lengths: Mapping[ChannelName, int]) -> list[Place]:
-    """Every item of one side in the order in which things happened.
+    """Every item of one side in the order in which it happened; those of the end come last.
 
-    `lengths` says how many items each channel has; those of the end follow channel by channel.
+    `lengths` has the number of items of each channel.
     """
     before: dict[int, list[Place]] = {}
     placed: set[Place] = set()
@@ -53,11 +53,10 @@ def moments_of(seen: Observation, lengths: Mapping[ChannelName, int]) -> list[Pl
 
 
 def _guessed(seen: Observation) -> Iterator[tuple[str, int, int]]:
-    """An order for a run that took none down.
+    """An order for a run without a record.
 
-    The main conversation's questions come each before one stretch of what a model says, others
-    before the main question that follows them, a retry before the question that is asked again; a
-    call's way ends with its response.
+    Each main request comes before one answer of the model, other requests before the next main
+    request, a retry before the repeated request, and a call's states before its response.
     """
     stretches = _stretches(seen)
     last = len(seen.events)
@@ -85,13 +84,13 @@ def _guessed(seen: Observation) -> Iterator[tuple[str, int, int]]:
 
 
 def _nudges(request: ObservedRequest) -> bool:
-    """Whether it is asked again with a word on what was wrong with the answer."""
+    """Whether a request repeats another with a remark on the invalid answer."""
     last = request.new_contents[-1:] or ({},)
     return "[System: You previously" in canonical(last[0])
 
 
 def _stretches(seen: Observation) -> Iterator[int]:
-    """Where the events of each answer of the model begin."""
+    """The numbers of the events with which the model's answers begin."""
     fresh = True
     for number, event in enumerate(seen.events):
         kind = event.get("type")
@@ -111,8 +110,8 @@ def merged(
 ) -> list[Placed]:
     """Both sides in one order, each pair once.
 
-    The order is the control's, or the candidate's where `by_candidate` says so; what only the other
-    side has stands before whatever it came before there.
+    The order is the control's, or the candidate's with `by_candidate`. Items that only the other
+    side has keep their place before the items that follow them there.
     """
     chosen = 1 if by_candidate else 0
     base, other = (candidate, control) if by_candidate else (control, candidate)

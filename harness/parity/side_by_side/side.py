@@ -1,4 +1,4 @@
-"""One side of two timelines: its items, each as a line or, where it differs, as its fields."""
+"""One side of two timelines: its items as lines, and as fields where they differ."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Side:
-    """One run's items by channel. Lines and fields are made of those that are asked for."""
+    """One run's items by channel; lines and fields are made on demand."""
 
     def __init__(
         self,
@@ -33,11 +33,10 @@ class Side:
         *,
         clean: bool = False,
     ) -> None:
-        """Take a run; `which` side of `aligned` it is, 0 the control.
+        """Take a run, which is side `which` of `aligned`: 0 is the control.
 
-        `clean` takes secrets out of everything before any text is cut, since half of a secret is
-        not recognised. That costs more than all the rest, so it is done only where `suspects` says
-        so.
+        `clean` masks secrets before texts are cut, since half a secret is not recognised. That is
+        slow, so only a side that `suspects` a secret is made again with it.
         """
         self._seen = seen
         self._clean = clean
@@ -52,15 +51,14 @@ class Side:
         }
         self.lengths = {name: len(items) for name, items in self._raw.items()}
 
-    def kind(self, channel: ChannelName, index: int | None) -> MomentKind:
-        """What sort of thing an item is."""
-        assert index is not None
+    def kind(self, channel: ChannelName, index: int) -> MomentKind:
+        """The kind of an item on the timeline."""
         return channel_of(channel).kind_of(self._raw[channel][index])
 
     def suspects(self, lines: Sequence[str]) -> bool:
-        """Whether a secret may stand in what was made of the run: `lines`, or what differs.
+        """Whether `lines`, the answers or the differing items may contain a secret.
 
-        Pieces of an answer are read as one text.
+        The pieces of the answers are read as one text.
         """
         pieces: list[str] = []
         for event in self._seen.events:
@@ -70,13 +68,12 @@ class Side:
                 pieces.append(piece if isinstance(piece, str) else "")
         return suspicious("\n".join([*lines, "".join(pieces), *self._looked_at]))
 
-    def line(self, channel: ChannelName, index: int | None) -> str:
-        """An item on one line; paths are replaced before it is cut, or half of one would show."""
-        assert index is not None
+    def line(self, channel: ChannelName, index: int) -> str:
+        """An item on one line."""
         return channel_of(channel).line(self, index)
 
     def at_ms(self, channel: ChannelName, index: int) -> int | None:
-        """When an item happened, where the run took that down."""
+        """When an item happened, if the run recorded that."""
         return self._seen.times.get((channel.value, index))
 
     def fields(
@@ -88,7 +85,7 @@ class Side:
         paths: Sequence[str],
         room: int,
     ) -> tuple[JsonObject | None, JsonObject | None]:
-        """This side's item and the other's as they are compared, texts cut to `room`."""
+        """This side's item and the other's, as compared, texts cut to `room`."""
         if room == 0:
             return None, None
         here = None if index is None else channel_of(channel).fields(self, index, paths)
@@ -103,11 +100,11 @@ class Side:
         )
 
     def raw(self, channel: ChannelName, index: int) -> Any:
-        """An item as the run gave it, real paths included."""
+        """See `SideView.raw`."""
         return self._raw[channel][index]
 
     def compared(self, channel: ChannelName, index: int) -> Any:
-        """An item as it is compared; without secrets where those are taken out."""
+        """See `SideView.compared`."""
         if self._clean:
             if channel not in self._cleaned:
                 every = [self._found(channel, number) for number in range(self.lengths[channel])]
@@ -121,12 +118,12 @@ class Side:
         return self._masked(self._raw[channel][index])
 
     def masked(self, value: Any) -> Any:
-        """Any value of the run with paths replaced; without secrets where those are taken out."""
+        """See `SideView.masked`."""
         value = self._masked(value)
         return redacted_value(value) if self._clean else value
 
     def once(self, make: Callable[[Observation], T]) -> T:
-        """What `make` returns for the run; called once."""
+        """See `SideView.once`."""
         if make not in self._made:
             self._made[make] = make(self._seen)
         made: T = self._made[make]

@@ -3,10 +3,10 @@
 
 async function copyText(button) {
   const source = document.getElementById(button.dataset.copies);
-  const told = button.parentElement.querySelector(".told");
+  const status = button.parentElement.querySelector(".copy-status");
   try {
     await navigator.clipboard.writeText(source.textContent);
-    told.textContent = "Copied.";
+    status.textContent = "Copied.";
   } catch {
     // Not there, not allowed, or the page is not in front: whatever it was, this works.
     const range = document.createRange();
@@ -14,7 +14,7 @@ async function copyText(button) {
     const selection = getSelection();
     selection.removeAllRanges();
     selection.addRange(range);
-    told.textContent = "Selected: press Ctrl+C to copy.";
+    status.textContent = "Selected: press Ctrl+C to copy.";
   }
 }
 

@@ -17,9 +17,9 @@ const haystacks = new WeakMap();
 
 function wordsOf(item) {
   if (!haystacks.has(item)) {
-    const told = ["summary", ".told-as"].map((part) => item.querySelector(part)?.textContent ?? "");
+    const shown = ["summary", ".explained"].map((part) => item.querySelector(part)?.textContent ?? "");
     const { words = "", class: classes, id } = item.dataset;
-    haystacks.set(item, [item.matches("tr") ? item.textContent : "", ...told, words, classes, id]
+    haystacks.set(item, [item.matches("tr") ? item.textContent : "", ...shown, words, classes, id]
       .join(" ").toLowerCase());
   }
   return haystacks.get(item);

@@ -1,5 +1,5 @@
-"""The grammar: what a session can be like, from its settings to the last chunk of the last answer.
+"""The grammar of sessions, from their settings to the last chunk of the last answer.
 
 Each function takes a `Chooser` and returns a piece of a cassette document. Weights stand where the
-choice is made; `harness.scenarios.profiles` changes them by name.
+choice is made; `harness.scenarios.profiles` overrides them by name.
 """

@@ -1,4 +1,4 @@
-"""What the user does: prompts, and between and during them whatever else a user can do."""
+"""The user's actions: prompts, and actions between and during them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def send(choose: Chooser) -> JsonObject:
 
 
 def between_sends(choose: Chooser, sent: int) -> JsonObject | None:
-    """What is done before the next prompt; mostly nothing. `sent` prompts went before."""
+    """An action before the next prompt, if any, after `sent` prompts."""
     kind = choose.option(
         "between",
         {
@@ -70,7 +70,7 @@ def interruption(choose: Chooser, agents: Agents | None = None) -> JsonObject:
     when: JsonObject
     kinds = {"events": 10, "request": 8, "chunk": 6, "type": 4, "tool": 4}
     if agents is not None and agents.beside_each_other:
-        # Which of them makes the n-th request is chance.
+        # Which agent makes the n-th request is chance.
         kinds = {"events": 10, "type": 4, "tool": 4}
     kind = choose.option("when", kinds)
     if kind == "events":
@@ -94,13 +94,13 @@ def interruption(choose: Chooser, agents: Agents | None = None) -> JsonObject:
     else:
         called = ("invoke_agent",) if agents is not None else ()
         when = {"tool": choose.among((*called, "read_file", "run_shell_command", "write_file"))}
-    # A prompt comes only where one is surely being answered: it is refused, and nothing else.
+    # A prompt during a stream is refused, so it is drawn only where a stream is surely running.
     found: JsonObject = {
         "when": when,
         "do": _doing(choose, agents, sends=kind in ("chunk", "tool")),
     }
     if "send" not in found["do"] and choose.chance("delay", 400):
-        # More than the clock moves at each request: only waits that both sides know of pass them.
+        # More than the clock moves at a request: only waits of both sides take as long.
         found["delay_ms"] = choose.among((40, 700, 6_000, 31_000))
     return found
 

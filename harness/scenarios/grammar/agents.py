@@ -1,10 +1,8 @@
-"""Agents that a model calls: their definitions, the calls, and what their own models answer.
+"""Agents that a model calls: their definitions, the calls, and their models' answers.
 
-A child's answers are steps of the role `subagent`. Where several agents run beside each other,
-each is given its own by `thread`, and nothing that one does may change what another meets: only
-reads, no faults. Nor may another call of the same answer change what an agent meets. Which model
-turn a call belongs to follows from the steps before it, since main steps are used up in their
-order.
+A child's answers are steps of the role `subagent`. Parallel agents get their steps by `thread`, and
+neither another agent nor another call of the same answer may change what an agent reads: they only
+read, and no step fails.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ _GOOD: Final[tuple[JsonObject, ...]] = (
     {"report": {"answer": "drawn", "sources": ["docs/index.md"]}},
     {"result": {"response": "done"}},
 )
-"""Arguments with which an agent of one kind or another completes; the first is a user's own."""
+"""Arguments with which the kinds of agents complete; the first is for the user's agents."""
 _ARGUMENTS: Final = {"codebase_investigator": 1, "cli_help": 2, "generalist": 3}
 _BAD: Final[tuple[JsonObject, ...]] = (
     {},
@@ -60,14 +58,14 @@ class Agents:
 
     home_files: JsonObject
     names: Sequence[str]
-    """Of the user's own definitions that can be loaded."""
+    """Names of the user's valid definitions."""
     settings: JsonObject
     beside_each_other: bool
-    """Whether several may be called in one answer."""
+    """Whether one answer may call several agents."""
 
     @classmethod
     def drawn(cls, choose: Chooser) -> Agents:
-        """What a user has defined, and how he has set it up."""
+        """The user's definitions and settings."""
         home_files, names = definitions(choose)
         settings: JsonObject = {}
         if choose.chance("agent_overrides", 150):
@@ -82,10 +80,7 @@ class Agents:
         )
 
     def delegation(self, choose: Chooser, turn: int) -> list[JsonObject]:
-        """The main model's answer that calls agents, as its model turn number `turn`; and theirs.
-
-        The first step is the main model's, the others are their agents'.
-        """
+        """The main model's step in turn `turn` that calls agents, then the agents' steps."""
         most = 3 if self.beside_each_other else 0
         names = [self._called(choose) for _ in range(1 + len([*choose.times("beside", most, 600)]))]
         parts: list[JsonObject] = [{"functionCall": _call(choose, name)} for name in names]
@@ -104,7 +99,7 @@ class Agents:
         return found
 
     def tail(self) -> JsonObject:
-        """What completes any agent that asks once more than was drawn."""
+        """A step that completes any agent which makes more requests than were drawn."""
         calls = [{"functionCall": {"name": _COMPLETE, "args": args}} for args in _GOOD]
         return {"role": _ROLE, "stream": [chunk(calls, "STOP")], "repeat": _TAIL}
 
@@ -136,7 +131,7 @@ class Agents:
 
 
 def _only_reading(call: JsonObject) -> JsonObject:
-    """The call, or a read in its place if it changes files: an agent is told which there are."""
+    """The call, or a read instead of a change: an agent's prompt lists the files."""
     args = call.get("args")
     command = args.get("command") if isinstance(args, dict) else None
     if call["name"] in _CHANGING or (isinstance(command, str) and "> " in command):
@@ -153,7 +148,7 @@ def _call(choose: Chooser, name: str) -> JsonObject:
 
 
 def _ended(choose: Chooser, name: str, *, calls_beside: bool) -> Iterator[JsonObject]:
-    """How an agent ends, or does not: what comes after that is for its turn of grace."""
+    """The steps with which an agent ends, or does not; the last ones are for its grace turn."""
     good = {"functionCall": {"name": _COMPLETE, "args": _GOOD[_ARGUMENTS.get(name, 0)]}}
     bad = {"functionCall": {"name": _COMPLETE, "args": choose.among(_BAD)}}
     kind = choose.option(

@@ -1,4 +1,4 @@
-"""A model's answers: text, thoughts, calls, cut into chunks, ended in one way or another."""
+"""A model's answers: texts, thoughts and calls in chunks, with a finish reason."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _FINISHES: Final = {
 
 
 def answer(choose: Chooser, model: str, *, tools: bool) -> JsonObject:
-    """A step that answers: with calls of tools where `tools` is true, else with text.
+    """A step that answers with calls of tools if `tools` is true, else with text.
 
-    `model` is what the session asked for: newer ones sign their calls, and stream arguments.
+    `model` is the session's: newer models sign their calls, and stream arguments.
     """
     newer = "gemini-3" in model
     chunks: list[JsonObject] = []
@@ -63,7 +63,7 @@ def answer(choose: Chooser, model: str, *, tools: bool) -> JsonObject:
 
 
 def wants_tools(step: JsonObject) -> bool:
-    """True where the answer calls a function: the loop asks the model again."""
+    """Whether the answer calls a function, so that the loop continues."""
     return any(
         "functionCall" in part
         for piece in step.get("stream", ())
@@ -105,7 +105,7 @@ def _calls(choose: Chooser, *, signed: bool, newer: bool) -> list[JsonObject]:
 
 
 def _streamed(parts: list[JsonObject]) -> list[JsonObject]:
-    """Calls whose arguments come bit by bit, as newer models stream them where that is asked for.
+    """Calls with streamed arguments.
 
     Source: the API's reference, `FunctionCall.partialArgs` and `willContinue`.
     """

@@ -1,4 +1,4 @@
-"""Chunks of a stream, what they may carry besides, and how odd one can be."""
+"""Chunks of a stream, with metadata and odd forms."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _PROMPT_TOKENS: Final = (
     900_000,
     1_048_000,
 )
-"""Sizes of a prompt: small ones, and both sides of where a history is compressed.
+"""Sizes of a prompt: small ones, and both sides of the thresholds of compression.
 
-That is a twentieth, a half and four fifths of a window of 1,048,576.
+Those are a twentieth, a half and four fifths of a window of 1,048,576 tokens.
 """
 _UNCOMPRESSED: Final = 6
-"""How many of these, from the first on, leave the history as it is by the usual settings."""
+"""How many of these cause no compression with the usual settings."""
 
 NULLS: Final[tuple[JsonObject, ...]] = (
     {"candidates": None},
@@ -36,9 +36,7 @@ NULLS: Final[tuple[JsonObject, ...]] = (
     {"candidates": [{"content": None, "finishReason": "STOP", "index": 0}]},
     {"usageMetadata": None, "candidates": [{"finishReason": None, "index": 0}]},
 )
-"""Chunks with null where something belongs. The published core breaks on some of them, so they are
-drawn only where a profile asks for it.
-"""
+"""Chunks with null for a value. Only a profile draws them: some break the published core."""
 
 
 def chunk(parts: list[JsonObject], finish: str | None = None) -> JsonObject:
@@ -50,7 +48,7 @@ def chunk(parts: list[JsonObject], finish: str | None = None) -> JsonObject:
 
 
 def disturbed(choose: Chooser, chunks: list[JsonObject]) -> list[JsonObject]:
-    """Seldom: a chunk that says nothing, or is not as it should be, somewhere in `chunks`."""
+    """`chunks`, sometimes with an empty or malformed chunk among them."""
     if not choose.chance("odd_chunk", 80):
         return chunks
     odd: tuple[JsonObject, ...] = (
@@ -83,7 +81,7 @@ def disturbed(choose: Chooser, chunks: list[JsonObject]) -> list[JsonObject]:
 
 
 def account(choose: Chooser, chunks: list[JsonObject]) -> None:
-    """What it cost, whence it is, by which model: now and then, mostly on the last chunk."""
+    """Sometimes add usage, model version, ids and sources, mostly to the last chunk."""
     if choose.chance("usage", 400):
         _usage(choose, chunks)
     if choose.chance("model_version", 100):

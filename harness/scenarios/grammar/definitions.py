@@ -1,4 +1,4 @@
-"""Definitions of agents as users write them: Markdown with front matter, good and broken."""
+"""Users' definitions of agents: Markdown with front matter, valid and broken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.wire import Json, JsonObject
 __all__ = ["BUILT_IN", "definitions", "overrides"]
 
 BUILT_IN: Final = ("codebase_investigator", "generalist", "cli_help")
-"""Agents that are there without a definition."""
+"""Agents without a user's definition."""
 
 _NAMES: Final = ("helper", "other", "third")
 _TOOLS: Final[tuple[Sequence[str] | None, ...]] = (
@@ -44,7 +44,7 @@ _BROKEN: Final = (
 
 
 def definitions(choose: Chooser) -> tuple[JsonObject, Sequence[str]]:
-    """Files of a home with definitions, and the names of those that can be loaded."""
+    """Files of a home with definitions, and the names of the valid ones."""
     names = _NAMES[: 1 + len([*choose.times("another_agent", 2, 400)])]
     found: JsonObject = {f".gemini/agents/{name}.md": _definition(choose, name) for name in names}
     if choose.chance("broken_agent", 100):
@@ -75,7 +75,7 @@ def _definition(choose: Chooser, name: str) -> str:
         lines.append(f"max_turns: {choose.among((1, 2, 3, 30))}")
     if choose.chance("agent_minutes", 200):
         lines.append(f"timeout_mins: {choose.among((1, 2))}")
-    # The plainest agent has the two tools that the corpus' agents have.
+    # The plainest agent has the two tools of the corpus' agents.
     tools = _TOOLS[0] if not choose.chance("agent_tools", 400) else choose.among(_TOOLS)
     if tools is not None:
         lines.append("tools:" if tools else "tools: []")

@@ -22,11 +22,11 @@ _UTILITIES: Final = 40
 
 
 def scenario(choose: Chooser, name: str) -> JsonObject:
-    """A cassette as JSON, under `name`. It is of phase B where agents play a part, else of A.
+    """A cassette as JSON, under `name`, of phase B if it has agents, else of phase A.
 
-    The model's main steps follow the drawn conversation. A runtime that asks once more than was
-    drawn (a retry, a nudge) finds the steps of the next prompt, and at the end a stock of plain
-    answers: what is left over of all that is declared by whoever ran it.
+    The main steps follow the drawn conversation. A runtime that makes more requests (a retry, a
+    nudge) gets the steps of the next prompt, and at the end plain answers. The caller declares the
+    unused steps after a run.
     """
     setup = session(choose)
     found: JsonObject = {
@@ -46,7 +46,7 @@ def scenario(choose: Chooser, name: str) -> JsonObject:
             setup["settings"] = {**setup.get("settings", {}), **agents.settings}
     answers = answers_of_the_user(choose)
     if agents is not None and agents.beside_each_other:
-        # Who is asked first is chance: everybody is told the same.
+        # Which agent asks first is chance: all get the same answer.
         answers = {who: said[:1] for who, said in answers.items()}
     if answers:
         found["answers"] = answers
@@ -76,7 +76,7 @@ def _conversation(
 ) -> list[JsonObject]:
     """The steps of one prompt: rounds of tools, then an answer; faults before any of them.
 
-    `turns` model turns went before. Those of agents follow the answer that calls them.
+    `turns` is the number of model turns before. Agents' steps follow the answer that calls them.
     """
     steps: list[JsonObject] = []
     if choose.chance("marathon", 4):
@@ -98,7 +98,7 @@ def _faults(choose: Chooser) -> list[JsonObject]:
 
 
 def _again(choose: Chooser, steps: list[JsonObject]) -> list[JsonObject]:
-    """A model that goes round in circles: the last answers over and over."""
+    """A model in a loop: the last answers again and again."""
     if not wants_tools(steps[-1]) or not choose.chance("circle", 40):
         return []
     around = [step for step in steps[-choose.whole(1, 6) :] if wants_tools(step)]
@@ -106,29 +106,17 @@ def _again(choose: Chooser, steps: list[JsonObject]) -> list[JsonObject]:
 
 
 def _marathon(choose: Chooser) -> list[JsonObject]:
-    """Rounds that all differ, as many as it takes for the model to be asked whether it is stuck."""
-    return [
-        {
-            "stream": [
-                chunk(
-                    [
-                        {
-                            "functionCall": {
-                                "name": "read_file",
-                                "args": {"file_path": "a.txt", "start_line": 1, "end_line": line},
-                            }
-                        }
-                    ],
-                    "STOP",
-                )
-            ]
-        }
+    """Rounds that all differ, about as many as start the loop check by a model."""
+    args = (
+        {"file_path": "a.txt", "start_line": 1, "end_line": line}
         for line in range(1, 1 + choose.among((29, 30, 31, 45)))
-    ]
+    )
+    calls = ({"functionCall": {"name": "read_file", "args": each}} for each in args)
+    return [{"stream": [chunk([call], "STOP")]} for call in calls]
 
 
 def _utilities(choose: Chooser) -> list[Json]:
-    """Answers to whoever else asks: the router, the next-speaker check, compression and so on."""
+    """Answers to the product's own requests: routing, next-speaker check, compression, …"""
     route = choose.among(("flash", "pro"))
     speaker = choose.among(("user", "user", "model"))
     stuck = choose.among((0.1, 0.95))
@@ -176,7 +164,7 @@ def _utilities(choose: Chooser) -> list[Json]:
 
 
 def _found(choose: Chooser) -> JsonObject:
-    """What a search of the web answers."""
+    """The answer to a web search."""
     found = _says(choose.among(("Alpha is a letter.", "")))
     if choose.chance("sources", 500):
         found["candidates"][0]["groundingMetadata"] = {

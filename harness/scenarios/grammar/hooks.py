@@ -1,4 +1,4 @@
-"""Hooks of a session: one or several, with matchers, whose commands answer from a fixed list."""
+"""Hooks of a session, with matchers; their commands give fixed answers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _definition(choose: Chooser, event: str) -> JsonObject:
         plain = choose.chance("hook_code", 250)
         command = choose.among(_CODES if plain else _ANSWERS[event])
         if plain and event == "AfterAgent":
-            # Or an answer is sent back for ever. One name for each: hooks run side by side.
+            # Else it rejects answers forever. Each has its own name, as hooks run in parallel.
             command = _once(f"coded{_CODES.index(command)}", command)
         commands.append({"type": "command", "command": command, "name": f"drawn{index}"})
     entry: JsonObject = {"hooks": commands}
@@ -52,7 +52,7 @@ def _specific(event: str, body: str) -> str:
 
 
 def _once(name: str, command: str) -> str:
-    """`command` the first time only, also where two hooks do this side by side."""
+    """`command` for the first time only, also if two hooks run it in parallel."""
     return f"if mkdir {name}.seen 2>/dev/null; then {command}; fi"
 
 
@@ -71,11 +71,11 @@ _TAIL: Final = (
     )
     + "; fi"
 )
-"""Another call in place of a command's result: never after itself, so it comes to an end."""
+"""Another call in place of a command's result; it does not trigger itself."""
 
 _ASKS: Final = _says('{"decision":"ask","reason":"really?"}')
 _ALONE: Final = "^(run_shell_command|write_file|replace)$"
-"""Tools that never run beside others: whose hook is done first decides who is asked first."""
+"""Tools that never run in parallel: otherwise the fastest hook decides which call asks first."""
 
 _ANSWERS: Final[dict[str, tuple[str, ...]]] = {
     "BeforeAgent": (

@@ -1,4 +1,4 @@
-"""What goes wrong at the model: refused, overloaded, cut off, exhausted. Each is a step."""
+"""Steps at which the model fails: refused, overloaded, cut off, exhausted."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def _error_mid(choose: Chooser) -> JsonObject:
 
 
 def _garbled(choose: Chooser) -> JsonObject:
-    """What the SDK raises where the body is no JSON: before anything came, or midway."""
+    """The SDK's error for a body that is no JSON, at the start or midway."""
     error = {"name": "SyntaxError", "message": "Unexpected end of JSON input"}
     if choose.chance("garbled_midway", 500):
         return {"stream": _begun(choose), "then_error": error}

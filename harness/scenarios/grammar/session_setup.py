@@ -1,4 +1,4 @@
-"""How a session is set up: model, approval mode, limits, thresholds, rules."""
+"""The set-up of a session: model, approval mode, limits, thresholds, rules."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def session(choose: Chooser) -> JsonObject:
 
 
 def answers_of_the_user(choose: Chooser) -> JsonObject:
-    """The cassette's `answers`; empty where nobody answers."""
+    """The cassette's `answers`; may be empty."""
     found: JsonObject = {}
     if choose.chance("confirms", 500):
         found["confirmations"] = [
@@ -82,7 +82,7 @@ def answers_of_the_user(choose: Chooser) -> JsonObject:
 
 
 def _masking(choose: Chooser) -> JsonObject:
-    """Thresholds in tokens: the product's own, low ones, some at which `mid.txt` just counts."""
+    """Masking with the default thresholds, low ones, and some around the size of `mid.txt`."""
     twice = 2 * MID_TOKENS
     masking: JsonObject = {
         "protectionThresholdTokens": choose.among(
@@ -199,4 +199,4 @@ _SETTINGS: Final[Mapping[str, tuple[int, Callable[[Chooser], Json]]]] = {
     "enableShellOutputEfficiency": (20, _flag("enableShellOutputEfficiency")),
     "topicUpdateNarration": (20, _flag("topicUpdateNarration")),
 }
-"""Setting, or several under one name → how often in a thousand, and how they are drawn."""
+"""Name of one or several settings → how often in a thousand, and the function that draws them."""

@@ -1,4 +1,4 @@
-"""Texts: mostly a few words; sometimes what has broken programs before."""
+"""Texts: mostly a few words, sometimes known troublemakers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ODD: Final = (
     "A repeated sentence, of just the length that counts. ",
 )
 _ROUND: Final = "This sentence comes again, all of it, and once more.  "
-"""As long as the pieces that loop detection compares, and some more: ten of them are a loop."""
+"""A little longer than the pieces that loop detection compares: ten of them are a loop."""
 
 _PROMPTS: Final = (
     "go",
@@ -50,14 +50,14 @@ _PROMPTS: Final = (
 
 
 def prompt_text(choose: Chooser) -> str:
-    """What a user types."""
+    """A user's prompt."""
     if choose.chance("odd_text", 60):
         return choose.among([text for text in _ODD if text.strip()])
     return choose.among(_PROMPTS)
 
 
 def answer_text(choose: Chooser) -> str:
-    """What a model says."""
+    """A text of the model."""
     kind = choose.option("answer_text", {"words": 20, "odd": 4, "long": 2, "around": 1})
     if kind == "odd":
         return choose.among(_ODD)
@@ -69,7 +69,7 @@ def answer_text(choose: Chooser) -> str:
 
 
 def thought_text(choose: Chooser) -> str:
-    """What a model thinks: with a bold subject, or without one."""
+    """A thought of the model, with or without a bold subject."""
     return choose.among(
         (
             "**Plan** read the file first",
@@ -84,7 +84,7 @@ def thought_text(choose: Chooser) -> str:
 
 
 def cut(choose: Chooser, text: str) -> list[str]:
-    """`text` in one or more pieces, cut between any two code points."""
+    """`text` cut into one or more pieces between code points."""
     pieces: list[str] = []
     start = 0
     for _ in choose.times("cut", 4, 250):

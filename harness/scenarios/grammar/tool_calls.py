@@ -1,4 +1,4 @@
-"""Calls of tools, in a workspace whose files the grammar knows. All commands are harmless."""
+"""Calls of tools in a workspace with known files. All commands are harmless."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ FILES: Final[JsonObject] = {
         "hwGA60e6kgAAAABJRU5ErkJggg=="
     },
 }
-"""What every drawn workspace holds; shrinking drops what no call needs."""
+"""The files of every drawn workspace; shrinking drops unnecessary ones."""
 
 MID_TOKENS: Final = 398
-"""What masking reckons for a response with all of `mid.txt`."""
+"""Masking's estimate for a response with all of `mid.txt`."""
 
 SIZED_BY: Final = (400, 4_000, 40)
-"""Truncation thresholds, in characters, on both sides of which there are outputs."""
+"""Truncation thresholds, in characters, with outputs on both sides."""
 
 _WRAPPED: Final = 74
 """Characters that the shell tool writes around a command's output."""
@@ -86,11 +86,11 @@ _WIDTHS: Final = tuple(
     for step in (0, 1)
     if size > less
 )
-"""Lengths of outputs that just reach, and just pass, a threshold; with and without wrapping."""
+"""Lengths of outputs that just reach or just exceed a threshold, with and without wrapping."""
 
 
 def function_call(choose: Chooser) -> JsonObject:
-    """A `functionCall` part's value: name, args, seldom an id of its own."""
+    """A `functionCall`: name, args, sometimes an id."""
     kind = choose.option(
         "tool",
         {

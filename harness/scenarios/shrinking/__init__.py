@@ -1,11 +1,10 @@
-"""Shrinking: from a finding to the smallest cassette that still shows it."""
+"""Shrinks a finding to the smallest cassette that still shows it."""
 
 from harness.scenarios.shrinking.shrinker import (
     FindingLost,
     Judge,
     Progress,
     Shrunk,
-    Tried,
     shrink,
     tidied,
 )
@@ -17,7 +16,6 @@ __all__ = [
     "Judge",
     "Progress",
     "Shrunk",
-    "Tried",
     "shrink",
     "size_of",
     "tidied",

@@ -1,14 +1,14 @@
-"""How a pass goes down: it proposes a simpler document, hears whether it was kept, and goes on.
+"""Passes propose simpler documents: a pass yields one, receives whether it was kept, and goes on.
 
-Three ways do for nearly all of a cassette: leave items out, put something plainer in the place of a
-value, lower a number.
+Most passes leave out items, replace a value with a plainer one, or lower a number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from harness.scenarios.shrinking.edits import Place, places, value_at, with_value
 from services.wire import Json, JsonObject
@@ -18,10 +18,10 @@ __all__ = ["Descent", "Options", "Pass", "dropping", "fewer", "lower", "one_of",
 T = TypeVar("T")
 
 Descent = Generator[JsonObject, bool, JsonObject]
-"""Yields a simpler document, is sent whether it was kept, returns the last one that was."""
+"""Yields simpler documents, receives whether each was kept, returns the last that was."""
 
 Options = Generator[Json, bool, None]
-"""The same for one value: yields plainer ones, is sent whether each was kept."""
+"""Yields plainer values, receives whether each was kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Pass:
     """One way to make a document simpler."""
 
     name: str
-    """For people who watch: `fewer sends`."""
+    """For progress: `fewer sends`."""
     descend: Callable[[JsonObject], Descent]
 
 
@@ -42,10 +42,10 @@ def fewer(
     """Leave items out: all of them, then halves, and so on to single ones, the last first.
 
     Args:
-        items: What there is.
-        build: Makes the document that has only these.
-        start: The document that has all of them.
-        least: How many stay at least.
+        items: The items.
+        build: Makes the document with only the given items.
+        start: The document with all items.
+        least: The fewest items that remain.
     """
     kept, document = list(items), start
     size = len(kept)
@@ -70,18 +70,14 @@ def dropping(
     keep: Collection[str] = (),
     least: int = 0,
 ) -> Pass:
-    """Leave out items of the lists, or keys of the mappings, at `pattern`.
+    """Leave out items of the lists, or keys of the mappings, at `pattern` (see `places`).
 
-    Args:
-        name: The pass's name.
-        pattern: See `places`.
-        only: Of mappings, the keys that may go; all where `None`.
-        keep: Of mappings, keys that stay.
-        least: Of lists, how many items stay.
+    From mappings only the keys in `only` (`None`: all) and not in `keep` may go. Lists keep at
+    least `least` items.
     """
 
     def descend(document: JsonObject) -> Descent:
-        # From the end: what is left out there moves nothing that is still to come.
+        # From the end, so that a change moves no later place.
         for place in reversed(places(document, pattern)):
             document = yield from _at(document, place)
         return document
@@ -89,11 +85,7 @@ def dropping(
     def _at(document: JsonObject, place: Place) -> Descent:
         whole = value_at(document, place)
         if isinstance(whole, list):
-
-            def shorter(rest: Sequence[Json]) -> JsonObject:
-                return with_value(document, place, list(rest))
-
-            return fewer(whole, shorter, document, least)
+            return fewer(whole, lambda r: with_value(document, place, list(r)), document, least)
         if not isinstance(whole, dict):
             return fewer((), lambda rest: document, document)
         may_go = [key for key in whole if (only is None or key in only) and key not in keep]
@@ -108,7 +100,7 @@ def dropping(
 
 
 def replacing(name: str, pattern: str, plainer: Callable[[Json], Options]) -> Pass:
-    """Put plainer values in the place of those at `pattern`, each while it is kept."""
+    """Replace the values at `pattern` with those that `plainer` yields."""
 
     def descend(document: JsonObject) -> Descent:
         for place in reversed(places(document, pattern)):
@@ -117,25 +109,19 @@ def replacing(name: str, pattern: str, plainer: Callable[[Json], Options]) -> Pa
 
     def _at(document: JsonObject, place: Place) -> Descent:
         options = plainer(value_at(document, place))
-        option = next(options, _NO_MORE)
-        while option is not _NO_MORE:
-            candidate = with_value(document, place, option)
-            kept = yield candidate
-            document = candidate if kept else document
-            try:
-                option = options.send(kept)
-            except StopIteration:
-                break
+        kept: Any = None  # what a generator is first sent
+        with suppress(StopIteration):
+            while True:
+                candidate = with_value(document, place, options.send(kept))
+                kept = yield candidate
+                document = candidate if kept else document
         return document
 
     return Pass(name, descend)
 
 
-_NO_MORE = object()
-
-
 def one_of(*plain: Json) -> Callable[[Json], Options]:
-    """The first of `plain` that is kept, the plainest first."""
+    """Options: `plain` in order, the plainest first, until one is kept."""
 
     def plainer(value: Json) -> Options:
         for option in plain:
@@ -146,7 +132,7 @@ def one_of(*plain: Json) -> Callable[[Json], Options]:
 
 
 def lower(least: int) -> Callable[[Json], Options]:
-    """A smaller whole number, `least` if that will do."""
+    """Options: `least`, or else ever smaller whole numbers above it."""
 
     def plainer(value: Json) -> Options:
         if not isinstance(value, int) or isinstance(value, bool) or value <= least:

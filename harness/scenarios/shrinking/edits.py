@@ -1,7 +1,4 @@
-"""Places in a cassette document, and documents that are like another but for one place.
-
-A document is never changed: what is tried and refused must leave no trace.
-"""
+"""Places in a cassette document, and copies of a document with another value at a place."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ Place = tuple[str | int, ...]
 
 
 def places(document: JsonObject, pattern: str) -> list[Place]:
-    """Where in `document` `pattern` leads, in order; places that are not there are left out.
+    """The places in `document` that `pattern` leads to, in order.
 
     `pattern` is keys joined by `/`, where `*` is every key or index: `model/*/stream`. An empty
     pattern is the document itself.
@@ -39,7 +36,7 @@ def _found(value: Json, words: list[str], here: Place) -> Iterator[Place]:
 
 
 def value_at(document: JsonObject, place: Place) -> Json:
-    """What stands at `place`."""
+    """The value at `place`."""
     value: Json = document
     for key in place:
         value = value[key]
@@ -47,7 +44,7 @@ def value_at(document: JsonObject, place: Place) -> Json:
 
 
 def with_value(document: JsonObject, place: Place, value: Json) -> JsonObject:
-    """`document` with `value` at `place`; what is beside it is shared, not copied."""
+    """A copy of `document` with `value` at `place`; it shares the other values."""
     changed: JsonObject = _changed(document, place, value)
     return changed
 

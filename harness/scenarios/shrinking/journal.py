@@ -1,8 +1,7 @@
-"""What a shrinking has tried, in a file, so that one that was ended can be gone on with.
+"""The journal of a shrinking, so that an interrupted one can be resumed.
 
-One JSON line each: a header that says of what it is, then every scenario that was tried, by digest,
-and whole where it was kept. A file that is no such journal, or of another shrinking, is not used;
-`remark` says so.
+It has one JSON line each for the header, for the digest of every tried scenario, and for every kept
+scenario. A file that is no such journal, or of another shrinking, is not used; see `remark`.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import json
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 from harness.cassette.document import MAX_BYTES
@@ -24,17 +22,17 @@ from services.wire import JsonObject
 __all__ = ["SHRINKS", "ShrinkHeader", "ShrinkJournal"]
 
 SHRINKS: Final = Path(".parity") / "shrink"
-"""Where journals are kept, in the current folder."""
+"""The folder of the journals."""
 
 _FORMAT: Final = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShrinkHeader:
-    """What a shrinking is of: only with all of it alike does what was refused stay refused."""
+    """The facts of a shrinking: while all are equal, a refused scenario stays refused."""
 
     cassette: str
-    """`content_digest` of the document that it began with."""
+    """`content_digest` of the first document."""
     fingerprint: str
     control: str
     candidate: str
@@ -42,28 +40,23 @@ class ShrinkHeader:
     waivers: str
     """Digest of the waivers in force."""
     code: str
-    """Digest of the code that ran it."""
+    """Digest of the code."""
 
 
 class ShrinkJournal:
-    """The file of one shrinking; a context manager. Serves `shrink` as its `tried`."""
+    """The journal of one shrinking; a context manager. `shrink` uses it as its `tried`."""
 
     def __init__(self, folder: Path, header: ShrinkHeader, *, resume: bool) -> None:
-        """Open it in `folder`.
-
-        Args:
-            folder: Made if it is not there.
-            header: What is going to be shrunk.
-            resume: Go on with what the file holds, instead of writing over it.
+        """Open it in `folder`; `resume` continues the file instead of overwriting it.
 
         Raises:
             UsageError: the file cannot be written, or another process writes to it.
         """
         self.file = folder / f"{header.cassette}.jsonl"
         self.best: JsonObject | None = None
-        """The smallest document of the run that is gone on with."""
+        """The smallest document so far."""
         self.remark: str | None = None
-        """Why there is nothing to go on with, where that was asked for."""
+        """Why the shrinking could not be resumed, if so."""
         self._tried: set[str] = set()
         first = json.dumps({"format": _FORMAT, **asdict(header)})
         with ExitStack() as undone:
@@ -72,7 +65,7 @@ class ShrinkJournal:
                 self._lock = JournalLock(self.file)
                 undone.callback(self._lock.release)
                 lines = self._read(header) if resume else []
-                # What was tried takes hours to find out again: no moment is without it.
+                # Written whole, since the tries may have taken hours.
                 write_whole(self.file, "".join(f"{line}\n" for line in (first, *lines)))
                 self._stream = self.file.open("a", encoding="utf-8")
             except OSError as error:
@@ -84,40 +77,35 @@ class ShrinkJournal:
         """Itself."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         """Close the file; it stays."""
         self._close()
 
     def __contains__(self, digest: object) -> bool:
-        """Whether the scenario of this `content_digest` was tried."""
+        """Whether the scenario with this `content_digest` was tried."""
         return digest in self._tried
 
     def __len__(self) -> int:
-        """How many were."""
+        """How many scenarios were tried."""
         return len(self._tried)
 
     def add(self, digest: str) -> None:
-        """It was, just now."""
+        """Record a tried scenario."""
         self._tried.add(digest)
         self._write(json.dumps({"tried": digest}))
 
     def kept(self, document: JsonObject) -> None:
-        """`document` is the smallest now."""
+        """Record `document` as the smallest."""
         self.best = document
         self._write(json.dumps({"kept": document}))
 
     def ended(self) -> None:
-        """There is nothing left to try: the file goes."""
+        """Remove the file: nothing is left to try."""
         self.file.unlink(missing_ok=True)
         self._close()
 
     def _close(self) -> None:
-        # What could not be written was reported when it was tried.
+        # `_write` has reported lines that could not be written.
         with suppress(OSError):
             self._stream.close()
         self._lock.release()
@@ -132,7 +120,7 @@ class ShrinkJournal:
             raise UsageError(problem, "make room, then go on with --resume") from error
 
     def _read(self, header: ShrinkHeader) -> list[str]:
-        """Take in what the file holds; returns its lines after the header."""
+        """Read the file; returns its lines after the header."""
         if not self.file.is_file():
             self.remark = f"there is no {self.file} to go on with: begun anew"
             return []
@@ -140,20 +128,20 @@ class ShrinkJournal:
             with open_regular(self.file) as stream:
                 text = stream.read(MAX_BYTES).decode("utf-8")
             first, *lines = text.split("\n")
-            told = json.loads(first)
+            head = json.loads(first)
         except (OSError, ValueError, RecursionError):
             self.remark = f"{self.file} is no journal of a shrinking: begun anew"
             return []
-        if told != {"format": _FORMAT, **asdict(header)}:
-            other = [key for key in told if key != "cassette"] if isinstance(told, dict) else []
-            differs = [key for key in other if told[key] != asdict(header).get(key, _FORMAT)]
+        if head != {"format": _FORMAT, **asdict(header)}:
+            other = [key for key in head if key != "cassette"] if isinstance(head, dict) else []
+            differs = [key for key in other if head[key] != asdict(header).get(key, _FORMAT)]
             about = f" (another {', '.join(differs)})" if differs else ""
             self.remark = f"{self.file} is of another shrinking{about}: begun anew"
             return []
         return [line for line in lines if self._takes(line)]
 
     def _takes(self, line: str) -> bool:
-        """Take in one line; one that was cut off says nothing."""
+        """Read one line; a truncated one is ignored."""
         value: Any = None
         with suppress(ValueError, RecursionError):
             value = json.loads(line)

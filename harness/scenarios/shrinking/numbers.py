@@ -1,8 +1,7 @@
-"""Hypothesis' own shrinking, over the numbers that a scenario was drawn from.
+"""Shrinks by Hypothesis the numbers that a scenario was drawn from.
 
-A drawn scenario is a list of small numbers, of which 0 is always the plainest choice. Hypothesis
-makes the list shorter and its numbers smaller, and the grammar turns each into a whole scenario: so
-prompts go with their answers, which no pass over the document can know belong together.
+Hypothesis makes the list shorter and its numbers smaller, and the grammar turns each list into a
+whole scenario. So prompts go together with their answers, which no pass over the document knows.
 """
 
 from __future__ import annotations
@@ -23,25 +22,25 @@ __all__ = ["shrink_numbers"]
 
 _KEY: Final = b"scenario"
 _OTHERS: Final = _KEY + b".secondary"
-"""Where Hypothesis keeps what it may make smaller; under the key itself, what it has."""
+"""The key of the examples that Hypothesis may shrink."""
 
 
 class _Shown(Exception):
-    """How Hypothesis is told that a scenario shows what is looked for."""
+    """Signals to Hypothesis that a scenario shows the finding."""
 
 
 def shrink_numbers(
     profile: Profile, choices: Sequence[int], wanted: Callable[[JsonObject], bool]
 ) -> None:
-    """Hand ever smaller scenarios to `wanted`, beginning with the one that `choices` make.
+    """Pass ever smaller scenarios to `wanted`, beginning with the one of `choices`.
 
-    `wanted` says whether a scenario still shows what is looked for, and keeps the best; to end
-    early it raises a `BaseException` that is no `Exception`, which comes out here.
+    `wanted` returns whether a scenario shows the finding, and keeps the best. To end early it
+    raises a `BaseException` that is no `Exception`, which is raised here.
     """
     known = InMemoryExampleDatabase()
     known.save(_OTHERS, choices_to_bytes(tuple(choices)))
 
-    # A seed takes the database away, so the settings come after it.
+    # `seed` removes the database, so `settings` must be applied after it.
     @settings(
         database=known,
         phases=(Phase.reuse, Phase.shrink),
@@ -59,5 +58,5 @@ def shrink_numbers(
     try:
         run()
     except (_Shown, HypothesisException, SkipTest):
-        # Whoever asked knows what was kept, even where it showed but once.
+        # The caller has kept the best, even if it showed the finding only once.
         return

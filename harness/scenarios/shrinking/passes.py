@@ -1,7 +1,7 @@
-"""The domain passes, in the order in which they are tried: what costs most goes first.
+"""The domain passes in their order: the most expensive parts of a scenario go first.
 
-Each takes a document and proposes simpler ones (`descents`); whether one is kept is decided
-elsewhere, so a pass need not know what is wrong with the scenario, nor what makes it a cassette.
+Each proposes simpler documents (`descents`). The caller decides what is kept, so a pass need not
+know the finding, nor what makes a valid cassette.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _OPTIONAL_ARGS: Final = (
     "respect_git_ignore",
     "case_sensitive",
 )
-"""Arguments without which a call is as valid as with them."""
+"""Arguments that a call does not need."""
 _FREE_TEXTS: Final = ("content", "new_string", "old_string", "instruction", "prompt", "query")
 """Arguments that may be any text."""
 _RUNNING: Final = ("run_shell_command", '"hooks"', '"projectHooks"', '"mcpServers"', "Command")
@@ -58,7 +58,7 @@ _SAID: Final = ("content", "finishReason")
 
 
 def unrolled(document: JsonObject) -> JsonObject:
-    """`document` with the items of `$times` written out, so that each can go by itself."""
+    """`document` with the items of `$times` expanded, so that each can be dropped."""
     whole: JsonObject = _unrolled(document)
     return whole
 
@@ -76,7 +76,7 @@ def _unrolled(value: Json) -> Json:
 
 
 def _unused_steps(document: JsonObject) -> Descent:
-    """Steps that nobody asked for: all of them, or else one by one."""
+    """Drop unused steps: all of them, or else one by one."""
     left_over = steps_left_over(document)
     positions = [position for position, count in left_over.items() if count]
 
@@ -93,7 +93,7 @@ def _unused_steps(document: JsonObject) -> Descent:
 
 
 def _exchanges(document: JsonObject) -> Descent:
-    """A prompt together with the answers that the model gave to it."""
+    """Drop prompts with their answers."""
     script, model = document["script"], document["model"]
     sends = [index for index, action in enumerate(script) if "send" in action]
     answers: list[list[int]] = [[]]
@@ -120,10 +120,7 @@ def _exchanges(document: JsonObject) -> Descent:
 
 
 def _turns_with_agents(document: JsonObject) -> Descent:
-    """An answer together with those of the agents that it calls; later ones keep their addresses.
-
-    Only where steps are addressed: elsewhere answers go by themselves.
-    """
+    """Drop answers with those of the agents that they call, if steps have threads."""
     model = document["model"]
     addressed = any(step.get("thread", "main") != "main" for step in model)
     positions = [index for index, step in enumerate(model) if addressed and is_main(step)]
@@ -136,13 +133,13 @@ def _turns_with_agents(document: JsonObject) -> Descent:
 
 
 def _plainer_prompt(value: Json) -> Options:
-    """A prompt of several parts as a word."""
+    """A prompt of several parts as one word."""
     if isinstance(value, dict) and "content" in value:
         yield "ok"
 
 
 def _written_texts(document: JsonObject) -> Descent:
-    """Texts that end up in files, and are cut only where nothing is ever run."""
+    """Shorten texts of files, if the scenario runs no command."""
     text = canonical(document)
     if any(word in text for word in _RUNNING):
         return document
@@ -152,15 +149,15 @@ def _written_texts(document: JsonObject) -> Descent:
     return document
 
 
-_UNASKED: Final = Pass("steps that nobody asked for", _unused_steps)
+_UNUSED: Final = Pass("unused steps", _unused_steps)
 
 PASSES: Final = (
-    _UNASKED,
+    _UNUSED,
     Pass("prompts with their answers", _exchanges),
     Pass("answers with their agents", _turns_with_agents),
     dropping("actions", "script"),
     dropping("answers", "model"),
-    _UNASKED,
+    _UNUSED,
     dropping("whole keys", "", only=_OPTIONAL),
     dropping("set-up", "session", keep=("model",)),
     dropping("settings", "session/settings"),
@@ -219,4 +216,4 @@ PASSES: Final = (
     replacing("the order", "match", one_of("in_order")),
     dropping("whose steps they are", "model/*", only=("role", "thread", "method")),
 )
-"""Every pass. They are gone through again until none of them finds anything."""
+"""Every pass. They are repeated until none of them finds anything."""

@@ -1,13 +1,13 @@
-"""What is plainer than a text, an answer, a call, a failure; and chunks as one.
+"""Plainer texts, answers, calls and failures; and several chunks joined into one.
 
-Texts that somebody might run are cut nowhere: half a command is another command. The passes put a
-harmless one in its place, or leave it as it is.
+Commands are never cut, since half a command is another command: they are replaced or kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from contextlib import suppress
+from typing import Any, Final
 
 from harness.scenarios.shrinking.descents import Options, lower
 from services.wire import Json, JsonObject
@@ -30,7 +30,7 @@ _RUNS: Final[JsonObject] = {"name": "run_shell_command", "args": {"command": "tr
 
 
 def shorter_text(value: Json) -> Options:
-    """One word, or else the half that will do, again and again."""
+    """One word, or else ever smaller halves."""
     if not isinstance(value, str) or value in ("", _WORD):
         return
     if (yield _WORD):
@@ -47,7 +47,7 @@ def shorter_text(value: Json) -> Options:
 
 
 def plainer_step(step: Json) -> Options:
-    """An answer as a text; an answer of one text in the short form of that."""
+    """An answer as one text, in the short form."""
     where = {key: step[key] for key in ("role", "thread", "repeat") if key in step}
     if "stream" not in step and "error" not in step and "hang" not in step:
         return
@@ -58,7 +58,7 @@ def plainer_step(step: Json) -> Options:
 
 
 def _only_text(step: JsonObject) -> str | None:
-    """The text of an answer that is one text, which ends as answers end."""
+    """The text of an answer that is only one text and ends normally."""
     chunks = step.get("stream")
     if not isinstance(chunks, list) or len(chunks) != 1 or "then_error" in step:
         return None
@@ -70,7 +70,7 @@ def _only_text(step: JsonObject) -> str | None:
 
 
 def plainer_call(call: Json) -> Options:
-    """A call of the plainest tool, or of the same one with the plainest arguments."""
+    """A call of the plainest tool, or of the same tool with the plainest arguments."""
     if not isinstance(call, dict) or call in (_READS, _RUNS):
         return
     if (yield _READS):
@@ -80,7 +80,7 @@ def plainer_call(call: Json) -> Options:
 
 
 def plainer_error(error: Json) -> Options:
-    """A failure of the same kind that says no more than it must."""
+    """A failure of the same kind with the fewest details."""
     if not isinstance(error, dict):
         return
     status = error.get("status")
@@ -98,7 +98,7 @@ def plainer_error(error: Json) -> Options:
 
 
 def plainer_text(value: Json) -> Options:
-    """A shorter text; of one that a macro makes, fewer repetitions."""
+    """A shorter text; for the text of a macro, fewer repetitions."""
     if isinstance(value, str):
         yield from shorter_text(value)
         return
@@ -108,17 +108,15 @@ def plainer_text(value: Json) -> Options:
         macro = value.get(key)
         if isinstance(macro, dict) and isinstance(macro.get(count), int):
             numbers = lower(0)(macro[count])
-            number = next(numbers, None)
-            while number is not None:
-                kept = yield {key: {**macro, count: number}}
-                try:
-                    number = numbers.send(kept)
-                except StopIteration:
-                    return
+            kept: Any = None  # what a generator is first sent
+            with suppress(StopIteration):
+                while True:
+                    kept = yield {key: {**macro, count: numbers.send(kept)}}
+            return
 
 
 def together(stream: Json) -> Options:
-    """Chunks of a stream as one: all of them, or else neighbours, the last first."""
+    """All chunks of a stream joined, or else neighbours, the last first."""
     chunks = list(stream) if isinstance(stream, list) else []
     whole = merged(chunks)
     if len(chunks) < 2 or (whole is not None and (yield [whole])):
@@ -130,7 +128,7 @@ def together(stream: Json) -> Options:
 
 
 def merged(chunks: Sequence[JsonObject]) -> JsonObject | None:
-    """One chunk that says what these say; `None` where there is none."""
+    """One chunk with the content of these; `None` if they cannot be joined."""
     if any(marker in chunk for chunk in chunks for marker in _MARKERS):
         return None
     if any(len(chunk.get("candidates") or ()) > 1 for chunk in chunks):
@@ -150,7 +148,7 @@ def merged(chunks: Sequence[JsonObject]) -> JsonObject | None:
 
 
 def _joined(parts: Sequence[JsonObject]) -> Iterator[JsonObject]:
-    """Parts, where neighbouring texts of one kind are one text."""
+    """Parts, with neighbouring texts of one kind joined."""
     before: JsonObject | None = None
     for part in parts:
         if before is not None and _speaks_alike(before, part):

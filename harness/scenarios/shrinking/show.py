@@ -1,4 +1,4 @@
-"""What a person sees while a cassette is made small: progress on standard error, and the end."""
+"""Shows a shrinking: progress on standard error, and the result."""
 
 from __future__ import annotations
 
@@ -19,15 +19,11 @@ from harness.scenarios.trial import Trial
 __all__ = ["shrink_progress", "shrunk_lines"]
 
 
-def _silent(progress: ShrinkProgress) -> None:
-    return
-
-
 @contextmanager
 def shrink_progress(stream: TextIO) -> Iterator[Callable[[ShrinkProgress], None]]:
-    """A line on `stream` that follows each try where that is a terminal; otherwise nothing."""
+    """A line on `stream` that follows each try, if that is a terminal."""
     if not stream.isatty():
-        yield _silent
+        yield lambda progress: None
         return
     words = TextColumn("{task.description}", table_column=Column(no_wrap=True, ratio=1))
     console = Console(file=stream)
@@ -35,20 +31,20 @@ def shrink_progress(stream: TextIO) -> Iterator[Callable[[ShrinkProgress], None]
         task = bar.add_task("begun", total=None)
 
         def follow(progress: ShrinkProgress) -> None:
-            told = f"{progress.tries} tries: {progress.size}; {progress.stage}"
-            bar.update(task, description=escape(told))
+            line = f"{progress.tries} tries: {progress.size}; {progress.stage}"
+            bar.update(task, description=escape(line))
 
         yield follow
 
 
 def shrunk_lines(start: Trial, best: Trial, shrunk: Shrunk | None, limit: str) -> list[str]:
-    """What came of it, from what to what.
+    """The result as lines: the sizes before and after.
 
     Args:
-        start: What it began with.
+        start: The scenario before.
         best: The smallest.
-        shrunk: How it ended; `None` where it was interrupted.
-        limit: How long it could have taken, in words.
+        shrunk: The outcome; `None` if it was interrupted.
+        limit: The time limit, formatted.
     """
     before, after = size_of(start.document), size_of(best.document)
     if shrunk is None:

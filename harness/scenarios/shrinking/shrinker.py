@@ -1,9 +1,8 @@
-"""`shrink`: the smallest scenario that still shows one finding.
+"""`shrink`: finds the smallest scenario that still shows one finding.
 
-Candidates come from two sources: Hypothesis over the drawn numbers, where these are known, then
-the domain passes over the document, again and again until none of them finds anything. A candidate
-is kept if it is a cassette and shows the same finding, and if its conversation is as good as the
-first one's: no new provider error, no more requests that the model has no answer for.
+Candidates come from Hypothesis over the drawn numbers, if they are known, then from the domain
+passes over the document, until no pass finds anything. A candidate is kept if it is a cassette,
+shows the same finding, and has no new provider error and no more requests without a step.
 """
 
 from __future__ import annotations
@@ -11,79 +10,67 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from harness.errors import HarnessError
 from harness.scenarios.profiles import Profile
 from harness.scenarios.shrinking.descents import Pass
+from harness.scenarios.shrinking.journal import ShrinkJournal
 from harness.scenarios.shrinking.numbers import shrink_numbers
 from harness.scenarios.shrinking.passes import PASSES, unrolled
 from harness.scenarios.shrinking.sizes import DocumentSize, content_digest, size_of
 from harness.scenarios.trial import Trial
 from services.wire import JsonObject
 
-__all__ = ["FindingLost", "Judge", "Progress", "Shrunk", "Tried", "shrink", "tidied"]
+__all__ = ["FindingLost", "Judge", "Progress", "Shrunk", "shrink", "tidied"]
 
 Judge = Callable[[JsonObject], Trial | None]
-"""Runs a document and compares; `None` where it is no cassette."""
+"""Runs a document and compares; `None` if it is no cassette."""
 
 _FIRST_LOOKS: Final = 3
 _NUMBERS: Final = "drawn numbers"
 _BY_NUMBERS: Final = 40
-"""Tries that Hypothesis is given: what it finds comes early, and the passes go on from there."""
+"""Tries of Hypothesis, which makes most progress early."""
 _UNSURE: Final = 5
-"""So many steps are looked at once; then the last of them is looked at again."""
+"""Kept steps after which the last is run again."""
 _IN_VAIN: Final = 10
-"""Tries of these without a smaller scenario, after which it is polishing numbers."""
+"""Tries of Hypothesis without a smaller scenario, after which the passes begin."""
 
 
 class FindingLost(HarnessError):
-    """The scenario does not show the finding that it was to be shrunk for."""
+    """The scenario does not show the finding."""
 
     exit_code = 3
 
 
-class Tried(Protocol):
-    """Scenarios that were tried and refused, by `content_digest`: a set, or a file behind one."""
-
-    def __contains__(self, digest: object, /) -> bool:
-        """Whether it was."""
-        ...
-
-    def add(self, digest: str, /) -> None:
-        """It was, just now."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far it has come: handed out after each try."""
+    """The state after a try."""
 
     stage: str
-    """What is being tried, in words."""
+    """The name of the pass."""
     tries: int
-    steps: int
     size: DocumentSize
     best: Trial
-    """The smallest that was seen to show the finding twice, or what it began with."""
+    """The smallest that has shown the finding twice, or the start."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shrunk:
-    """What came of it."""
+    """The outcome of a shrinking."""
 
     document: JsonObject
-    """The smallest found; handed in again, it is gone on from."""
+    """The smallest scenario found."""
     trial: Trial
-    """What it did."""
+    """Its run."""
     tries: int
-    """Candidates that were run."""
+    """How many candidates were run."""
     steps: int
-    """Of these, kept."""
+    """How many of them were kept."""
     finished: bool
-    """No pass finds anything smaller; false where `enough` ended it."""
+    """Whether no pass finds anything smaller; false if `enough` ended it."""
     flaky: bool
-    """The finding was seen to come and go for one and the same scenario."""
+    """Whether one scenario showed the finding and then did not."""
 
 
 def shrink(
@@ -94,28 +81,28 @@ def shrink(
     enough: Callable[[], bool],
     choices: Sequence[int] | None = None,
     profile: Profile | None = None,
-    told: Callable[[Progress], None] | None = None,
-    tried: Tried | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    tried: set[str] | ShrinkJournal | None = None,
     passes: Sequence[Pass] = PASSES,
 ) -> Shrunk:
-    """Make `document` as small as it can be while it shows `fingerprint`.
+    """Make `document` as small as possible while it shows `fingerprint`.
 
     Args:
-        document: The cassette, as its file holds it.
+        document: The cassette.
         judge: Runs a candidate.
-        fingerprint: What is to be kept: see `Trial.fingerprint`.
-        enough: Whether time is up; asked before each try.
+        fingerprint: The finding: see `Trial.fingerprint`.
+        enough: Whether the time is up; called before each try.
         choices: The numbers that it was drawn from, if it was drawn.
         profile: The profile that it was drawn from.
-        told: Called after each try, and once before the first.
-        tried: What was refused before; grows.
+        on_progress: Called after each try, and once before the first.
+        tried: Digests of refused scenarios; grows.
         passes: The domain passes.
 
     Raises:
-        FindingLost: the document shows something else, or nothing.
-        KeyboardInterrupt: the user's; what was told last is the best so far.
+        FindingLost: the document does not show the finding.
+        KeyboardInterrupt: from the user; the last progress has the best so far.
     """
-    work = _Work(judge, fingerprint, enough, told, set() if tried is None else tried)
+    work = _Work(judge, fingerprint, enough, on_progress, set() if tried is None else tried)
     work.begin(document)
     finished = True
     try:
@@ -136,31 +123,31 @@ def shrink(
 
 
 class _TimeIsUp(BaseException):
-    """No more tries. No `Exception`, so that it comes through Hypothesis."""
+    """Ends the tries. No `Exception`, so that it passes through Hypothesis."""
 
 
 class _Work:
-    """The best so far, and what was tried to get there.
+    """The best scenario so far, and the tried ones.
 
-    What is kept is looked at once; only the last of a few steps is looked at again (`settle`). So
-    a steady finding costs hardly more, and one that comes and goes is caught.
+    A kept scenario runs once; only the last of a few steps runs again (`settle`). So a steady
+    finding costs little more, and a flaky one is caught.
     """
 
     best: Trial
-    """Seen twice, or what it began with."""
+    """It has shown the finding twice, or is the start."""
 
     def __init__(
         self,
         judge: Judge,
         fingerprint: str,
         enough: Callable[[], bool],
-        told: Callable[[Progress], None] | None,
-        tried: Tried,
+        on_progress: Callable[[Progress], None] | None,
+        tried: set[str] | ShrinkJournal,
     ) -> None:
         self._judge = judge
         self._fingerprint = fingerprint
         self._enough = enough
-        self._told = told
+        self._on_progress = on_progress
         self._tried = tried
         self._start: Trial | None = None
         self._kept: list[Trial] = []
@@ -170,7 +157,7 @@ class _Work:
         self.flaky = False
 
     def begin(self, document: JsonObject) -> None:
-        """Make sure that there is something to shrink."""
+        """Check that the document shows the finding."""
         trial: Trial | None = None
         for _ in range(_FIRST_LOOKS):
             trial = self._judge(document)
@@ -178,7 +165,7 @@ class _Work:
                 self.best = trial
                 self._shown.add(content_digest(document))
                 self._start = trial
-                self._tell("the start")
+                self._report("the start")
                 return
             self.flaky = True
         shown = "it is no cassette" if trial is None else f"shows {trial.fingerprint or 'parity'}"
@@ -203,7 +190,7 @@ class _Work:
         self.settle()
 
     def settle(self) -> None:
-        """Look again at what was kept, the last first; what shows it once more is the best."""
+        """Run the kept scenarios again, the last first; one that shows the finding is the best."""
         while self._kept:
             trial = self._seen(_bare(self._kept.pop().document))
             if trial is not None:
@@ -214,11 +201,11 @@ class _Work:
 
     @property
     def _now(self) -> Trial:
-        """The smallest, looked at once or twice."""
+        """The smallest, which has run once or twice."""
         return self._kept[-1] if self._kept else self.best
 
     def by_passes(self, passes: Sequence[Pass]) -> None:
-        """Go through the passes until a whole round has found nothing."""
+        """Repeat the passes until a whole round finds nothing."""
         flat = unrolled(self.best.document)
         if flat != self.best.document:
             self._keeps(flat, "macros written out")
@@ -239,7 +226,7 @@ class _Work:
             self.settle()
 
     def _keeps(self, candidate: JsonObject, stage: str) -> bool:
-        """Try a candidate; whether it is what is gone on from now."""
+        """Try a candidate; returns whether it is kept."""
         bare = _bare(candidate)
         digest = content_digest(bare)
         if digest in self._tried or digest in self._shown:
@@ -256,7 +243,7 @@ class _Work:
             self.steps += 1
         if len(self._kept) >= _UNSURE:
             self.settle()
-        self._tell(stage)
+        self._report(stage)
         return trial is not None
 
     def _seen(self, document: JsonObject) -> Trial | None:
@@ -266,16 +253,14 @@ class _Work:
         worse = not trial.provider_errors <= start.provider_errors or trial.misses > start.misses
         return None if worse else trial
 
-    def _tell(self, stage: str) -> None:
-        if self._told is not None:
+    def _report(self, stage: str) -> None:
+        if self._on_progress is not None:
             size = size_of(self._now.document)
-            self._told(
-                Progress(stage=stage, tries=self.tries, steps=self.steps, size=size, best=self.best)
-            )
+            self._on_progress(Progress(stage=stage, tries=self.tries, size=size, best=self.best))
 
 
 class _Handover(BaseException):
-    """Hypothesis has had its share of tries."""
+    """Ends the tries of Hypothesis."""
 
 
 def tidied(document: JsonObject) -> JsonObject:
@@ -284,5 +269,5 @@ def tidied(document: JsonObject) -> JsonObject:
 
 
 def _bare(document: JsonObject) -> JsonObject:
-    """Without `unused`, which counts steps that may be gone: who runs it declares it anew."""
+    """Without `unused`, which counts steps that may be gone; each run declares it anew."""
     return {key: value for key, value in document.items() if key != "unused"}

@@ -1,4 +1,4 @@
-"""How large a cassette document is, for people; and which one it is, for whoever tried it."""
+"""The size of a cassette document, and a digest that identifies its scenario."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Final
 
 from harness.canonical import canonical, sha256_hex
 from harness.scenarios.shrinking.edits import places, value_at
+from harness.wording import counted
 from services.wire import JsonObject
 
 __all__ = ["DocumentSize", "content_digest", "size_of", "steps_left_over"]
 
 _ABOUT: Final = ("name", "note", "provenance", "contract", "unused")
-"""Keys that say something about a scenario and are no part of it."""
+"""Keys that describe a scenario and are no part of it."""
 _ASIDE: Final = ("generate", "json", "count_tokens")
-"""Kinds of steps that answer somebody else than the conversation."""
+"""Kinds of steps that answer the product's own requests."""
 _PARTS: Final = (
     "model/*/stream/*/candidates/*/content/parts",
     "model/*/generate/candidates/*/content/parts",
@@ -27,25 +28,24 @@ class DocumentSize:
     """A document's size."""
 
     turns: int
-    """Answers of the conversation that were asked for, repetitions counted."""
+    """Used answers of the conversation, repetitions counted."""
     parts: int
     """Parts in all of the model's answers."""
     bytes: int
-    """Of the scenario as compact JSON, without its name and what is said about it."""
+    """Of the scenario as compact JSON."""
 
     def __str__(self) -> str:
         turns = f"{self.turns} model turn{'' if self.turns == 1 else 's'}"
-        parts = f"{self.parts} part{'' if self.parts == 1 else 's'}"
-        return f"{turns}, {parts}, {self.bytes:,} bytes"
+        return f"{turns}, {counted(self.parts, 'part')}, {self.bytes:,} bytes"
 
 
 def content_digest(document: JsonObject) -> str:
-    """Which scenario it is, 16 hex digits: the same whatever it is called."""
+    """16 hex digits that identify the scenario, whatever its name."""
     return sha256_hex(_scenario(document))[:16]
 
 
 def size_of(document: JsonObject) -> DocumentSize:
-    """The size of a document, its macros not expanded; steps declared `unused` are no turns."""
+    """The size of a document with its macros; unused steps are no turns."""
     lists = [value_at(document, place) for pattern in _PARTS for place in places(document, pattern)]
     texts = len(places(document, "model/*/text")) + len(places(document, "model/*/json"))
     return DocumentSize(
@@ -56,7 +56,7 @@ def size_of(document: JsonObject) -> DocumentSize:
 
 
 def steps_left_over(document: JsonObject) -> dict[int, int]:
-    """Position in `model` to how many of that step's repetitions are declared `unused`."""
+    """Position in `model` → how many repetitions of that step are declared `unused`."""
     unused = set(document.get("unused") or ())
     found: dict[int, int] = {}
     index = 0

@@ -24,12 +24,12 @@ def _judged_by_first_model(availability: Any, self: Any) -> Any:
 
 
 @instead
-async def _asking_of_first_model(fall_back: Any, self: Any, auth: Any, error: Any) -> Any:
+async def _asking_of_first_model(fall_back: Any, self: Any, error: Any) -> Any:
     # Who stands in is always asked for the model that the call began with.
     if getattr(self, "asked", False):
         return None
     self.asked = True
-    return await fall_back(self, auth, error)
+    return await fall_back(self, error)
 
 
 config_stale_after_fallback = fault.wrap(

@@ -25,15 +25,15 @@ class ReplayClock(Clock, Protocol):
     """A clock that can be moved: `VirtualClock`."""
 
     def advance(self, delta_ms: float) -> None:
-        """Move time on without waking anybody before the loop is idle."""
+        """Advance time; tasks wake when the loop is idle."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayNote:
-    """Something about the replay that whoever compares must know.
+    """A deviation from the script.
 
-    `step_index` is the nearest step, `differences` where it does not fit the request.
+    `step_index` is the nearest step, `differences` are its mismatches with the request.
     """
 
     kind: Literal["unmatched_request"]
@@ -44,7 +44,7 @@ class ReplayNote:
 
 
 def copy_json(value: Json) -> Json:
-    """A deep copy of JSON; an order of magnitude faster than `copy.deepcopy`."""
+    """Return a deep copy of JSON, ten times as fast as `copy.deepcopy`."""
     if isinstance(value, dict):
         return {key: copy_json(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -55,9 +55,9 @@ def copy_json(value: Json) -> Json:
 class ReplayedContentGenerator:
     """Answers model requests with the steps of a cassette.
 
-    Time moves on by 1 ms at each request, so that ids made from the clock differ from request to
-    request. A request that no step fits gets 400 INVALID_ARGUMENT and a line in `notes`. Whatever
-    is handed out is a copy: runtimes give function calls their ids in place.
+    Each request advances time by 1 ms, so that ids made from the clock differ. A request without a
+    matching step gets 400 INVALID_ARGUMENT and a note in `notes`. Responses are copies, because
+    runtimes write ids into function calls.
     """
 
     def __init__(
@@ -75,10 +75,9 @@ class ReplayedContentGenerator:
             steps: The script; indices must be unique.
             clock: Virtual time.
             match: How a request finds its step.
-            on_request: Called when a request is made, before its step is looked for.
+            on_request: Called with each request, before its step is searched.
             on_chunk: Called with the request's and the chunk's index, both from 0, when the
-                consumer has dealt with that chunk: as it asks for the next. Markers such as
-                `{$sleep: …}` are not chunks.
+                consumer asks for the next chunk. Markers such as `{$sleep: …}` do not count.
         """
         self._queue = StepQueue(steps, match)
         self._clock = clock
@@ -93,7 +92,7 @@ class ReplayedContentGenerator:
         return self._requests
 
     def unused_steps(self) -> list[int]:
-        """Indices of the steps that nobody asked for, ascending."""
+        """The indices of unused steps, ascending."""
         return self._queue.unused()
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
@@ -119,7 +118,7 @@ class ReplayedContentGenerator:
     async def _answer(
         self, method: StepMethod, request: ModelRequest | EmbedRequest
     ) -> tuple[int, ModelStep]:
-        """Find the step and go through what happens before the first byte."""
+        """Find the step and replay its delay and error."""
         signal = request.signal
         aborted = signal.aborted  # asked for in vain: seen, and no step is used up
         observed = ObservedRequest(index=self._requests, method=method, request=request)

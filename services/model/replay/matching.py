@@ -1,4 +1,4 @@
-"""Which step answers a request, and if none does, which came nearest and where it differs.
+"""Matches requests with steps; without a match, finds the nearest step and its differences.
 
 Source: the cassette format, "Model steps" and `match`.
 """
@@ -19,10 +19,7 @@ MatchMode = Literal["in_order", "by_role"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObservedRequest:
-    """A request as it arrived. `index` counts all requests of the run from 0.
-
-    Embedding requests have neither a role nor a thread.
-    """
+    """A request. `index` counts the run's requests from 0; embeddings have no role or thread."""
 
     index: int
     method: StepMethod
@@ -30,18 +27,18 @@ class ObservedRequest:
 
     @property
     def role(self) -> LlmRole | None:
-        """On whose behalf."""
+        """The part of the product that made the request."""
         return self.request.role if isinstance(self.request, ModelRequest) else None
 
     @property
     def thread(self) -> str | None:
-        """`main`, or the path of the call that started the asking child."""
+        """`main`, or the path of the call that started the subagent."""
         return self.request.thread if isinstance(self.request, ModelRequest) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Miss:
-    """No step fits. `step` is the nearest candidate, `None` when every step is used."""
+    """No step matches. `step` is the nearest one, `None` when every step is used."""
 
     step: ModelStep | None
     differences: tuple[str, ...]
@@ -54,15 +51,15 @@ class StepQueue:
         self._steps = tuple(steps)
         self._used = bytearray(len(self._steps))
         self._head = 0
-        """Everything before is used: a long script is not gone through from its start."""
+        """All steps before this position are used."""
         self._match = match
 
     def unused(self) -> list[int]:
-        """The indices of the steps that nobody asked for, ascending."""
+        """The indices of unused steps, ascending."""
         return sorted(step.index for _, step in self._remaining())
 
     def take(self, request: ObservedRequest) -> ModelStep | Miss:
-        """Use up the step that answers `request`, or say why there is none."""
+        """Use the step that matches `request`, or return why none matches."""
         nearest: tuple[ModelStep, tuple[str, ...]] | None = None
         for position, step in self._remaining():
             differences = _differences(step, request)

@@ -1,7 +1,7 @@
-"""Upstream's recorded `.responses` files: reading them, and answering from them.
+"""Reads upstream's recorded `.responses` files, and replays them.
 
-One JSON object `{method, response}` per line; blank lines do not count. The files hold answers
-only: no requests, roles or times.
+One JSON object `{method, response}` per line; blank lines do not count. The files have no requests,
+roles or times.
 
 Source: core `core/fakeContentGenerator.ts`, behind the flags `--fake-responses` and
 `--fake-responses-non-strict`.
@@ -42,7 +42,7 @@ class ResponsesFormatError(ValueError):
 
 
 class FakeResponsesError(Exception):
-    """The file has no answer for what was asked. The texts are upstream's."""
+    """The file has no response for a request. The messages are upstream's."""
 
     name = "Error"
 
@@ -111,9 +111,8 @@ def _parse_line(number: int, line: str) -> RecordedResponse:
 class FakeResponsesGenerator:
     """A model that answers from a recorded file.
 
-    Strict: one cursor goes over all lines, and on by one at every call, failing ones included, so
-    a call of the wrong kind shifts whatever follows. Otherwise a call gets the first line left
-    that has its method.
+    Strict: each call takes the next line, and fails if that has another method. Otherwise a call
+    takes the first unused line of its method.
     """
 
     def __init__(self, responses: Sequence[RecordedResponse], *, strict: bool = True) -> None:
@@ -123,7 +122,7 @@ class FakeResponsesGenerator:
 
     @classmethod
     def from_file(cls, path: Path, *, strict: bool = True) -> FakeResponsesGenerator:
-        """Read the file and answer from it; raises what `read_responses` raises."""
+        """Read the file, with the errors of `read_responses`."""
         return cls(read_responses(path), strict=strict)
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:

@@ -1,4 +1,4 @@
-"""One scripted answer of a model: `ModelStep`, and reading it from a cassette's mapping.
+"""`ModelStep`: one scripted response of a model, read from a cassette.
 
 Source: the cassette format, "Model steps".
 """
@@ -6,10 +6,10 @@ Source: the cassette format, "Model steps".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from services.model.errors import ApiError, NetworkError
 from services.model.generator import LlmRole
@@ -35,7 +35,7 @@ MAX_STEPS: Final = 10_000
 """The most steps that one script may have, repetitions counted."""
 
 MAX_DELAY_MS: Final = 1_000_000_000_000
-"""The longest wait that can be asked for: dates end some time after it."""
+"""The longest wait, within the range of dates."""
 
 _THREAD = re.compile(r"main|\d+/\d+(?:/\d+/\d+)*")
 _COMMON_KEYS = frozenset({"role", "thread", "method", "repeat", "delay_ms"})
@@ -53,7 +53,7 @@ class StepFormatError(ValueError):
 
 
 class StepMethod(StrEnum):
-    """Which call of the model seam a step answers; the values are the API's names."""
+    """The method of the model seam that a step answers; the values are the API's names."""
 
     STREAM = "generateContentStream"
     GENERATE = "generateContent"
@@ -73,19 +73,19 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hang:
-    """In the place of a chunk: nothing comes until the request is aborted."""
+    """In place of a chunk: wait until the request is aborted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """In the place of a chunk: virtual time passes, `ms` milliseconds."""
+    """In place of a chunk: `ms` milliseconds of virtual time pass."""
 
     ms: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorSpec:
-    """An error to raise. With a `status` it is the API's, without one the network's."""
+    """An error to raise: the API's with a `status`, else the network's."""
 
     message: str
     status: int | None = None
@@ -96,7 +96,7 @@ class ErrorSpec:
     cause: JsonObject | None = None
 
     def to_exception(self) -> ApiError | NetworkError:
-        """A new exception; every use of a step raises one of its own."""
+        """Make a new exception."""
         if self.status is not None:
             details = None if self.details is None else list(self.details)
             return ApiError.from_parts(self.status, self.message, self.grpc, details)
@@ -105,11 +105,10 @@ class ErrorSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStep:
-    """One answer. `index` counts from 0 with every repetition counted.
+    """One response. `index` counts from 0 and includes repetitions.
 
-    `chunks` belong to a stream, `value` to the methods that answer with one object, `error` is
-    raised by the call and `then_error` by the stream after its chunks. The JSON in a step is never
-    handed out itself.
+    `chunks` belong to a stream, `value` to the other methods. The call raises `error`, the stream
+    raises `then_error` after its chunks. The JSON in a step must be copied before use.
     """
 
     index: int
@@ -159,10 +158,10 @@ def parse_step(mapping: Json, path: str, *, index: int = 0) -> ModelStep:
     """
     if not isinstance(mapping, Mapping):
         raise StepFormatError(path, f"a step must be a mapping, not {kind_in_words(mapping)}")
-    kinds = [key for key in _READERS if key in mapping]
+    kinds = [key for key in _KINDS if key in mapping]
     if len(kinds) != 1:
         found = " and ".join(kinds) if kinds else "none"
-        problem = f"a step has exactly one of {', '.join(_READERS)}; found {found}"
+        problem = f"a step has exactly one of {', '.join(_KINDS)}; found {found}"
         raise StepFormatError(path, problem)
     key = kinds[0]
     allowed = {*_COMMON_KEYS, key} | ({"then_error"} if key == "stream" else set())
@@ -171,99 +170,89 @@ def parse_step(mapping: Json, path: str, *, index: int = 0) -> ModelStep:
             known = ", ".join(sorted(allowed))
             raise StepFormatError(f"{path}.{other}", f"unknown key of a {key} step; known: {known}")
     _repeat(mapping, path)
-    step = _READERS[key](mapping[key], f"{path}.{key}", index)
-    method = _method(mapping, path, key, step.method)
+    fields = _KINDS[key].fields(mapping[key], f"{path}.{key}")
+    method = _method(mapping, path, key)
     then_error = None
     if "then_error" in mapping:
         then_error = _error(mapping["then_error"], f"{path}.then_error")
-    return replace(
-        step,
+    return ModelStep(
+        index=index,
+        kind=_KINDS[key].kind,
         method=method,
         role=_role(mapping, path),
         thread=_thread(mapping, path),
         delay_ms=_milliseconds(mapping.get("delay_ms", 0), f"{path}.delay_ms"),
         then_error=then_error,
+        **fields,
     )
 
 
-def _read_stream(value: Json, path: str, index: int) -> ModelStep:
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """How to read a step's key: its kind, its methods with the default first, and its fields."""
+
+    kind: StepKind
+    methods: tuple[StepMethod, ...]
+    fields: Callable[[Json, str], Mapping[str, Any]]
+
+
+def _stream(value: Json, path: str) -> Mapping[str, Any]:
     if not isinstance(value, list):
         raise StepFormatError(path, f"must be a list of chunks, not {kind_in_words(value)}")
     chunks = tuple(_chunk(item, f"{path}[{position}]") for position, item in enumerate(value))
-    return ModelStep(index=index, kind=StepKind.STREAM, method=StepMethod.STREAM, chunks=chunks)
+    return {"chunks": chunks}
 
 
-def _read_text(value: Json, path: str, index: int) -> ModelStep:
+def _text(value: Json, path: str) -> Mapping[str, Any]:
     if not isinstance(value, str):
         raise StepFormatError(path, f"must be text, not {kind_in_words(value)}")
-    chunks = (text_response(value),)
-    return ModelStep(index=index, kind=StepKind.STREAM, method=StepMethod.STREAM, chunks=chunks)
+    return {"chunks": (text_response(value),)}
 
 
-def _read_generate(value: Json, path: str, index: int) -> ModelStep:
-    response = _response(value, path)
-    return ModelStep(
-        index=index, kind=StepKind.GENERATE, method=StepMethod.GENERATE, value=response
-    )
+def _generate(value: Json, path: str) -> Mapping[str, Any]:
+    return {"value": _response(value, path)}
 
 
-def _read_json(value: Json, path: str, index: int) -> ModelStep:
-    text = value if isinstance(value, str) else js_json(value)
-    response = text_response(text)
-    return ModelStep(
-        index=index, kind=StepKind.GENERATE, method=StepMethod.GENERATE, value=response
-    )
+def _json(value: Json, _path: str) -> Mapping[str, Any]:
+    return {"value": text_response(value if isinstance(value, str) else js_json(value))}
 
 
-def _read_count_tokens(value: Json, path: str, index: int) -> ModelStep:
+def _count_tokens(value: Json, path: str) -> Mapping[str, Any]:
     total = value.get("totalTokens") if isinstance(value, Mapping) else None
     if not isinstance(total, (int, float)) or isinstance(total, bool):
         raise StepFormatError(path, "must be a mapping with a number totalTokens")
-    return ModelStep(
-        index=index, kind=StepKind.COUNT_TOKENS, method=StepMethod.COUNT_TOKENS, value=dict(value)
-    )
+    return {"value": dict(value)}
 
 
-def _read_error(value: Json, path: str, index: int) -> ModelStep:
-    error = _error(value, path)
-    return ModelStep(index=index, kind=StepKind.ERROR, method=StepMethod.STREAM, error=error)
+def _failure(value: Json, path: str) -> Mapping[str, Any]:
+    return {"error": _error(value, path)}
 
 
-def _read_hang(value: Json, path: str, index: int) -> ModelStep:
+def _hang(value: Json, path: str) -> Mapping[str, Any]:
     if value is not True:
         raise StepFormatError(path, f"must be true, not {value!r}")
-    return ModelStep(index=index, kind=StepKind.HANG, method=StepMethod.STREAM)
+    return {}
 
 
-_READERS: Final = {
-    "stream": _read_stream,
-    "text": _read_text,
-    "generate": _read_generate,
-    "json": _read_json,
-    "count_tokens": _read_count_tokens,
-    "error": _read_error,
-    "hang": _read_hang,
-}
-
-_METHODS: Final[Mapping[str, frozenset[StepMethod]]] = {
-    "stream": frozenset({StepMethod.STREAM}),
-    "text": frozenset({StepMethod.STREAM}),
-    "generate": frozenset({StepMethod.GENERATE, StepMethod.EMBED}),
-    "json": frozenset({StepMethod.GENERATE}),
-    "count_tokens": frozenset({StepMethod.COUNT_TOKENS}),
-    "error": frozenset(StepMethod),
-    "hang": frozenset(StepMethod),
+_STREAM: Final = (StepMethod.STREAM,)
+_KINDS: Final = {
+    "stream": _Kind(StepKind.STREAM, _STREAM, _stream),
+    "text": _Kind(StepKind.STREAM, _STREAM, _text),
+    "generate": _Kind(StepKind.GENERATE, (StepMethod.GENERATE, StepMethod.EMBED), _generate),
+    "json": _Kind(StepKind.GENERATE, (StepMethod.GENERATE,), _json),
+    "count_tokens": _Kind(StepKind.COUNT_TOKENS, (StepMethod.COUNT_TOKENS,), _count_tokens),
+    "error": _Kind(StepKind.ERROR, tuple(StepMethod), _failure),
+    "hang": _Kind(StepKind.HANG, tuple(StepMethod), _hang),
 }
 
 
-def _method(mapping: Mapping[str, Json], path: str, key: str, default: StepMethod) -> StepMethod:
-    if "method" not in mapping:
-        return default
-    allowed = sorted(_METHODS[key])
-    if mapping["method"] not in allowed:
-        problem = f"{mapping['method']!r} does not go with {key}; possible: {', '.join(allowed)}"
+def _method(mapping: Mapping[str, Json], path: str, key: str) -> StepMethod:
+    methods = _KINDS[key].methods
+    method = mapping.get("method", methods[0])
+    if method not in methods:
+        problem = f"{method!r} does not go with {key}; possible: {', '.join(sorted(methods))}"
         raise StepFormatError(f"{path}.method", problem)
-    return StepMethod(mapping["method"])
+    return StepMethod(method)
 
 
 def _role(mapping: Mapping[str, Json], path: str) -> LlmRole | None:

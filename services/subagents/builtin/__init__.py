@@ -1,5 +1,5 @@
-"""The agents that come with the product.
+"""The built-in agents.
 
-`browser_agent` needs a browser that this product does not have; upstream's memory extractor is no
-agent that anybody can call.
+Upstream's `browser_agent` needs a browser, and its memory extractor cannot be called; both are
+missing here.
 """

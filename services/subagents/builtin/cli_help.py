@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from services.model.names import ALIAS_FLASH
-from services.subagents.builtin.sources import BuiltInAgent
 from services.subagents.definition import (
     AgentModel,
     AgentPrompt,
+    BuiltInAgent,
     LocalAgentDefinition,
     OutputConfig,
     RunLimits,
@@ -47,7 +47,7 @@ _REPORT: Final[JsonObject] = {
     "required": ["answer", "sources"],
     "additionalProperties": False,
 }
-# As many characters as upstream's question: whether a history is compressed hangs on its length.
+# As long as upstream's query, because the length decides on the history's compression.
 _QUERY: Final = """\
 What somebody asks about Gemini CLI and what you are to answer:
 <question>
@@ -63,14 +63,14 @@ What is known of this session:
 
 `get_internal_docs` gives you the documentation: called without a path it lists all files, with a \
 path it returns one. Read what bears on the question before you answer it. Rely on what is written \
-there and on the facts above, not on memory, and say so where they leave something open. Nobody \
-can be asked what was meant: take the likeliest meaning.
+there and on the facts above, not on memory, and say so where they leave something open. No user \
+can answer questions: take the likeliest meaning.
 
 Then call `complete_task` with a `report`: the `answer`, and as `sources` the files you used."""
 
 
 def cli_help(documentation: Callable[[], Tool]) -> BuiltInAgent:
-    """The agent; `documentation` makes the tool that reads the product's own."""
+    """Make the agent; `documentation` makes the tool that reads the documentation."""
 
     def make() -> LocalAgentDefinition:
         return LocalAgentDefinition(
@@ -81,7 +81,7 @@ def cli_help(documentation: Callable[[], Tool]) -> BuiltInAgent:
             output=OutputConfig(
                 name="report", description="The answer and where it is from.", schema=_REPORT
             ),
-            process_output=_told,
+            process_output=_report_text,
             model=AgentModel(
                 model=ALIAS_FLASH,
                 generation_config={
@@ -98,8 +98,8 @@ def cli_help(documentation: Callable[[], Tool]) -> BuiltInAgent:
     return BuiltInAgent(name=_NAME, describe=lambda: _DESCRIPTION, make=make)
 
 
-def _told(report: Any) -> str:
-    """The answer, and below it the sources, each once."""
+def _report_text(report: Any) -> str:
+    """Return the answer, followed by its distinct sources."""
     if not report:
         return ""
     answer = js_trim(report.get("answer") or "")

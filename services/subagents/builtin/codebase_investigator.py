@@ -1,4 +1,4 @@
-"""`codebase_investigator`: reads a codebase and reports how it hangs together.
+"""`codebase_investigator`: reads a codebase and reports on its structure.
 
 Source: core `agents/codebase-investigator.ts`; the prompts are this product's own.
 """
@@ -10,10 +10,10 @@ from typing import Final
 from services.model.configs import ModelConfigs
 from services.model.names import DEFAULT_PRO, supports_modern_features
 from services.state import SessionState
-from services.subagents.builtin.sources import BuiltInAgent
 from services.subagents.definition import (
     AgentModel,
     AgentPrompt,
+    BuiltInAgent,
     LocalAgentDefinition,
     OutputConfig,
     RunLimits,
@@ -48,7 +48,7 @@ _REPORT: Final[JsonObject] = {
     "properties": {
         "SummaryOfFindings": {
             "type": "string",
-            "description": "What was found out and what follows from it, for whoever asked.",
+            "description": "What was found out and what follows from it.",
         },
         "ExplorationTrace": {
             "type": "array",
@@ -73,10 +73,10 @@ _REPORT: Final[JsonObject] = {
     "required": ["SummaryOfFindings", "ExplorationTrace", "RelevantLocations"],
     "additionalProperties": False,
 }
-# As many characters as upstream's question: whether a history is compressed hangs on its length.
+# As long as upstream's query, because the length decides on the history's compression.
 _QUERY: Final = """\
 Look deeply into this codebase: which files and places matter, how they hang together, and what \
-whoever has to reach the goal below must know before anything of it is changed there.
+an engineer needs to know to reach the goal below before any of that code is changed.
 <objective>
 ${objective}
 </objective>"""
@@ -108,7 +108,7 @@ classes or settings in it to look at."""
 
 
 def codebase_investigator(state: SessionState, models: ModelConfigs) -> BuiltInAgent:
-    """The agent; its model depends on the session's."""
+    """Make the agent, whose model depends on the session's."""
 
     def make() -> LocalAgentDefinition:
         modern = supports_modern_features(state.model)

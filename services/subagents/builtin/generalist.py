@@ -1,6 +1,6 @@
-"""`generalist`: does any work that would fill the main conversation.
+"""`generalist`: does work that would fill the main conversation.
 
-Source: core `agents/generalist-agent.ts`; the words are this product's own.
+Source: core `agents/generalist-agent.ts`; the texts are this product's own.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from services.state import ApprovalMode, SessionState
-from services.subagents.builtin.sources import BuiltInAgent
 from services.subagents.definition import (
     AgentModel,
     AgentPrompt,
+    BuiltInAgent,
     LocalAgentDefinition,
     OutputConfig,
     RunLimits,
@@ -49,13 +49,13 @@ def generalist(
     tool_names: Callable[[], Sequence[str]],
     core_instruction: Callable[[], str],
 ) -> BuiltInAgent:
-    """The agent.
+    """Make the agent.
 
     Args:
-        state: in plan mode it is for other work.
-        tool_names: the session's tools, all of which it gets.
-        core_instruction: the main agent's instruction for a session in which nobody is asked,
-            without memory and other agents.
+        state: plan mode changes the agent's description.
+        tool_names: the session's tools; the agent gets all of them.
+        core_instruction: the main agent's instruction for a session without a user, without memory
+            and other agents.
     """
 
     def describe() -> str:

@@ -1,4 +1,4 @@
-"""`RemoteAgents`: a session's remote agents, from loading their cards to closing them."""
+"""`RemoteAgents`: loads a session's remote agents, sends queries and closes connections."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from services.session import Session
 from services.subagents.definition import RemoteAgentDefinition
 from services.subagents.remote.cards import target_url
 from services.subagents.remote.errors import A2AAgentError, RemoteAgentError
+from services.subagents.remote.google import AccountTokens
 from services.subagents.remote.limits import Limits
 from services.subagents.remote.results import Conversation
 from services.subagents.remote.secrets import Secrets
@@ -19,19 +20,17 @@ from services.subagents.remote_loading import RemoteCard
 from services.threads import executing_call
 from services.wire import JsonObject
 
-if TYPE_CHECKING:
-    from services.subagents.remote.google import AccountTokens
+if TYPE_CHECKING:  # slow to import, see `_agents`
     from services.subagents.remote.manager import A2AClientManager
 
 __all__ = ["RemoteAgents", "conversation_key"]
 
 
 class RemoteAgents:
-    """Loads remote agents and speaks with them; the registry's `RemoteLoader`.
+    """The registry's `RemoteLoader`, and the client of remote agents.
 
-    It also keeps where the conversation with each agent stands. Upstream keeps that for the whole
-    process, so that a second session goes on with the tasks of the first; here it is the
-    session's, since a replay must be a function of its cassette alone.
+    It also keeps the conversations with the agents. Upstream keeps them for the whole process; here
+    they end with the session, because a replay must depend on its cassette alone.
     """
 
     def __init__(
@@ -41,20 +40,19 @@ class RemoteAgents:
         limits: Limits | None = None,
         google: AccountTokens | None = None,
     ) -> None:
-        """Make one; nothing is loaded or connected yet.
+        """Make an object without loaded agents.
 
         Args:
-            session: its environment has what `$NAME` in `auth` blocks stands for, its clock is held
-                while anything waits for a server.
-            limits: how long agents may take.
-            google: where Google tokens come from; `None`: the account that the environment names.
+            session: its environment has the values of `$NAME` in `auth` blocks; its clock stops
+                during requests.
+            limits: limits of time and size.
+            google: the source of Google tokens; `None`: the environment's account.
         """
         self.clock = session.clock
         self.ids = session.ids
         self.secrets = Secrets()
-        """Every credential that was resolved; nothing that agents say goes on unmasked."""
-        self._environment = session.environment
-        self._workspace = session.workspace
+        """Every resolved credential; responses of agents are masked."""
+        self._session = session
         self._limits = limits or Limits()
         self._google = google
         self._manager: A2AClientManager | None = None
@@ -64,8 +62,8 @@ class RemoteAgents:
         """Get an agent's card and make its client.
 
         Raises:
-            A2AAgentError: for a reason that the user can mend.
-            RemoteAgentError: anything else.
+            A2AAgentError: for a reason that the user can resolve.
+            RemoteAgentError: for another reason.
         """
         card = self.secrets.masked_value(await self._loaded(definition))
         return RemoteCard(
@@ -85,10 +83,10 @@ class RemoteAgents:
         conversation: Conversation,
         signal: AbortSignal,
     ) -> AsyncGenerator[JsonObject, None]:
-        """Send `query` to an agent, loading it where it is not; yields what it answers.
+        """Load an agent if necessary, send `query` and yield its response.
 
         Raises:
-            A2AAgentError: the agent cannot be reached at all.
+            A2AAgentError: the agent cannot be reached.
             RemoteAgentError: it failed, or the signal was aborted.
         """
         manager = self._agents()
@@ -97,7 +95,7 @@ class RemoteAgents:
                 await until_aborted(self._loaded(definition), signal)
             except AbortError:
                 raise RemoteAgentError("This operation was aborted") from None
-        # Of the call that it serves: calls that run side by side take their ids independently.
+        # One scope per call, because parallel calls take their ids independently.
         message_id = self.ids.uuid(f"a2a-message {executing_call() or definition.name}")
         answer = manager.ask(
             definition.name,
@@ -111,15 +109,15 @@ class RemoteAgents:
                 yield self.secrets.masked_value(chunk)
 
     def conversation(self, key: str) -> Conversation:
-        """Where the conversation called `key` stands; a new one where there is none."""
+        """Return the conversation `key`, or a new one."""
         return self._conversations.get(key, Conversation())
 
     def keep(self, key: str, conversation: Conversation) -> None:
-        """Remember where a conversation stands."""
+        """Store a conversation."""
         self._conversations[key] = conversation
 
     def clear(self) -> None:
-        """Forget every agent; conversations stay."""
+        """Remove every agent; conversations stay."""
         if self._manager is not None:
             self._manager.clear()
 
@@ -140,32 +138,17 @@ class RemoteAgents:
 
     def _agents(self) -> A2AClientManager:
         if self._manager is None:
-            # Half a second of imports that no session without remote agents should pay for.
-            from services.subagents.remote.auth import AuthSeams
-            from services.subagents.remote.google import GoogleAccount
+            # The A2A library takes half a second to import, and most sessions do without.
             from services.subagents.remote.manager import A2AClientManager
-            from services.subagents.remote.values import ValueResolver
 
             self._manager = A2AClientManager(
-                seams=AuthSeams(
-                    values=ValueResolver(
-                        environment=self._environment,
-                        workspace=self._workspace,
-                        clock=self.clock,
-                    ),
-                    secrets=self.secrets,
-                    clock=self.clock,
-                    google=self._google
-                    or GoogleAccount(self._environment, self._workspace.home, self.clock),
-                ),
-                limits=self._limits,
-                clock=self.clock,
+                self._session, self.secrets, self._limits, self._google
             )
         return self._manager
 
 
 def conversation_key(definition: RemoteAgentDefinition) -> str:
-    """The key of an agent's conversation that distinguishes agents of one name at two places."""
+    """Return the key of an agent's conversation: its name and address."""
     url = target_url(definition)
     return f"{definition.name}::{url}" if url else definition.name
 

@@ -1,4 +1,4 @@
-"""Providers for `auth` blocks, and which one a block asks for.
+"""Providers of credentials for `auth` blocks.
 
 Source: core `agents/auth-provider/` (`factory.ts`, `api-key-provider.ts`, `http-provider.ts`).
 """
@@ -25,7 +25,7 @@ _DEFAULT_HEADER: Final = "X-API-Key"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthSeams:
-    """What providers reach the world through."""
+    """The seams of the providers."""
 
     values: ValueResolver
     secrets: Secrets
@@ -36,10 +36,10 @@ class AuthSeams:
 async def make_provider(
     auth: JsonObject, *, agent: str, target_url: str | None, seams: AuthSeams
 ) -> AuthProvider:
-    """The provider for an `auth` block, its values resolved.
+    """Make the provider for an `auth` block and resolve its values.
 
     Raises:
-        RemoteAgentError: a value cannot be resolved, or the block asks for what is not there.
+        RemoteAgentError: a value cannot be resolved, or the block's type is not supported.
     """
     match auth.get("type"):
         case "apiKey":
@@ -65,7 +65,7 @@ async def make_provider(
 
 
 class ApiKeyAuth(AuthProvider):
-    """A key in a header. Only a key that a command prints can change."""
+    """A key in a header. A key can change only if a command prints it."""
 
     def __init__(self, auth: JsonObject, seams: AuthSeams) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class ApiKeyAuth(AuthProvider):
 
 
 class HttpAuth(AuthProvider):
-    """`Authorization` with a bearer token, a user's name and password, or any scheme's value."""
+    """`Authorization` with a bearer token, a name and password, or another scheme's value."""
 
     def __init__(self, auth: JsonObject, seams: AuthSeams) -> None:
         super().__init__()

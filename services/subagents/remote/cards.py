@@ -1,7 +1,7 @@
-"""Agent cards: where they come from, and where they say that the agent is, old spelling or new.
+"""Reads agent cards of both protocol versions.
 
 A card of protocol 0.3 has `url`, `preferredTransport` and `additionalInterfaces`; one of 1.0 has
-`supportedInterfaces`, each with the version that it speaks. Many servers write both.
+`supportedInterfaces`, each with its version. Many servers write both.
 
 Source: core `agents/types.ts` (`getAgentCardLoadOptions`, `getRemoteAgentTargetUrl`),
 `agents/a2aUtils.ts` (`normalizeAgentCard`); the JavaScript SDK's `ClientFactory`.
@@ -35,24 +35,24 @@ __all__ = [
 _LEGACY: Final = "0.3"
 _CURRENT: Final = "1.0"
 _BINDINGS: Final = ("HTTP+JSON", "JSONRPC")
-"""What we speak, as the list of them is told to people."""
+"""The supported bindings, in the order of the error message."""
 _GRPC: Final = "GRPC"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardInterface:
-    """One way to reach an agent."""
+    """One address and protocol of an agent."""
 
     binding: str
     """`JSONRPC` or `HTTP+JSON`."""
     url: str
     legacy: bool
-    """Whether it speaks a protocol before 1.0."""
+    """Whether its protocol is older than 1.0."""
     tenant: str
 
 
 def target_url(definition: RemoteAgentDefinition) -> str | None:
-    """The address that credentials are for; `None` where the definition does not tell."""
+    """Return the address for which the credentials are; `None` if the definition has none."""
     if definition.card_url:
         return definition.card_url
     try:
@@ -64,13 +64,12 @@ def target_url(definition: RemoteAgentDefinition) -> str | None:
 
 
 def credentials_origin(definition: RemoteAgentDefinition) -> str | None:
-    """The one origin that the definition's credentials may go to; `None` where it names none.
+    """Return the only origin that may receive the definition's credentials, if it names one.
 
-    That of `target_url`; of an inline card in the spelling of protocol 1.0, which has no `url` of
-    its own, that of the interface in use.
+    It is the origin of `target_url` or, for an inline card of protocol 1.0, of its interface.
 
     Raises:
-        RemoteAgentError: the origin is reached without encryption.
+        RemoteAgentError: the origin is not encrypted.
     """
     url = target_url(definition)
     if url is None and definition.card_json:
@@ -91,15 +90,10 @@ def credentials_origin(definition: RemoteAgentDefinition) -> str | None:
 
 
 def require_home(name: str, way: CardInterface, home: str | None) -> None:
-    """Return if the agent called `name` is where its credentials may go.
-
-    Args:
-        name: of the agent.
-        way: how its card says that it is reached.
-        home: the result of `credentials_origin`.
+    """Check that an agent's interface is on the origin for its credentials.
 
     Raises:
-        RemoteAgentError: it is on another origin.
+        RemoteAgentError: it is on another origin than `home`, the result of `credentials_origin`.
     """
     try:
         there = origin(way.url)
@@ -114,10 +108,10 @@ def require_home(name: str, way: CardInterface, home: str | None) -> None:
 
 
 def inline_card(name: str, text: str) -> Json:
-    """The card that a definition holds itself.
+    """Parse the card in a definition.
 
     Raises:
-        RemoteAgentError: it is no JSON.
+        RemoteAgentError: it is not JSON.
     """
     try:
         return parse_json(text)
@@ -128,10 +122,10 @@ def inline_card(name: str, text: str) -> Json:
 
 
 def checked_card(raw: Json) -> JsonObject:
-    """The card, if it is one.
+    """Return the card.
 
     Raises:
-        RemoteAgentError: it is no object.
+        RemoteAgentError: it is not an object.
     """
     if not isinstance(raw, dict):
         raise RemoteAgentError("Agent card is missing.")
@@ -139,10 +133,10 @@ def checked_card(raw: Json) -> JsonObject:
 
 
 def checked_url(url: str) -> str:
-    """`url`, if a request can go there.
+    """Return `url`.
 
     Raises:
-        RemoteAgentError: it cannot; a password in it is not repeated.
+        RemoteAgentError: it is invalid or has credentials, which the message omits.
     """
     try:
         parts = urlsplit(url)
@@ -160,12 +154,10 @@ def checked_url(url: str) -> str:
 
 
 def interface(card: Mapping[str, Any]) -> CardInterface:
-    """The way to reach the agent: its first choice among those that we speak.
-
-    Where a binding is offered in several versions, the newest one is taken.
+    """Return the card's first supported interface, in the newest version of its binding.
 
     Raises:
-        RemoteAgentError: none that we speak.
+        RemoteAgentError: no interface is supported.
     """
     offered = _offered(card)
     for binding in dict.fromkeys(each.binding for each in offered):
@@ -173,7 +165,7 @@ def interface(card: Mapping[str, Any]) -> CardInterface:
             continue
         of_binding = [each for each in offered if each.binding == binding]
         current = [each for each in of_binding if not each.legacy]
-        # Upstream keeps interfaces by binding, a later one in an earlier one's place.
+        # As upstream, a later interface replaces an earlier one of its binding.
         chosen = (current or of_binding)[-1]
         checked_url(chosen.url)
         return chosen
@@ -184,14 +176,14 @@ def interface(card: Mapping[str, Any]) -> CardInterface:
 
 
 def _offered(card: Mapping[str, Any]) -> list[CardInterface]:
-    """Everything that the card offers, the preferred one first."""
+    """Return all interfaces of the card, the preferred one first."""
     given = card.get("protocolVersion")
     version = given if isinstance(given, str) and given else None
     main = {"url": card.get("url"), "transport": card.get("preferredTransport") or "JSONRPC"}
     old = [
         _read(item, version or _LEGACY) for item in (main, *_items(card, "additionalInterfaces"))
     ]
-    # A version of the card itself is of the old spelling, but may be all there is.
+    # The card's own version is of the old spelling, but may be the only one.
     default = version or (_LEGACY if card.get("url") else _CURRENT)
     new = [_read(item, default) for item in _items(card, "supportedInterfaces")]
     return [each for each in (*old, *new) if each is not None]

@@ -1,11 +1,13 @@
-"""What a server says while it works, as the reassembler reads it: protocol 0.3's JSON.
+"""Converts a server's responses to the JSON of protocol 0.3 for the reassembler.
 
-The library hands everything out as messages of protocol 1.0, whatever the server spoke.
+The library returns messages of protocol 1.0, whatever the server's protocol.
 """
 
 from __future__ import annotations
 
 from typing import Any
+
+from a2a.types.a2a_pb2 import Role, TaskState
 
 from services.wire import JsonObject
 
@@ -13,7 +15,7 @@ __all__ = ["chunk_of"]
 
 
 def chunk_of(answer: Any) -> JsonObject:
-    """One `StreamResponse`, or `SendMessageResponse`, as `{kind, …}`; `{}` for an empty one."""
+    """Convert a `StreamResponse` or `SendMessageResponse` to `{kind, …}`; `{}` for an empty one."""
     match answer.WhichOneof("payload"):
         case "task":
             return _task(answer.task)
@@ -50,8 +52,6 @@ def _ids(update: Any) -> JsonObject:
 
 
 def _status(status: Any) -> JsonObject:
-    from a2a.types.a2a_pb2 import TaskState
-
     name = TaskState.Name(status.state).removeprefix("TASK_STATE_")
     state = name.lower().replace("_", "-").replace("unspecified", "unknown")
     return {
@@ -61,8 +61,6 @@ def _status(status: Any) -> JsonObject:
 
 
 def _message(message: Any) -> JsonObject:
-    from a2a.types.a2a_pb2 import Role
-
     return {
         "kind": "message",
         "role": "user" if message.role == Role.ROLE_USER else "agent",
@@ -95,7 +93,7 @@ def _part(part: Any) -> JsonObject:
 
 
 def _value(value: Any) -> Any:
-    """JSON of a protobuf `Value`, keys in one order: the library keeps them in none."""
+    """Convert a protobuf `Value` to JSON with sorted keys, which the library leaves unordered."""
     match value.WhichOneof("kind"):
         case "struct_value":
             fields = value.struct_value.fields

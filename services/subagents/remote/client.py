@@ -1,7 +1,7 @@
-"""`A2AClient`: one agent's end of the wire, over the A2A library's transports.
+"""`A2AClient`: the client of one agent, over the A2A library's transports.
 
-The library's own `Client` is passed over: its negotiation looks at nothing but the newest spelling
-of cards, and it leaves a stream to the garbage collector when it stops early.
+The library's own `Client` is not used: it reads only the newest spelling of cards, and leaves a
+stream that stops early to the garbage collector.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from services.mcp.json_text import parse_json
 from services.subagents.remote.cards import CardInterface
 from services.subagents.remote.chunks import chunk_of
 from services.subagents.remote.errors import RemoteAgentError
-from services.subagents.remote.http import FAILURES, failure_text
+from services.subagents.remote.http import FAILURES, transport_text
 from services.subagents.remote.refusals import (
     Refusal,
     refused_over_rest,
     refused_over_rpc,
-    told_in_stream,
+    stream_error_text,
 )
 from services.subagents.remote.results import Conversation
 from services.subagents.remote.transports import transport_for
@@ -46,12 +46,12 @@ class A2AClient:
     """Sends messages to one agent and cancels its tasks."""
 
     def __init__(self, interface: CardInterface, http: httpx.AsyncClient, *, streaming: bool):
-        """Make one.
+        """Make a client.
 
         Args:
-            interface: where the agent is.
-            http: the connection, with credentials; whoever made it closes it.
-            streaming: whether the agent answers piece by piece.
+            interface: the agent's interface.
+            http: the connection with credentials, which the caller closes.
+            streaming: whether the agent streams its response.
         """
         http.headers.setdefault(VERSION_HEADER, PROTOCOL_VERSION_CURRENT)
         self._transport = transport_for(interface, http)
@@ -61,10 +61,10 @@ class A2AClient:
     async def send(
         self, text: str, message_id: str, conversation: Conversation
     ) -> AsyncGenerator[JsonObject, None]:
-        """Send `text` and yield what comes back, as chunks of protocol 0.3.
+        """Send `text` and yield the response as chunks of protocol 0.3.
 
         Raises:
-            RemoteAgentError: the agent cannot be reached, refused, or broke off.
+            RemoteAgentError: the agent cannot be reached, refused, or closed the connection.
         """
         request = SendMessageRequest(
             message=Message(
@@ -81,7 +81,7 @@ class A2AClient:
             if not self._streaming:
                 yield chunk_of(await self._transport.send_message(request, context=context))
                 return
-            # The library's signature says coroutine; what it returns is the generator.
+            # The library declares a coroutine, but returns the generator.
             stream: Any = self._transport.send_message_streaming(request, context=context)
             async with aclosing(stream):
                 async for answer in stream:
@@ -89,14 +89,14 @@ class A2AClient:
         except RemoteAgentError:
             raise
         except Exception as error:
-            # Whatever an answer can do to the library costs this call alone.
+            # A response can make the library fail in many ways; only this call fails.
             raise RemoteAgentError(self._words(error)) from error
 
     async def cancel(self, task_id: str, timeout_s: float) -> None:
-        """Tell the agent that a task is not wanted any more.
+        """Cancel a task of the agent.
 
         Raises:
-            RemoteAgentError: it could not be told, or knows better.
+            RemoteAgentError: the agent cannot be reached, or refused.
         """
         try:
             async with asyncio.timeout(timeout_s):
@@ -109,17 +109,17 @@ class A2AClient:
             raise RemoteAgentError(self._words(error)) from error
 
     def _words(self, error: BaseException) -> str:
-        """What upstream's client library says of the same failure, where it says anything."""
+        """Return upstream's message for a failure, where upstream has one."""
         cause = error.__cause__
         if isinstance(cause, httpx.HTTPStatusError):
             return _status_text(self._method, cause.response, streaming=self._streaming)
         transport = error if isinstance(error, FAILURES) else cause
         if isinstance(transport, FAILURES) and not isinstance(transport, TimeoutError):
-            return failure_text(transport)
+            return transport_text(transport)
         if isinstance(error, Refusal):
             return refused_over_rpc(error.error, streaming=self._streaming)
         if isinstance(error, A2AError) and not isinstance(error, A2AClientTimeoutError):
-            return told_in_stream(error, rest=self._method.startswith("/")) or str(error)
+            return stream_error_text(error, rest=self._method.startswith("/")) or str(error)
         if isinstance(error, TimeoutError):
             return "the agent did not answer in time"
         first = str(error).partition("\n")[0]
@@ -142,9 +142,9 @@ def _status_text(method: str, response: httpx.Response, *, streaming: bool) -> s
         found = parse_json(body)
     except ValueError:
         found = None
-        said = f". Response: {body or '(empty)'}"
+        detail = f". Response: {body or '(empty)'}"
     else:
-        said = ""
+        detail = ""
     answer = found if isinstance(found, dict) else {}
     if method.startswith("/"):
         return refused_over_rest(answer) or plain
@@ -153,5 +153,5 @@ def _status_text(method: str, response: httpx.Response, *, streaming: bool) -> s
         refused = answer.get("jsonrpc") and error
         return refused_over_rpc(error, streaming=False) if refused else plain
     if isinstance(error, dict):
-        said = f". RPC Error: {error.get('message')} (Code: {error.get('code')})"
-    return f"HTTP error establishing stream for {method}: {status}{said}"
+        detail = f". RPC Error: {error.get('message')} (Code: {error.get('code')})"
+    return f"HTTP error establishing stream for {method}: {status}{detail}"

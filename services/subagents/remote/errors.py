@@ -1,4 +1,4 @@
-"""What can go wrong with a remote agent, in words for people and for the model.
+"""Errors of remote agents, with messages for the user and the model.
 
 Source: core `agents/a2a-errors.ts`.
 """
@@ -18,7 +18,7 @@ __all__ = [
     "RemoteAgentError",
     "TaskCancelled",
     "classified",
-    "told",
+    "failure_text",
 ]
 
 _UNREACHABLE: Final = re.compile(
@@ -28,22 +28,22 @@ _NOT_FOUND: Final = re.compile(r"\b404\b|\bnot[\s_-]?found\b", re.IGNORECASE)
 _UNAUTHORIZED: Final = re.compile(r"\b401\b|unauthorized", re.IGNORECASE)
 _FORBIDDEN: Final = re.compile(r"\b403\b|forbidden", re.IGNORECASE)
 _CAUSES: Final = 10
-"""How far a chain of causes is followed."""
+"""The longest chain of causes that is searched."""
 
 
 class RemoteAgentError(Exception):
-    """A remote agent could not be asked; the message holds no credentials."""
+    """A remote agent failed; the message has no credentials."""
 
     name = "Error"
-    """How an event's `_meta.errorName` calls it."""
+    """The name in an event's `_meta.errorName`."""
 
 
 class TaskCancelled(RemoteAgentError):
-    """The call was aborted, and the agent has ended its task: nobody can go on with that."""
+    """The call was aborted and the agent's task has ended: it cannot be continued."""
 
 
 class A2AAgentError(RemoteLoadError):
-    """What is known well enough to tell people what to do about it."""
+    """An error that the user can resolve; the message says how."""
 
     def __init__(self, agent_name: str, user_message: str) -> None:
         super().__init__(user_message)
@@ -62,7 +62,7 @@ class AgentCardNotFoundError(A2AAgentError):
 
 
 class AgentCardAuthError(A2AAgentError):
-    """The agent does not let us in."""
+    """The agent refused the credentials."""
 
     def __init__(self, agent_name: str, place: str, status: int) -> None:
         reason = "Unauthorized" if status == 401 else "Forbidden"
@@ -75,16 +75,16 @@ class AgentCardAuthError(A2AAgentError):
 
 
 class AgentConnectionError(A2AAgentError):
-    """Anything else between us and the agent."""
+    """Another failure of the connection."""
 
     def __init__(self, agent_name: str, place: str, cause: str) -> None:
         super().__init__(agent_name, f"Connection failed for {place}: {cause}")
 
 
 def classified(agent_name: str, place: str, error: BaseException) -> A2AAgentError:
-    """What `error`, met while making a client for the card at `place`, comes down to."""
+    """Classify an `error` that occurred with the card at `place`."""
     text = _chain(error)
-    # Before the 404: the name of a host that is unknown must not read as a page that is.
+    # Before the 404: an unknown host is not a missing page.
     if _UNREACHABLE.search(text):
         return AgentConnectionError(agent_name, place, str(error))
     if _NOT_FOUND.search(text):
@@ -96,8 +96,8 @@ def classified(agent_name: str, place: str, error: BaseException) -> A2AAgentErr
     return AgentConnectionError(agent_name, place, str(error))
 
 
-def told(error: BaseException) -> str:
-    """What a call that failed tells the model."""
+def failure_text(error: BaseException) -> str:
+    """Return the text of a failed call for the model."""
     if isinstance(error, A2AAgentError):
         return error.user_message
     return f"Error calling remote agent: {error}"

@@ -1,8 +1,8 @@
-"""Fetching a card: without credentials first, bounded in every way.
+"""Fetches a card, without credentials first, within limits.
 
-Some servers refuse requests for a public card that bring credentials along; and a card is no
-reason to show them to anybody. Source: core `agents/a2a-client-manager.ts` (`loadAgent`); the
-JavaScript SDK's `DefaultAgentCardResolver`, whose words are kept where it has any.
+Some servers refuse credentials in requests for a public card, and credentials are not sent without
+need. Source: core `agents/a2a-client-manager.ts` (`loadAgent`); the
+JavaScript SDK's `DefaultAgentCardResolver`, including its messages.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from services.mcp.json_text import parse_json
 from services.net.addresses import origin
 from services.subagents.remote.cards import checked_url
 from services.subagents.remote.errors import RemoteAgentError
-from services.subagents.remote.http import FAILURES, failure_text
+from services.subagents.remote.http import FAILURES, transport_text
 from services.subagents.remote.limits import Limits
 from services.subagents.remote.providers import DENIED
 from services.wire import Json
@@ -27,15 +27,15 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 
 async def fetch_card(url: str, http: httpx.AsyncClient, limits: Limits) -> Json:
-    """What stands at `url`, as JSON. Call it inside the clock's `real_work`.
+    """Fetch the card at `url`, inside the clock's `real_work`.
 
     Args:
-        url: the card's whole address.
-        http: the agent's client; its credentials are used only where the card wants any.
-        limits: how long and how large.
+        url: the card's full address.
+        http: the agent's client; its credentials are sent only if the server requires them.
+        limits: the limits of time and size.
 
     Raises:
-        RemoteAgentError: there is no card, or not within the limits.
+        RemoteAgentError: there is no card, or a limit is exceeded.
     """
     checked_url(url)
     try:
@@ -46,7 +46,7 @@ async def fetch_card(url: str, http: httpx.AsyncClient, limits: Limits) -> Json:
             f"Fetching the agent card from {url} took longer than {limits.card_s:g} seconds"
         ) from None
     except FAILURES as error:
-        raise RemoteAgentError(failure_text(error)) from error
+        raise RemoteAgentError(transport_text(error)) from error
     try:
         return parse_json(body.decode("utf-8", "replace").removeprefix("\ufeff"))
     except ValueError as error:
@@ -61,7 +61,7 @@ class _Fetch:
         self._origin = origin(url)
 
     async def body(self) -> bytes:
-        """The card's bytes, wherever redirects lead."""
+        """Return the card's bytes, following redirects."""
         url = httpx.URL(self._asked)
         for _ in range(self._limits.card_redirects + 1):
             response = await self._response(url)
@@ -95,7 +95,7 @@ class _Fetch:
             or "location" not in response.headers
             or origin(str(target)) != self._origin
         ):
-            # Elsewhere somebody else answers, who may want our credentials and send any card.
+            # Another server could ask for the credentials and send any card.
             raise RemoteAgentError(
                 f"The agent card at {self._asked} is redirected to another origin; "
                 "give its real address as agent_card_url"

@@ -1,4 +1,4 @@
-"""`GoogleCredentialsAuth`: the machine's Google account, for Google's own hosts only.
+"""`GoogleCredentialsAuth`: the machine's Google account, for Google's hosts only.
 
 Source: core `agents/auth-provider/google-credentials-provider.ts`.
 """
@@ -31,40 +31,40 @@ _CLOUD_RUN: Final = re.compile(r"(.*\.)?run\.app")
 _GOOGLE_APIS: Final = re.compile(r".+\.googleapis\.com")
 _SCOPES: Final = ("https://www.googleapis.com/auth/cloud-platform",)
 _EARLY_MS: Final = 5 * 60 * 1000
-"""How long before its end a token is not used any more."""
-_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - as the library has its times
+"""A token is renewed this long before it expires."""
+_EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - the library's times are naive
 
 
 @dataclass(frozen=True, slots=True)
 class GoogleToken:
-    """A token, and until when it is good, in milliseconds since the epoch where that is known."""
+    """A token and its expiry in milliseconds since the epoch, if known."""
 
     text: str
     expires_ms: int | None
 
 
 class AccountTokens(Protocol):
-    """Where Google tokens come from."""
+    """A source of Google tokens."""
 
     async def identity(self, audience: str) -> GoogleToken:
-        """A token that says who we are, for `audience` alone.
+        """Return an identity token for `audience`.
 
         Raises:
-            RemoteAgentError: there is no account, or it gives none.
+            RemoteAgentError: there is no account, or it returns no token.
         """
         ...
 
     async def access(self, scopes: Sequence[str]) -> GoogleToken:
-        """A token that allows what `scopes` say.
+        """Return an access token for `scopes`.
 
         Raises:
-            RemoteAgentError: there is no account, or it gives none.
+            RemoteAgentError: there is no account, or it returns no token.
         """
         ...
 
 
 class GoogleCredentialsAuth(AuthProvider):
-    """A token of the machine's account, kept until five minutes before it ends."""
+    """A token of the machine's account, kept until five minutes before it expires."""
 
     def __init__(
         self,
@@ -75,10 +75,10 @@ class GoogleCredentialsAuth(AuthProvider):
         secrets: Secrets,
         clock: Clock,
     ) -> None:
-        """Check where the tokens would go.
+        """Check the host that receives the tokens.
 
         Raises:
-            RemoteAgentError: not to a Google host over TLS.
+            RemoteAgentError: it is not a Google host over TLS.
         """
         super().__init__()
         if not target_url:
@@ -110,12 +110,12 @@ class GoogleCredentialsAuth(AuthProvider):
         if kept is None or self._clock.now_ms() >= (kept.expires_ms or 0) - _EARLY_MS:
             kept = await self._fetched()
             self._secrets.add(kept.text)
-            # Without a known end there is no telling how long it may be kept.
+            # A token without a known expiry is not kept.
             self._kept = kept if kept.expires_ms is not None else None
         return {"Authorization": f"Bearer {kept.text}"}
 
     async def renew(self) -> None:
-        """Forget the token; the next request fetches one."""
+        """Drop the token; the next request fetches one."""
         self._kept = None
 
     async def _fetched(self) -> GoogleToken:
@@ -125,10 +125,10 @@ class GoogleCredentialsAuth(AuthProvider):
 
 
 class GoogleAccount:
-    """The account that the environment names: a key file, gcloud's own, or the machine's.
+    """The account that the session's environment names: a key file, gcloud's, or the machine's.
 
-    The library's own search looks at the process's environment; a session knows only what it was
-    given, so that a replay never finds the account of the machine that it runs on.
+    The library's own search reads the process's environment, with which a replay would find the
+    account of the machine.
     """
 
     def __init__(self, environment: Environment, home: Path, clock: Clock) -> None:
@@ -137,19 +137,19 @@ class GoogleAccount:
         self._clock = clock
 
     async def identity(self, audience: str) -> GoogleToken:
-        """A token for `audience`; its end is read from the token itself.
+        """Return a token for `audience`; its expiry is read from the token.
 
         Raises:
-            RemoteAgentError: there is no account, or it gives none.
+            RemoteAgentError: there is no account, or it returns no token.
         """
         text = await self._off_loop("ID", lambda: self._fetch_identity(audience))
         return GoogleToken(text, _expiry_ms(text))
 
     async def access(self, scopes: Sequence[str]) -> GoogleToken:
-        """A token for `scopes`.
+        """Return a token for `scopes`.
 
         Raises:
-            RemoteAgentError: there is no account, or it gives none.
+            RemoteAgentError: there is no account, or it returns no token.
         """
         found = await self._off_loop("access", lambda: self._fetch_access(scopes))
         assert isinstance(found, GoogleToken)
@@ -162,7 +162,7 @@ class GoogleAccount:
                 may_connect("the servers that issue Google's tokens")
                 return await asyncio.to_thread(fetch)
             except (_library("exceptions").GoogleAuthError, OSError, ValueError) as error:
-                # The library's own message can hold the token server's whole answer.
+                # The library's message can contain the token server's response.
                 raise RemoteAgentError(
                     f"Failed to get ADC {kind} token: {type(error).__name__}"
                 ) from None
@@ -192,7 +192,7 @@ class GoogleAccount:
             credentials, _ = _library().load_credentials_from_file(str(file), scopes=list(scopes))
         credentials.refresh(_request())
         expiry = credentials.expiry
-        # The library keeps it as UTC without saying so.
+        # The library's naive time is UTC.
         ends = None if expiry is None else int((expiry - _EPOCH).total_seconds() * 1000)
         return GoogleToken(str(credentials.token), ends)
 
@@ -207,18 +207,18 @@ class GoogleAccount:
 
 
 def _request() -> Any:
-    from services.net.google import GoogleRequest  # with the Google library, which takes long
+    from services.net.google import GoogleRequest  # slow: it imports the Google library
 
     return GoogleRequest()
 
 
 def _library(module: str | None = None, *, of: str = "google.auth") -> Any:
-    """A module of the Google library, which has no types for most of what is used here."""
+    """Import a module of the Google library, which is mostly untyped."""
     return importlib.import_module(of if module is None else f"{of}.{module}")
 
 
 def _expiry_ms(token: str) -> int | None:
-    """When a token says that it ends; `None` where it does not say."""
+    """Return a token's expiry, if it has one."""
     try:
         body = token.split(".")[1]
         claims = parse_json(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))

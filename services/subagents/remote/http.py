@@ -1,4 +1,4 @@
-"""HTTP as remote agents are spoken to: our credentials, our limits, no redirects.
+"""The HTTP client for remote agents: credentials, limits, no redirects.
 
 Source: core `agents/a2a-client-manager.ts`; the JavaScript SDK's
 `createAuthenticatingFetchWithRetry`.
@@ -21,7 +21,7 @@ from services.subagents.remote.errors import RemoteAgentError
 from services.subagents.remote.limits import Limits
 from services.subagents.remote.providers import AuthProvider
 
-__all__ = ["FAILURES", "ProviderAuth", "failure_text", "open_http"]
+__all__ = ["FAILURES", "ProviderAuth", "open_http", "transport_text"]
 
 _ESTABLISHING: Final = (
     httpx.ConnectError,
@@ -31,13 +31,13 @@ _ESTABLISHING: Final = (
     httpx.LocalProtocolError,
 )
 FAILURES: Final = (httpx.TransportError, NetError, OSError)
-"""What a request of `open_http`'s client raises; `failure_text` has words for each."""
+"""The errors of `open_http`'s client; `transport_text` has a message for each."""
 _NOWHERE: Final = "no configured address"
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
 
 class ProviderAuth(httpx.Auth):
-    """Sends a provider's headers, and others once more where it is not let in."""
+    """Sends a provider's headers, and once more with renewed ones after a refusal."""
 
     def __init__(self, provider: AuthProvider) -> None:
         self._provider = provider
@@ -45,7 +45,7 @@ class ProviderAuth(httpx.Auth):
     async def async_auth_flow(
         self, request: httpx.Request
     ) -> AsyncGenerator[httpx.Request, httpx.Response]:
-        """One try, and perhaps a second."""
+        """Send a request, perhaps twice."""
         request.headers.update(_sendable(await self._provider.headers()))
         response = yield request
         again = await self._provider.headers_after(response.status_code)
@@ -58,9 +58,9 @@ def open_http(limits: Limits, provider: AuthProvider | None, home: str | None) -
     """A client for one agent; the caller closes it.
 
     Args:
-        limits: how long answers may take, and how large they may be.
-        provider: the credentials, if there are any.
-        home: the origin that the credentials are for; the client goes nowhere else with them.
+        limits: the limits of time and size.
+        provider: the credentials, if any.
+        home: the only origin that may receive the credentials.
     """
     terms = Terms(answer_bytes=limits.answer_bytes)
     if provider is not None:
@@ -75,7 +75,7 @@ def open_http(limits: Limits, provider: AuthProvider | None, home: str | None) -
 
 
 def _sendable(headers: Mapping[str, str]) -> Mapping[str, str]:
-    """`headers`, if they can be sent; what libraries say otherwise repeats them."""
+    """Return valid `headers`; a library's error about invalid ones would contain them."""
     for name, value in headers.items():
         if not _HEADER_NAME.fullmatch(name):
             raise RemoteAgentError(f"{name!r} cannot be the name of a header")
@@ -86,8 +86,8 @@ def _sendable(headers: Mapping[str, str]) -> Mapping[str, str]:
     return headers
 
 
-def failure_text(error: BaseException) -> str:
-    """What `fetch` would say: nothing came, or it broke off. Of our own limits: which one."""
+def transport_text(error: BaseException) -> str:
+    """Return the message of `fetch` for a failure; for a limit of ours, its own message."""
     if isinstance(error, (NetError, Refused)):
         return str(error)
     if isinstance(error, _ESTABLISHING):

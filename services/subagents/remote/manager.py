@@ -1,4 +1,4 @@
-"""`A2AClientManager`: one client and one card for every agent of a session.
+"""`A2AClientManager`: the clients and cards of a session's remote agents.
 
 Source: core `agents/a2a-client-manager.ts`.
 """
@@ -16,6 +16,7 @@ import httpx
 
 from services.abort import AbortError, AbortSignal, until_aborted
 from services.clock import Clock
+from services.session import Session
 from services.subagents.definition import RemoteAgentDefinition
 from services.subagents.remote.auth import AuthSeams, make_provider
 from services.subagents.remote.cards import (
@@ -29,9 +30,12 @@ from services.subagents.remote.cards import (
 from services.subagents.remote.client import A2AClient
 from services.subagents.remote.errors import RemoteAgentError, TaskCancelled, classified
 from services.subagents.remote.fetching import fetch_card
+from services.subagents.remote.google import AccountTokens, GoogleAccount
 from services.subagents.remote.http import open_http
 from services.subagents.remote.limits import Limits
 from services.subagents.remote.results import Conversation
+from services.subagents.remote.secrets import Secrets
+from services.subagents.remote.values import ValueResolver
 from services.wire import Json, JsonObject
 
 __all__ = ["A2AClientManager"]
@@ -46,10 +50,18 @@ class _Loaded:
 
 
 class A2AClientManager:
-    """Loads agents, and speaks with those that are loaded."""
+    """Loads agents, and sends messages to loaded ones."""
 
-    def __init__(self, *, seams: AuthSeams, limits: Limits, clock: Clock) -> None:
-        self._seams = seams
+    def __init__(
+        self, session: Session, secrets: Secrets, limits: Limits, google: AccountTokens | None
+    ) -> None:
+        environment, workspace, clock = session.environment, session.workspace, session.clock
+        self._seams = AuthSeams(
+            values=ValueResolver(environment=environment, workspace=workspace, clock=clock),
+            secrets=secrets,
+            clock=clock,
+            google=google or GoogleAccount(environment, workspace.home, clock),
+        )
         self._limits = limits
         self._clock = clock
         self._agents: dict[str, _Loaded] = {}
@@ -60,18 +72,18 @@ class A2AClientManager:
         return name in self._agents
 
     async def load(self, definition: RemoteAgentDefinition) -> JsonObject:
-        """Get an agent's card and make its client; returns the card.
+        """Get an agent's card, make its client, and return the card.
 
         Raises:
-            A2AAgentError: nothing in the card is a way to reach the agent.
-            RemoteAgentError: there are no credentials, or no card.
+            A2AAgentError: the card has no supported interface.
+            RemoteAgentError: credentials or card are not available.
         """
         name = definition.name
         if name in self._agents:
             raise RemoteAgentError(f"Agent with name '{name}' is already loaded.")
         provider, home = None, None
         if definition.auth is not None:
-            # Before a key is read or a token is fetched, which can run the user's commands.
+            # Before the credentials are read, which can run the user's commands.
             home = credentials_origin(definition)
             provider = await make_provider(
                 definition.auth,
@@ -104,10 +116,10 @@ class A2AClientManager:
         conversation: Conversation,
         signal: AbortSignal,
     ) -> AsyncGenerator[JsonObject, None]:
-        """Send `text` to an agent and yield what it answers, piece by piece.
+        """Send `text` to an agent and yield the chunks of its response.
 
-        Nothing is under way any more when this ends, however it does. An abort ends the agent's
-        task as well, which upstream leaves running.
+        No request runs any more when this ends. An abort also cancels the agent's task, which
+        upstream leaves running.
 
         Raises:
             TaskCancelled: the signal was aborted, and the agent's task ended.
@@ -128,13 +140,13 @@ class A2AClientManager:
             kind = TaskCancelled if ended else RemoteAgentError
             raise kind(_prefixed(name, "This operation was aborted")) from None
         except RemoteAgentError as error:
-            # Without the cause: whatever prints the chain would print what the server sent.
+            # Without the cause, which contains the server's response.
             raise RemoteAgentError(
                 _prefixed(name, self._seams.secrets.masked(str(error)))
             ) from None
 
     def clear(self) -> None:
-        """Forget every client and card. Their connections are closed with the session."""
+        """Remove every client and card. The session's end closes their connections."""
         self._agents.clear()
 
     async def close(self) -> None:
@@ -154,12 +166,12 @@ class A2AClientManager:
             return await fetch_card(definition.card_url, http, self._limits)
 
     async def _cancel(self, name: str, client: A2AClient, task_id: str) -> bool:
-        """End a task; whether the agent says that it has ended."""
+        """Cancel a task; return whether the agent confirmed it."""
         try:
             with self._clock.real_work():
                 await client.cancel(task_id, self._limits.cancel_s)
         except RemoteAgentError as error:
-            # The call has ended for everybody here; that the server may go on is worth a line.
+            # The call has ended here, but the server may still work.
             logger.warning(
                 "A task of the remote agent '%s' could not be cancelled: %s",
                 name,
@@ -170,10 +182,9 @@ class A2AClientManager:
 
 
 class _Exchange:
-    """Reads an answer in a task of its own, so that whoever stops early stops it for certain.
+    """Reads a response in its own task, so that an early stop closes the connection at once.
 
-    A generator that is left between two pieces closes its connection some time later; a task that
-    waits for the next piece is cancelled there and then.
+    An abandoned generator would close it some time later.
     """
 
     def __init__(self, answer: AsyncGenerator[JsonObject, None], clock: Clock) -> None:
@@ -182,11 +193,11 @@ class _Exchange:
         self._arrived: asyncio.Queue[JsonObject | None] = asyncio.Queue()
 
     async def chunks(self, signal: AbortSignal) -> AsyncGenerator[JsonObject, None]:
-        """The pieces as they come.
+        """Yield the chunks.
 
         Raises:
             AbortError: the signal was aborted.
-            RemoteAgentError: as the answer does.
+            RemoteAgentError: the response failed.
         """
         signal.raise_if_aborted()
         reader = asyncio.get_running_loop().create_task(self._read())

@@ -1,4 +1,4 @@
-"""What is shown of a remote agent while it works: the wire's progress object.
+"""The progress of a remote agent for display: the wire's progress object.
 
 Source: core `agents/types.ts` (`SubagentProgress`).
 """
@@ -16,10 +16,10 @@ __all__ = ["beginning", "progress", "progress_of", "stopped"]
 def progress(
     agent: str, state: str, activity: Sequence[JsonObject], result: str | None = None
 ) -> JsonObject:
-    """A progress object; `state` is `running`, `completed`, `error` or `cancelled`.
+    """Return a progress object; `state` is `running`, `completed`, `error` or `cancelled`.
 
-    Keys stand in upstream's order, which can be read in a result that is shown as JSON: while an
-    agent runs, what it does comes first; afterwards, what came of it.
+    The keys are in upstream's order, which a result shown as JSON reveals: the activity comes
+    before the result while the agent runs, and after it later.
     """
     shown: JsonObject = {"isSubagentProgress": True, "agentName": agent, "state": state}
     if state == "running":
@@ -31,17 +31,17 @@ def progress(
 
 
 def beginning(agent: str) -> JsonObject:
-    """What is shown before anything has come."""
+    """Return the progress before the first chunk."""
     return progress(agent, "running", [dict(WORKING)])
 
 
 def progress_of(agent: str, state: str, found: ResultReassembler) -> JsonObject:
-    """What is shown of what has come so far."""
+    """Return the progress with the chunks so far."""
     return progress(agent, state, found.activity(), found.text())
 
 
 def stopped(activity: Sequence[JsonObject], state: str) -> list[JsonObject]:
-    """`activity` with nothing running any more."""
+    """Return `activity` with `state` for all running items."""
     return [
         {**item, "status": state} if item.get("status") == "running" else item for item in activity
     ]

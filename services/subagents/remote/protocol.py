@@ -1,4 +1,4 @@
-"""`RemoteSubagentProtocol`: a remote agent behind the same protocol as every other agent.
+"""`RemoteSubagentProtocol`: a remote agent behind the agent protocol.
 
 Source: core `agents/remote-subagent-protocol.ts`.
 """
@@ -31,7 +31,7 @@ from services.subagents.remote.errors import (
     A2AAgentError,
     RemoteAgentError,
     TaskCancelled,
-    told,
+    failure_text,
 )
 from services.subagents.remote.progress import progress_of
 from services.subagents.remote.results import Conversation, ResultReassembler
@@ -45,7 +45,7 @@ _Ending = Literal["completed", "failed", "aborted"]
 
 
 class RemoteSubagentProtocol(AgentProtocol):
-    """One conversation with a remote agent; one stream at a time."""
+    """One conversation with a remote agent, with one stream at a time."""
 
     def __init__(
         self,
@@ -54,13 +54,13 @@ class RemoteSubagentProtocol(AgentProtocol):
         tasks: BackgroundTasks,
         conversation: Conversation,
     ) -> None:
-        """Make one; nothing is sent yet.
+        """Make a session without a stream.
 
         Args:
             definition: the agent.
-            agents: who speaks with it.
-            tasks: what streams run in.
-            conversation: where it stands with the agent.
+            agents: the client of the agent.
+            tasks: runs the streams.
+            conversation: the conversation to continue.
         """
         self._definition = definition
         self._agents = agents
@@ -68,13 +68,13 @@ class RemoteSubagentProtocol(AgentProtocol):
         self._log = EventLog()
         self._stream: _Stream | None = None
         self.conversation = conversation
-        """Where it stands now, failures included."""
+        """The conversation now, also after a failure."""
         self.latest_progress: JsonObject | None = None
-        """What was last shown of the work; of what failed, all that there was."""
+        """The latest progress, also after a failure."""
 
     @property
     def events(self) -> Sequence[AgentEvent]:
-        """Everything emitted so far, oldest first."""
+        """All emitted events, oldest first."""
         return self._log.events
 
     def subscribe(self, callback: Subscriber) -> Unsubscribe:
@@ -82,7 +82,7 @@ class RemoteSubagentProtocol(AgentProtocol):
         return self._log.subscribe(callback)
 
     async def send(self, payload: AgentSend) -> str | None:
-        """Start a stream with a message; anything else is acknowledged and does nothing.
+        """Start a stream with a message; other sends do nothing.
 
         Raises:
             StreamActive: a stream is running.
@@ -100,19 +100,19 @@ class RemoteSubagentProtocol(AgentProtocol):
         return stream.id
 
     async def abort(self) -> None:
-        """Ask the active stream to end; its `agent_end` follows."""
+        """Abort the active stream; its `agent_end` follows."""
         self.stop()
 
     def stop(self) -> None:
-        """The same, for where nothing can be awaited."""
+        """Abort the active stream, in synchronous code."""
         if self._stream is not None and self._stream.active:
             self._stream.controller.abort()
 
     async def result(self) -> ToolResult:
-        """Wait for the stream's end and return what the agent said; nothing, after an abort.
+        """Wait for the stream's end and return the agent's response, empty after an abort.
 
         Raises:
-            RuntimeError: nothing was sent.
+            RuntimeError: no message was sent.
             A2AAgentError, RemoteAgentError: the agent failed.
         """
         if self._stream is None:
@@ -130,7 +130,7 @@ class RemoteSubagentProtocol(AgentProtocol):
             if isinstance(error, TaskCancelled):
                 self.conversation = self.conversation.without_task()
             if stream.controller.signal.aborted:
-                # What there was is dropped: whoever asked does not want it any more.
+                # The partial response is dropped.
                 nothing = ToolResult(llm_content=[{"text": ""}], return_display="")
                 stream.finish("aborted", nothing)
             else:
@@ -141,7 +141,7 @@ class RemoteSubagentProtocol(AgentProtocol):
     async def _ask(self, stream: _Stream, query: str) -> ToolResult:
         name = self._definition.shown_name
         found = ResultReassembler()
-        told_so_far = ""
+        emitted = ""
         answer = self._agents.ask(
             self._definition, query, self.conversation, stream.controller.signal
         )
@@ -151,18 +151,18 @@ class RemoteSubagentProtocol(AgentProtocol):
                 self.conversation = self.conversation.after(chunk)
                 text = found.text()
                 self.latest_progress = progress_of(name, "running", found)
-                # Artifacts stand behind messages, so that a late message moves them; the new text
-                # is then told from where the old one ended, as upstream does.
-                delta = js_slice(text, js_length(told_so_far))
+                # Artifacts follow messages, so that a late message moves them; as upstream, the
+                # new text is then emitted from the length of the old one.
+                delta = js_slice(text, js_length(emitted))
                 if delta:
                     stream.message(delta)
-                    told_so_far = text
+                    emitted = text
         self.latest_progress = progress_of(name, "completed", found)
         return ToolResult(llm_content=[{"text": found.text()}], return_display=self.latest_progress)
 
 
 class _Stream:
-    """One send's stream: its events, its abort signal, its result."""
+    """The stream of one send: its events, abort signal and result."""
 
     def __init__(self, stream_id: str, agents: RemoteAgents, log: EventLog) -> None:
         self.id = stream_id
@@ -198,14 +198,18 @@ class _Stream:
         self._log.emit(
             [
                 ErrorEvent(
-                    **self._fields(), status="INTERNAL", message=told(error), fatal=True, meta=meta
+                    **self._fields(),
+                    status="INTERNAL",
+                    message=failure_text(error),
+                    fatal=True,
+                    meta=meta,
                 ),
                 AgentEnd(**self._fields(), reason="failed"),
             ]
         )
         self.active = False
         self.result.set_exception(error)
-        # Whoever asked for the result hears of it; where nobody does, the event has told.
+        # Mark the exception as retrieved: the event reports it even if `result` is not called.
         self.result.exception()
 
     def _fields(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`AuthProvider`: the headers that let us in, and new ones when they do not.
+"""`AuthProvider`: the headers with credentials, and renewed ones after a refusal.
 
 Source: core `agents/auth-provider/base-provider.ts`.
 """
@@ -12,30 +12,30 @@ from typing import Final
 __all__ = ["DENIED", "AuthProvider"]
 
 DENIED: Final = frozenset({401, 403})
-"""The statuses that other headers may mend."""
+"""The statuses after which renewed headers may help."""
 _MAX_RETRIES: Final = 2
-"""Until the agent lets us in once."""
+"""The limit on retries without a success between them."""
 
 
 class AuthProvider(ABC):
-    """One agent's credentials, in memory for as long as its client."""
+    """One agent's credentials, in memory."""
 
     def __init__(self) -> None:
         self._retries = 0
 
     @abstractmethod
     async def headers(self) -> Mapping[str, str]:
-        """What to send with a request.
+        """Return the headers for a request.
 
         Raises:
-            RemoteAgentError: the credentials cannot be had.
+            RemoteAgentError: the credentials are not available.
         """
 
     async def headers_after(self, status: int) -> Mapping[str, str] | None:
-        """What to send the same request with once more, after `status`; `None`: not again.
+        """Return the headers for a retry after `status`; `None`: no retry.
 
         Raises:
-            RemoteAgentError: the credentials cannot be had any more.
+            RemoteAgentError: the credentials are not available.
         """
         if status not in DENIED:
             self._retries = 0
@@ -48,13 +48,13 @@ class AuthProvider(ABC):
 
     @property
     def renewable(self) -> bool:
-        """Whether asking again can bring anything else."""
+        """Whether renewed credentials can differ."""
         return True
 
     @abstractmethod
     async def renew(self) -> None:
-        """Get the credentials anew.
+        """Renew the credentials.
 
         Raises:
-            RemoteAgentError: they cannot be had.
+            RemoteAgentError: they are not available.
         """

@@ -1,4 +1,4 @@
-"""What upstream's client library says of an error that an agent answers with.
+"""Upstream's messages for errors in an agent's response.
 
 Source: the JavaScript SDK's `JsonRpcTransport` and `RestTransport` (`mapToError`).
 """
@@ -11,7 +11,7 @@ from typing import Any, Final
 from services.mcp.json_text import parse_json
 from services.wire import js_json
 
-__all__ = ["Refusal", "refused_over_rest", "refused_over_rpc", "told_in_stream"]
+__all__ = ["Refusal", "refused_over_rest", "refused_over_rpc", "stream_error_text"]
 
 _NAMED: Final = {
     -32001: "Task not found",
@@ -23,11 +23,11 @@ _NAMED: Final = {
     -32007: "Authenticated Extended Card not configured",
 }
 _IN_STREAM: Final = re.compile(r"SSE stream error event received: (.*)", re.DOTALL)
-"""How the Python library tells of an event of the kind `error`."""
+"""The Python library's message for an event of the kind `error`."""
 
 
 class Refusal(Exception):
-    """A JSON-RPC error as it came. The library keeps the message alone."""
+    """A JSON-RPC error with all its fields; the library keeps only its message."""
 
     def __init__(self, error: object) -> None:
         super().__init__("refused")
@@ -35,7 +35,7 @@ class Refusal(Exception):
 
 
 def refused_over_rpc(error: object, *, streaming: bool) -> str:
-    """What is said of a JSON-RPC answer's `error`."""
+    """Return the message for a JSON-RPC response's `error`."""
     code, message, data = _read(error)
     if not streaming and code in _NAMED:
         return _NAMED[code]
@@ -44,19 +44,19 @@ def refused_over_rpc(error: object, *, streaming: bool) -> str:
 
 
 def refused_over_rest(body: object) -> str | None:
-    """What is said of an HTTP+JSON answer's body; `None` where that is no error."""
+    """Return the message for an HTTP+JSON body; `None` where it is not an error."""
     code, message, data = _read(body)
     if isinstance(code, bool) or not isinstance(code, (int, float)):
         return None
     if code in _NAMED:
         given = isinstance(body, dict) and body.get("message") is not None
         return str(message) if given else _NAMED[int(code)]
-    said = f"REST error: {message} (Code: {code})"
-    return f"{said} Data: {js_json(data)}" if data else said
+    text = f"REST error: {message} (Code: {code})"
+    return f"{text} Data: {js_json(data)}" if data else text
 
 
-def told_in_stream(error: Exception, *, rest: bool) -> str | None:
-    """What is said of `error`, where it is an event of the kind `error`; `None` elsewhere."""
+def stream_error_text(error: Exception, *, rest: bool) -> str | None:
+    """Return the message for an event of the kind `error`; `None` for other errors."""
     found = _IN_STREAM.fullmatch(str(error))
     if found is None:
         return None
@@ -70,6 +70,6 @@ def told_in_stream(error: Exception, *, rest: bool) -> str | None:
 
 
 def _read(error: object) -> tuple[Any, Any, Any]:
-    """Code, message and data; JavaScript's word for what is not there."""
+    """Return code, message and data, with `undefined` for missing ones."""
     fields = error if isinstance(error, dict) else {}
     return fields.get("code", "undefined"), fields.get("message", "undefined"), fields.get("data")

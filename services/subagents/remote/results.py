@@ -1,4 +1,4 @@
-"""`ResultReassembler`: one text of all that a remote agent says piece by piece.
+"""`ResultReassembler`: assembles the text of a remote agent's chunks.
 
 Source: core `agents/a2aUtils.ts` (`A2AResultReassembler`, `extractIdsFromResponse`).
 """
@@ -27,19 +27,19 @@ _TERMINAL: Final = frozenset({"completed", "failed", "canceled", "rejected"})
 
 
 def is_terminal(state: str | None) -> bool:
-    """Whether a task in this state does no more."""
+    """Whether a task in this state has ended."""
     return state in _TERMINAL
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """Where a conversation with an agent stands: what the next message goes with."""
+    """The ids that the next message to an agent continues."""
 
     context_id: str | None = None
     task_id: str | None = None
 
     def after(self, chunk: JsonObject) -> Conversation:
-        """Where it stands after `chunk`; a task that has ended is not gone on with."""
+        """Return the conversation after `chunk`; an ended task is not continued."""
         if "kind" not in chunk:
             return self
         task = chunk.get("id" if chunk["kind"] == "task" else "taskId") or self.task_id
@@ -51,12 +51,12 @@ class Conversation:
         )
 
     def without_task(self) -> Conversation:
-        """The same conversation, whose task has been ended from here."""
+        """Return the conversation without its task."""
         return replace(self, task_id=None)
 
 
 class ResultReassembler:
-    """Takes chunks in; what they come to so far can be asked for at any time."""
+    """Collects chunks, and returns their text and activity so far."""
 
     def __init__(self) -> None:
         self._log: list[str] = []
@@ -64,7 +64,7 @@ class ResultReassembler:
         self._texts: dict[str, list[str]] = {}
 
     def update(self, chunk: JsonObject) -> None:
-        """Take the next chunk in."""
+        """Add a chunk."""
         match chunk.get("kind"):
             case "status-update":
                 self._status(chunk.get("status") or {})
@@ -78,7 +78,7 @@ class ResultReassembler:
                 return
 
     def activity(self) -> list[JsonObject]:
-        """What is shown of it while it goes on."""
+        """Return the activity for display."""
         items: list[JsonObject] = []
         if AUTH_REQUIRED in self._log:
             items.append({**WORKING, "id": "auth-required", "content": AUTH_REQUIRED})
@@ -94,7 +94,7 @@ class ResultReassembler:
         return items or [dict(WORKING)]
 
     def text(self) -> str:
-        """Messages as one run of text, then every artifact under its name."""
+        """Return the joined messages, then every artifact under its name."""
         messages = "".join(self._log)
         artifacts = "\n\n".join(self._shown(key) for key in self._texts)
         return "\n\n".join(each for each in (messages, artifacts) if each)
@@ -113,7 +113,7 @@ class ResultReassembler:
         key = artifact["artifactId"]
         text = _text(artifact["parts"])
         if append and key in self._texts:
-            # The name stays the one that it began with.
+            # The first name stays.
             self._texts[key].append(text)
             return
         self._names[key] = artifact.get("name") or ""
@@ -126,7 +126,7 @@ class ResultReassembler:
             self._artifact(artifact, append=False)
         if not is_terminal(status.get("state")) or self._log or self._texts:
             return
-        # Some agents end without a last message and leave their answer in the task's history.
+        # Some agents leave their answer in the task's history.
         spoken = [each for each in task.get("history") or [] if each.get("role") == "agent"]
         if spoken:
             self._push(spoken[-1])

@@ -1,7 +1,6 @@
-"""`Secrets`: the credentials that a session has resolved, and their masks.
+"""`Secrets`: masks the credentials that a session has resolved.
 
-Everything that comes back from a remote agent goes through it before anybody sees it: a server may
-send back what it was sent, in an answer or in an error.
+Every response of a remote agent is masked, because a server may repeat what it received.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ from services.wire import Json, js_json
 __all__ = ["Secrets"]
 
 _SHORTEST: Final = 4
-"""Masking what is shorter would take words out of every text, and hides nothing."""
+"""Shorter texts are not masked: they occur in every text."""
 
 
 class Secrets:
-    """Texts that nobody may see."""
+    """The texts to mask."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
         self._pattern: re.Pattern[str] | None = None
 
     def add(self, *texts: str) -> None:
-        """Hide `texts` from now on, also as they stand inside JSON text."""
+        """Mask `texts` from now on, also in their JSON form."""
         forms = {form for text in texts for form in (text, js_json(text)[1:-1])}
         self._known |= {form for form in forms if len(form) >= _SHORTEST}
         longest_first = sorted(self._known, key=len, reverse=True)
@@ -34,13 +33,13 @@ class Secrets:
             self._pattern = re.compile("|".join(map(re.escape, longest_first)))
 
     def masked(self, text: str) -> str:
-        """`text` with masks as long as what they hide."""
+        """Return `text` with masks of the same length."""
         if self._pattern is None:
             return text
         return self._pattern.sub(lambda found: masked(found[0]), text)
 
     def masked_value(self, value: Json) -> Json:
-        """The same for every text in a JSON value."""
+        """Mask every text in a JSON value."""
         if self._pattern is None:
             return value
         if isinstance(value, str):

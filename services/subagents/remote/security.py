@@ -1,4 +1,4 @@
-"""What a card says about signing in, and whether a definition does so.
+"""Compares the sign-in that a card requires with a definition's `auth` block.
 
 Source: core `agents/auth-provider/factory.ts` (`validateAuthConfig`, `describeRequiredAuth`).
 """
@@ -19,11 +19,11 @@ _NEW_NAMES: Final = {
     "openIdConnectSecurityScheme": "openIdConnect",
     "mtlsSecurityScheme": "mutualTLS",
 }
-"""A scheme's key in cards of protocol 1.0 → its `type` before."""
+"""Key of a scheme in cards of protocol 1.0 → its older `type`."""
 
 
 def required_auth(card: Mapping[str, Any], auth: JsonObject | None) -> str | None:
-    """How the agent wants to be signed in to, where `auth` is none of the ways that it takes."""
+    """Return the sign-in that the card requires, if `auth` does not match it."""
     schemes = _schemes(card)
     if not schemes or (auth is not None and any(_matches(auth, s) for s in schemes.values())):
         return None

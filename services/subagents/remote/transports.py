@@ -1,7 +1,7 @@
-"""The A2A library's transports, put right where upstream's client does otherwise.
+"""The A2A library's transports, changed where upstream's client differs.
 
-Each override is of a method that the library does not promise; `test_against_core.py` and the
-runs beside the published core see whether they still take effect.
+The overridden methods are private; `test_against_core.py` and the runs beside the published core
+test that the overrides still take effect.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ class _OldJsonRpc(CompatJsonRpcTransport):
 class _OldRest(CompatRestTransport):
     """Sends requests in JSON's spelling.
 
-    The library sends its own names of their fields (`request`, `message_id`), which only servers
-    that read JSON by way of protobuf understand.
+    The library sends protobuf's names (`request`, `message_id`), which not all servers read.
     """
 
     async def _execute_request(
@@ -75,8 +74,8 @@ class _OldRest(CompatRestTransport):
 
 
 def transport_for(interface: CardInterface, http: httpx.AsyncClient) -> ClientTransport:
-    """The transport that speaks what `interface` does, over `http`, which its maker closes."""
-    # Transports want a card for requests that we never make.
+    """Return the transport of `interface` over `http`, which the caller closes."""
+    # The constructors need a card, which these requests do not use.
     card = AgentCard()
     rest = interface.binding == "HTTP+JSON"
     transport: ClientTransport
@@ -101,7 +100,7 @@ def _spelled(path: str, request: dict[str, Any] | None) -> dict[str, Any] | None
 
 
 def _camel(value: Any) -> Any:
-    """`value` with every key in JSON's spelling; what we send has no keys of anybody else's."""
+    """Return `value` with every key in JSON's spelling; all keys are the protocol's."""
     if isinstance(value, dict):
         return {_WORD.sub(lambda at: at[1].upper(), key): _camel(value[key]) for key in value}
     return [_camel(each) for each in value] if isinstance(value, list) else value

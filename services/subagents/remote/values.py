@@ -1,4 +1,4 @@
-"""Values of an `auth` block: literal, from the environment, or what a command prints.
+"""Resolves values of an `auth` block: literals, variables, or outputs of commands.
 
 Source: core `agents/auth-provider/value-resolver.ts`.
 """
@@ -18,26 +18,26 @@ __all__ = ["ValueResolver", "is_command"]
 
 
 def is_command(value: str) -> bool:
-    """Whether `value` stands for what a command prints, which may be another text each time."""
+    """Whether `value` is a command, whose output may change."""
     return value.startswith("!") and not value.startswith("!!")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueResolver:
-    """Looks values up. Commands get the environment that every child process gets."""
+    """Resolves values. Commands run in the environment of child processes."""
 
     environment: Environment
     workspace: Workspace
     clock: Clock
     limit_ms: float = 60_000
-    """How long a command may take, in real milliseconds."""
+    """The limit on a command's time, in real milliseconds."""
 
     async def resolve(self, value: str) -> str:
-        """What `value` stands for.
+        """Resolve `value`.
 
         Raises:
-            RemoteAgentError: a variable is not set, or a command failed; the message does not say
-                what the command printed.
+            RemoteAgentError: a variable is not set, or a command failed; the message has none of
+                the command's output.
         """
         if value.startswith(("$$", "!!")):
             return value[1:]
@@ -76,7 +76,7 @@ class ValueResolver:
                 f"Command '{command}' timed out after {self.limit_ms / 1000:g} seconds"
             )
         if outcome.exit_code != 0:
-            # Upstream appends what the command wrote to its error stream; that may be the secret.
+            # Upstream adds the command's error output, which may contain the secret.
             raise RemoteAgentError(f"Command failed with exit code {_code(outcome.exit_code)}")
         printed = js_trim(outcome.stdout)
         if not printed:

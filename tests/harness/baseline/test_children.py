@@ -14,13 +14,13 @@ from harness.replay.observation import ChildObservation, Observation
 from tests.harness.samples import observation
 
 NAME, DIGEST = "tools/read", "a" * 64
-TOLD = {"type": "THOUGHT_CHUNK", "data": {"text": "Look into /tmp/run-a/ws"}}
+THOUGHT = {"type": "THOUGHT_CHUNK", "data": {"text": "Look into /tmp/run-a/ws"}}
 ENDED = {"type": "agent_end", "reason": "failed", "_meta": {"stack": "at /x.py:1"}}
 
 
 def seen(**changes: Any) -> Observation:
     child = ChildObservation(
-        thread="0/0", agent="helper", agent_id="id", activities=[TOLD], events=[ENDED]
+        thread="0/0", agent="helper", agent_id="id", activities=[THOUGHT], events=[ENDED]
     )
     values: dict[str, Any] = {"children": [child], "threads": {"side_events": {0: "0/0"}}}
     return replace(observation(), **{**values, **changes})

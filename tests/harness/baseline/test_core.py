@@ -50,7 +50,9 @@ def test_the_first_folder_with_a_fitting_baseline_of_the_core_says_it(
     assert known_core_findings(folders[:4], NAME, cassette).keys is None
 
 
-def test_what_nobody_observed_names_the_command_that_does(tmp_path: Path, cassette: Path) -> None:
+def test_without_a_baseline_the_advice_names_the_command_that_makes_one(
+    tmp_path: Path, cassette: Path
+) -> None:
     known = known_core_findings([tmp_path / "a b", tmp_path], NAME, cassette)
 
     assert known.mend == (
@@ -58,7 +60,7 @@ def test_what_nobody_observed_names_the_command_that_does(tmp_path: Path, casset
     )
 
 
-def test_without_folders_nobody_asks(cassette: Path) -> None:
+def test_without_folders_there_is_no_advice(cassette: Path) -> None:
     assert known_core_findings([], NAME, cassette).mend is None
 
 

@@ -269,7 +269,7 @@ def test_a_file_changed_by_hand_is_found_at_the_place(
         ),
     ],
 )
-def test_a_malformed_file_is_told_by_file_key_and_mend(
+def test_the_error_of_a_malformed_file_names_file_key_and_remedy(
     tamper: Callable[[Any], None], words: str
 ) -> None:
     value = document()
@@ -331,7 +331,7 @@ def _paths(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         (b'{"format": 2, "name": ' + b"[" * 200_000, "nested deeper than 64"),
     ],
 )
-def test_a_file_that_is_no_document_is_told(tmp_path: Path, content: bytes, words: str) -> None:
+def test_a_file_that_is_no_document_is_refused(tmp_path: Path, content: bytes, words: str) -> None:
     (tmp_path / "x.json").write_bytes(content)
 
     with pytest.raises(BaselineFormatError, match=r"x\.json") as caught:

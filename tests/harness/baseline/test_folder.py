@@ -18,10 +18,10 @@ def test_a_side_is_described_by_what_made_its_files(tmp_path: Path) -> None:
         write(tmp_path, name, version)
     side = f"baseline:{tmp_path}"
 
-    told = made_of(["adk", side], ["a/1", "a/2", "a/3", "a/gone"])
+    made = made_of(["adk", side], ["a/1", "a/2", "a/3", "a/gone"])
 
-    assert list(told) == [side]
-    assert told[side].startswith("2 of legacy with core 2; 1 of legacy with core 1 (digest ")
+    assert list(made) == [side]
+    assert made[side].startswith("2 of legacy with core 2; 1 of legacy with core 1 (digest ")
 
 
 def test_the_description_changes_with_any_file(tmp_path: Path) -> None:

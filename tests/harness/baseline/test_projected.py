@@ -17,7 +17,7 @@ CONTEXT = (
 )
 
 
-def told(text: str = CONTEXT, base: str = "/tmp/run-a", after: str = "") -> Observation:
+def with_context(text: str = CONTEXT, base: str = "/tmp/run-a", after: str = "") -> Observation:
     """A run that begins with an environment context."""
     context = text.format(ws=f"{base}/ws") + after
     contents = [{"role": "user", "parts": [{"text": context}, {"text": "Hi"}]}, model("Hello")]
@@ -47,20 +47,20 @@ def shown(seen: Observation) -> list[str]:
 def test_the_environment_context_is_kept_as_a_hash_wherever_it_stands() -> None:
     expected = CONTEXT.format(ws="<WS>").replace("linux", "<OS>")
 
-    kept = shown(projected(told()))
+    kept = shown(projected(with_context()))
 
     assert kept == [f"<session_context> sha256:{sha256_hex(expected)}"] * 3
 
 
 def test_what_follows_the_context_in_the_same_text_is_kept() -> None:
-    kept = shown(projected(told(after="\n\nRead </session_context> a.txt")))
+    kept = shown(projected(with_context(after="\n\nRead </session_context> a.txt")))
 
     assert kept[0].startswith("<session_context> sha256:")
     assert kept[0].endswith("\n\nRead </session_context> a.txt")
 
 
 def test_a_context_that_never_ends_is_hashed_whole() -> None:
-    kept = shown(projected(told("<session_context>\nopen {ws}")))
+    kept = shown(projected(with_context("<session_context>\nopen {ws}")))
 
     assert (
         kept[0] == f"<session_context> sha256:{sha256_hex(f'<session_context>{chr(10)}open <WS>')}"
@@ -71,7 +71,9 @@ def test_a_context_that_never_ends_is_hashed_whole() -> None:
 def test_the_hash_does_not_know_the_operating_system(system: str) -> None:
     for words in ("The operating system is {}.", "My operating system is: {}\n"):
         one, other = (
-            projected(told(f"<session_context>\n{words.format(name)} {{ws}}</session_context>"))
+            projected(
+                with_context(f"<session_context>\n{words.format(name)} {{ws}}</session_context>")
+            )
             for name in ("linux", system)
         )
         assert shown(one) == shown(other)
@@ -80,7 +82,9 @@ def test_the_hash_does_not_know_the_operating_system(system: str) -> None:
 def test_a_changed_environment_text_is_a_divergence() -> None:
     changed = CONTEXT.replace("Thursday", "Friday")
 
-    found = compare_observations(projected(told()), projected(told(changed))).divergences
+    found = compare_observations(
+        projected(with_context()), projected(with_context(changed))
+    ).divergences
 
     places = [each.place for each in found]
     assert "requests[0] generateContentStream(main): contents[0].parts[0].text" in places, places
@@ -131,14 +135,14 @@ def test_digests_are_those_of_the_request_log_where_nothing_is_replaced() -> Non
 
 
 def test_where_a_run_was_does_not_show() -> None:
-    here, there = projected(told()), projected(told(base="/somewhere/else/run-b"))
+    here, there = projected(with_context()), projected(with_context(base="/somewhere/else/run-b"))
 
     assert observation_digest(here) == observation_digest(there)
     assert here.requests == there.requests
 
 
 def test_projecting_twice_is_the_same_as_once() -> None:
-    once = projected(told(after="x" * 70_000))
+    once = projected(with_context(after="x" * 70_000))
 
     assert observation_digest(projected(once)) == observation_digest(once)
     assert shown(projected(once)) == shown(once)
@@ -146,7 +150,7 @@ def test_projecting_twice_is_the_same_as_once() -> None:
 
 
 def test_the_run_itself_stays_as_it_was() -> None:
-    seen = told()
+    seen = with_context()
     before = observation_digest(seen)
 
     projected(seen)
@@ -155,7 +159,7 @@ def test_the_run_itself_stays_as_it_was() -> None:
     assert shown(seen) == [CONTEXT.format(ws="/tmp/run-a/ws")] * 3
 
 
-def test_a_stack_is_told_but_not_shown() -> None:
+def test_a_stack_becomes_a_marker() -> None:
     kept = projected(observation()).events[5]
 
     assert kept["_meta"] == {"code": "E1", "stack": "<stack>"}
@@ -196,12 +200,12 @@ def test_an_agents_long_result_leaves_the_ids_in_its_progress_readable() -> None
         separators=(",", ":"),
     )
     event = {"type": "tool_response", "display": {"result": {"type": "text", "text": progress}}}
-    kept: Any = projected(replace(told(), events=[event])).events[0]
+    kept: Any = projected(replace(with_context(), events=[event])).events[0]
 
     shown = json.loads(kept["display"]["result"]["text"])
     assert shown["recentActivity"] == [{"id": "x#0-0"}]
     assert shown["result"].endswith(f"… 20000 characters, sha256:{sha256_hex('r' * 20_000)}")
-    again: Any = projected(projected(replace(told(), events=[event]))).events[0]
+    again: Any = projected(projected(replace(with_context(), events=[event]))).events[0]
     assert again == kept
 
 
@@ -209,8 +213,8 @@ def test_an_agents_id_in_a_text_that_is_hashed_is_its_thread() -> None:
     def kept(agent_id: str) -> str:
         text = f"in tool-outputs/{agent_id}.txt " + "t" * 20_000
         child = ChildObservation(thread="0/1", agent="helper", agent_id=agent_id, activities=())
-        told_it = {"role": "user", "parts": [{"text": text}]}
-        seen: Any = projected(replace(told(), transcript=[told_it], children=[child]))
+        message = {"role": "user", "parts": [{"text": text}]}
+        seen: Any = projected(replace(with_context(), transcript=[message], children=[child]))
         return str(seen.transcript[0]["parts"][0]["text"])
 
     assert kept("an-id").startswith("in tool-outputs/<agent 0/1>.txt")

@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli import parity
-from harness.commands.adk_plugins import with_adk_plugins
 from harness.report.journal import read_journal
+from harness.sides import with_adk_plugins
 
 REPOSITORY = Path(__file__).parents[3]
 CASES = [

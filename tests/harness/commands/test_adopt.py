@@ -113,7 +113,7 @@ def test_it_says_what_it_did_and_what_is_left(here: Path) -> None:
     assert lines[3:] == ["to do: cassettes/README.md: `text` has 1 cassette now, the table says 3"]
 
 
-def test_a_family_that_is_new_is_to_be_told_of(here: Path) -> None:
+def test_a_new_family_is_named_as_missing_from_the_readme(here: Path) -> None:
     output = invoke(FOUND, "--as", "usage/last").stdout
 
     assert "`usage` has 1 cassette now, the table has no row for it" in output

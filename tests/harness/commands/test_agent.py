@@ -8,7 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import parity
-from harness.commands.agent import headless_options, run_options
+from harness.command_line.agents import run_options
+from harness.commands.agent import headless_options
 from surfaces.headless.options import HeadlessOptions
 
 CONTENT = {"role": "model", "parts": [{"text": "ok"}]}

@@ -129,9 +129,9 @@ def test_the_report_says_what_made_the_baseline(tmp_path: Path, corpus: Path, ke
 
     result = invoke("run", corpus, "--control", side, "--json", report)
 
-    told = "3 of legacy with parity 0.1.0 (digest "
-    assert result.output.startswith(f"{side}: {told}")
-    assert json.loads(report.read_text())["versions"][side].startswith(told)
+    shown = "3 of legacy with parity 0.1.0 (digest "
+    assert result.output.startswith(f"{side}: {shown}")
+    assert json.loads(report.read_text())["versions"][side].startswith(shown)
 
 
 def test_a_run_is_not_resumed_over_other_baselines(
@@ -301,10 +301,10 @@ def test_a_stale_baseline_is_named_with_the_first_place_and_the_command(
     lines = result.output.splitlines()
     assert lines[0] == "stale: a/2: events[3] message(agent): content[0].text (changed)"
     assert lines[1].startswith("  1. The first difference is in what the client received")
-    told = "\n".join(lines)
-    assert "stored" in told
-    assert "It says bye." in told
-    assert "It says hello." in told
+    shown = "\n".join(lines)
+    assert "stored" in shown
+    assert "It says bye." in shown
+    assert "It says hello." in shown
     refresh = f"parity baseline {corpus} --runtime legacy --out {kept} --trust"
     assert lines[-1] == f"refresh with: {refresh}"
     assert files(kept) == before
@@ -376,8 +376,8 @@ def test_baselines_of_cassettes_that_are_gone_are_removed_only_when_asked(
     (kept / "notes.json").write_text("{}")
     arguments = ("baseline", corpus, "--runtime", "legacy", "--out", kept)
 
-    told = invoke(*arguments)
-    assert "1 baseline of cassettes that are gone; remove with --prune" in told.output
+    shown = invoke(*arguments)
+    assert "1 baseline of cassettes that are gone; remove with --prune" in shown.output
     assert (kept / "a" / "1.json").exists()
 
     pruned = invoke(*arguments, "--prune")

@@ -283,7 +283,7 @@ def test_wrong_ends_are_clear_errors(
     assert "Traceback" not in result.output
 
 
-def test_what_a_revision_says_is_told_without_secrets(
+def test_the_words_of_a_revision_are_shown_without_secrets(
     project: Project, bisect: Callable[..., Result]
 ) -> None:
     key = "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7"[:35]

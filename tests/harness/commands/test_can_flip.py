@@ -133,7 +133,7 @@ def test_one_byte_of_the_record_is_enough(checkout: Path) -> None:
     assert "record refused" in result.stdout
 
 
-def test_without_a_record_the_command_that_makes_one_is_told(checkout: Path) -> None:
+def test_without_a_record_the_command_that_makes_one_is_shown(checkout: Path) -> None:
     result = invoke(OWN)
 
     assert result.exit_code == 3

@@ -49,9 +49,7 @@ def test_a_difference_is_explained_as_in_a_run(legacy: Path, tmp_path: Path) -> 
     assert f"reproduce: parity diff {legacy} '{lost}'" in result.output
 
 
-def test_two_traces_of_one_runtime_are_told_apart_by_their_files(
-    legacy: Path, tmp_path: Path
-) -> None:
+def test_two_traces_of_one_runtime_are_named_by_their_files(legacy: Path, tmp_path: Path) -> None:
     later = write(tmp_path / "later.json", lossy("legacy"))
 
     assert f"divergent: {legacy} and {later} over 1 case" in invoke(legacy, later).output

@@ -12,7 +12,7 @@ from harness.cassette.find import find_cassettes
 from harness.cli import parity
 from harness.commands.faults import FaultsSetup
 from harness.config import current_inventory, default_waivers
-from harness.detection.catalogue_at import CatalogueAt
+from harness.faults.catalogue import CatalogueAt
 from harness.gate.evidence import read_evidence
 from tests.harness.detection import stand_ins
 from tests.harness.detection.stand_ins import CATALOGUE, write_cassettes
@@ -47,7 +47,7 @@ def rows(file: Path) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in json.loads(file.read_text())["faults"]}
 
 
-def test_the_matrix_tells_killed_survived_and_unobservable_apart(
+def test_the_matrix_distinguishes_killed_survived_and_unobservable(
     corpus: Path, tmp_path: Path
 ) -> None:
     file = tmp_path / "out" / "kills.json"
@@ -82,7 +82,7 @@ def test_the_matrix_tells_killed_survived_and_unobservable_apart(
     assert found["harmless"]["neverReached"] is False
 
 
-def test_people_read_the_same(corpus: Path) -> None:
+def test_the_terminal_shows_the_same(corpus: Path) -> None:
     result = invoke(corpus, "--corpus-only")
     lines = result.stdout.splitlines()
 
@@ -100,7 +100,7 @@ def test_people_read_the_same(corpus: Path) -> None:
     assert lines[-1] == "4 of 6 observable faults found, 2 survived"
 
 
-def test_a_log_is_told_what_goes_on_while_it_goes_on(corpus: Path) -> None:
+def test_a_log_gets_lines_of_progress_during_the_measurement(corpus: Path) -> None:
     lines = invoke(corpus, "--corpus-only").stderr.splitlines()
 
     assert "not found in the corpus: harmless" in lines

@@ -169,7 +169,7 @@ def test_a_terminal_without_such_marks_gets_plain_ones(checkout: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here; install it")
-def test_a_change_of_the_rules_is_told_first_and_does_not_judge_itself(checkout: Path) -> None:
+def test_a_change_of_the_rules_is_shown_first_and_does_not_judge_itself(checkout: Path) -> None:
     git(checkout, "init", "-q", "-b", "main")
     git(checkout, "add", "parity_tests", "cassettes")
     git(checkout, "commit", "-qm", "first")
@@ -211,7 +211,7 @@ def test_rules_that_are_the_same_are_said_to_be(checkout: Path) -> None:
         (("--as-of", "yesterday"), "--as-of"),
     ],
 )
-def test_bad_input_is_told_on_one_line_and_exits_two(
+def test_bad_input_is_reported_on_one_line_and_exits_two(
     words: tuple[str, ...], says: str, checkout: Path
 ) -> None:
     result = invoke(*words)
@@ -229,7 +229,10 @@ def test_a_place_without_evidence_is_unknown_and_one_that_is_not_there_is_an_err
     assert invoke(places=("empty",)).exit_code == 3
     gone = invoke(places=("gone",))
     assert gone.exit_code == 2
-    assert "gone is not there; name another place, or let `parity measure` make" in gone.stderr
+    assert (
+        "gone is not there; name another place, or make the evidence with `parity measure`"
+        in gone.stderr
+    )
 
 
 def test_a_phase_that_the_gates_have_not_is_an_error(checkout: Path) -> None:

@@ -53,7 +53,7 @@ def summary(file: str = "out.json") -> dict[str, Any]:
         (("--profile", "nonsense"), "known: everything"),
         (("--fault", "usage-drop"), "did you mean usage-dropped"),
         (("--fault", "usage-dropped", "--control", "adk"), "neither side"),
-        (("--control", "nobody"), "known: adk, legacy"),
+        (("--control", "unknown"), "known: adk, legacy"),
         (("--control", "baseline:x"), "cannot be run"),
         (("--seed", "-1"), "below 0"),
         (("--shrink-time", "long"), "no duration"),
@@ -86,7 +86,7 @@ def test_a_summary_says_what_it_was_drawn_with_and_the_gate_reads_it() -> None:
 
     (run,) = read_evidence([Path("out.json")]).samples
 
-    assert (run.independent, run.profile, run.seed, run.drawn) == (True, "everything", 5, 50)
+    assert (run.way, run.profile, run.seed, run.drawn) == ("sample", "everything", 5, 50)
     assert (run.control, run.candidate, run.verdict) == ("legacy", "adk", "nothing found")
     assert set(CODE) < set(run.facts.components)
     assert all(run.facts.components[name] for name in ("harness", "runtimes", "services"))
@@ -99,7 +99,7 @@ def test_findings_that_were_known_before_count_at_the_gate() -> None:
     (run,) = read_evidence([Path("out.json")]).samples
 
     assert run.verdict == "findings"
-    assert len(run.findings) == 1
+    assert len(run.fingerprints) == 1
 
 
 def test_nothing_found_exits_by_0_and_says_which_examples() -> None:
@@ -124,7 +124,7 @@ def test_without_a_seed_a_fresh_one_is_drawn_and_shown() -> None:
     assert len(seeds) == 3
 
 
-def test_500_examples_are_drawn_if_nobody_says_how_many() -> None:
+def test_500_examples_are_drawn_by_default() -> None:
     generate("--json", "out.json")
 
     assert summary()["drawn"] == 500
@@ -264,14 +264,14 @@ def test_the_profiles_are_listed() -> None:
 
 @pytest.mark.slow
 def test_one_worker_and_two_run_the_same_examples() -> None:
-    told = []
+    summaries = []
     for jobs in ("1", "2"):
         result = for_real("--examples", "27", "--seed", "3", "-n", jobs, "--json", "out.json")
         assert result.exit_code in (0, 1, 3), result.output
-        told.append({key: summary()[key] for key in ("drawn", "examplesDigest", "reached")})
+        summaries.append({key: summary()[key] for key in ("drawn", "examplesDigest", "reached")})
 
-    assert told[0] == told[1]
-    assert told[0]["drawn"] == 27
+    assert summaries[0] == summaries[1]
+    assert summaries[0]["drawn"] == 27
 
 
 def test_a_log_says_how_far_it_is_and_how_long_it_will_take() -> None:

@@ -171,7 +171,7 @@ def test_a_last_run_that_there_is_none_of_is_wrong_usage(
     assert words in result.output
 
 
-def test_a_failed_case_whose_cassette_is_gone_is_told(here: Path) -> None:
+def test_a_failed_case_whose_cassette_is_gone_is_reported(here: Path) -> None:
     run("-k", "a/2")
     (here / "cassettes" / "a" / "2.yaml").unlink()
 
@@ -181,7 +181,7 @@ def test_a_failed_case_whose_cassette_is_gone_is_told(here: Path) -> None:
     assert "none of these cases is among the cassettes" in result.output
 
 
-def test_a_cassettes_history_tells_each_run_and_what_had_changed(here: Path) -> None:
+def test_a_cassettes_history_lists_each_run_and_what_had_changed(here: Path) -> None:
     run("--as-of", "2026-01-01")
     write_corpus(here / "cassettes", a__1="plain, other", a__2="plain")
     run("--as-of", "2026-01-02")
@@ -247,7 +247,7 @@ def test_journals_elsewhere_and_those_that_are_none(here: Path) -> None:
         (("a/1", "--journals", "cassettes"), "there are no journals in cassettes"),
     ],
 )
-def test_what_cannot_be_told_is_one_clear_message(
+def test_a_history_that_cannot_be_shown_is_one_clear_message(
     here: Path, arguments: tuple[str, ...], words: str
 ) -> None:
     run()

@@ -22,7 +22,7 @@ def orders(*arguments: object) -> Result:
     [
         ({"a__1": "two", "a__2": "alone"}, 0),
         ({"a__1": "two", "a__2": "two; adk mixes results up"}, 1),
-        ({"a__1": "two; tells who was first"}, 1),
+        ({"a__1": "two; names who was first"}, 1),
         ({"a__1": "two; adk goes one by one"}, 3),
         ({"a__1": "two; adk goes one by one", "a__2": "two; adk mixes results up"}, 1),
         ({"a__1": "two", "a__2": "broken"}, 2),
@@ -57,7 +57,7 @@ def test_the_command_that_it_names_shows_the_difference_again(tmp_path: Path) ->
 
 
 def test_a_leak_is_shown_with_both_orders(tmp_path: Path) -> None:
-    output = orders(write_corpus(tmp_path, a__1="two; tells who was first")).output
+    output = orders(write_corpus(tmp_path, a__1="two; names who was first")).output
 
     assert "order-leak: legacy and adk: something else under 1 of 2 orders" in output
     assert "0/0 call was first" in output
@@ -66,7 +66,7 @@ def test_a_leak_is_shown_with_both_orders(tmp_path: Path) -> None:
 
 
 def test_what_depends_on_something_shared_is_said_for_both_engines(tmp_path: Path) -> None:
-    output = orders(write_corpus(tmp_path, a__1="two; same file; tells who was first")).output
+    output = orders(write_corpus(tmp_path, a__1="two; same file; names who was first")).output
 
     assert "order-dependent: a/1: legacy and adk: the file x.txt (orders 0 and 1: " in output
     assert "parity: legacy and adk under every order tried: 1 parity of 1" in output
@@ -93,7 +93,7 @@ def test_what_it_rests_on_is_counted(tmp_path: Path) -> None:
 
 
 def test_everything_is_in_the_json(tmp_path: Path) -> None:
-    corpus = write_corpus(tmp_path / "c", a__1="two; same file; tells who was first", a__2="broken")
+    corpus = write_corpus(tmp_path / "c", a__1="two; same file; names who was first", a__2="broken")
     file = tmp_path / "out.json"
 
     orders(corpus, "--json", file)
@@ -121,7 +121,7 @@ def test_workers_come_to_the_same(tmp_path: Path) -> None:
     [
         (("--most", 0), "0 is not in the range"),
         (("--control", "adk+legacy"), "name one runtime a side"),
-        (("--control", "nobody"), "unknown runtime 'nobody'"),
+        (("--control", "unknown"), "unknown runtime 'unknown'"),
         (("--order", "first this"), "take it from a report"),
         (("--json", "/"), "is a directory"),
     ],

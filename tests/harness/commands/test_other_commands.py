@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -12,6 +13,7 @@ from tests.harness.samples import BACKEND, write_corpus
 from tests.services.redaction.specimens import GOOGLE
 
 REPOSITORY = Path(__file__).parents[3]
+COMMANDS = parity.list_commands(click.Context(parity))
 CASSETTE = """\
 cassette: 1
 name: {name}
@@ -173,7 +175,7 @@ def test_check_refuses_a_behaviour_that_there_is_not(contract: Path, corpus: Pat
     assert "1 of 3 cassettes cannot be used" in result.output
 
 
-def test_a_contract_that_cannot_be_read_is_told_before_anything_runs(
+def test_a_contract_that_cannot_be_read_is_reported_before_anything_runs(
     contract: Path, corpus: Path
 ) -> None:
     contract.write_text("## Phase A\n### nothing\n")
@@ -249,11 +251,12 @@ def test_import_names_the_file_that_is_none(tmp_path: Path) -> None:
     assert "Traceback" not in result.output
 
 
-def test_help_imports_nothing_slow_and_no_command() -> None:
+@pytest.mark.parametrize("words", [["--help"], *([name, "--help"] for name in COMMANDS)])
+def test_help_imports_nothing_slow_and_no_command(words: list[str]) -> None:
     program = (
         "import sys\n"
         "from harness.cli import parity\n"
-        "parity(['--help'], standalone_mode=False)\n"
+        f"parity({words}, standalone_mode=False)\n"
         "slow = {'google', 'yaml', 'pydantic', 'deepdiff', 'rich', 'jinja2', 'asyncio'}\n"
         "slow |= {name for name in sys.modules if name.startswith('harness.commands')}\n"
         "print('SLOW', sorted(slow & set(sys.modules)))\n"
@@ -270,7 +273,7 @@ def test_help_imports_nothing_slow_and_no_command() -> None:
 
 
 def test_every_command_explains_itself_with_an_example() -> None:
-    for name in parity.list_commands(None):  # type: ignore[arg-type]  # the context plays no part
+    for name in COMMANDS:
         result = invoke(name, "--help")
         assert result.exit_code == 0
         assert f"  parity {name}" in result.output

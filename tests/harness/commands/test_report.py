@@ -46,11 +46,11 @@ def without_heads(text: str) -> str:
 def test_a_journal_is_reported_as_its_run_was(corpus: Path, elsewhere: Path) -> None:
     ran = run(corpus, elsewhere / "run.jsonl", "--no-keep")
 
-    told = invoke("report", "--journal", "run.jsonl")
+    reported = invoke("report", "--journal", "run.jsonl")
 
-    assert told.exit_code == ran.exit_code == 1
-    assert without_heads(told.output) == without_heads(ran.output)
-    assert "first divergence: a/2" in told.output
+    assert reported.exit_code == ran.exit_code == 1
+    assert without_heads(reported.output) == without_heads(ran.output)
+    assert "first divergence: a/2" in reported.output
 
 
 def test_a_terminal_that_lacks_a_sign_gets_another(corpus: Path, elsewhere: Path) -> None:
@@ -70,12 +70,12 @@ def test_a_terminal_that_lacks_a_sign_gets_another(corpus: Path, elsewhere: Path
 def test_every_writer_can_be_asked_for(corpus: Path, elsewhere: Path) -> None:
     run(corpus, elsewhere / "run.jsonl")
 
-    told = invoke(
+    reported = invoke(
         *("report", "--journal", "run.jsonl", "--json", "r.json", "--junit", "r.xml"),
         *("--html", "page", "--summary", "r.md"),
     )
 
-    assert told.exit_code == 1, told.output
+    assert reported.exit_code == 1, reported.output
     assert json.loads((elsewhere / "r.json").read_text())["verdict"] == "divergent"
     assert ET.parse(elsewhere / "r.xml").getroot().tag == "testsuites"
     assert "a/2" in (elsewhere / "r.md").read_text()
@@ -86,10 +86,10 @@ def test_the_last_run_is_reported_where_none_is_named(corpus: Path) -> None:
     invoke("run", corpus, "-k", "a", "--keep")
     invoke("run", corpus, "-k", "b", "--keep")
 
-    told = invoke("report")
+    reported = invoke("report")
 
-    assert told.exit_code == 0
-    assert "parity: legacy and adk over 1 case" in told.output
+    assert reported.exit_code == 0
+    assert "parity: legacy and adk over 1 case" in reported.output
 
 
 def test_a_killed_run_is_reported_as_far_as_it_got(corpus: Path, elsewhere: Path) -> None:
@@ -99,26 +99,29 @@ def test_a_killed_run_is_reported_as_far_as_it_got(corpus: Path, elsewhere: Path
     first = next(at for at, line in enumerate(lines) if line.startswith('{"finished"'))
     journal.write_text("".join([*lines[: first + 2], '{"finished": "a']))
 
-    told = invoke("report", "--journal", journal)
+    reported = invoke("report", "--journal", journal)
 
-    assert told.exit_code == 3
-    assert "did not come to its end, its last line torn: 2 of 3 cases have no result" in told.output
-    assert "in flight: a/2" in told.output
-    assert told.output.splitlines()[-1].endswith("(1 of 3 judged, partial report)")
+    assert reported.exit_code == 3
+    assert (
+        "did not come to its end, its last line torn: 2 of 3 cases have no result"
+        in reported.output
+    )
+    assert "in flight: a/2" in reported.output
+    assert reported.output.splitlines()[-1].endswith("(1 of 3 judged, partial report)")
 
 
-def test_what_changed_is_told_since_the_last_green_run(corpus: Path, elsewhere: Path) -> None:
+def test_the_changes_since_the_last_green_run_are_shown(corpus: Path, elsewhere: Path) -> None:
     cassette = corpus / "a" / "2.yaml"
     cassette.write_text("plain")
     run(corpus, elsewhere / "green.jsonl", "--no-keep")
     cassette.write_text("loses usage")
     run(corpus, elsewhere / "red.jsonl", "--no-keep")
 
-    told = invoke("report", "--journal", "red.jsonl", "--since", "green.jsonl")
+    reported = invoke("report", "--journal", "red.jsonl", "--since", "green.jsonl")
 
-    assert "last green (green.jsonl, " in told.output
-    assert "  corpus: a/2 changed" in told.output
-    assert "whose problem: probably cassette: 1 case diverges" in told.output
+    assert "last green (green.jsonl, " in reported.output
+    assert "  corpus: a/2 changed" in reported.output
+    assert "whose problem: probably cassette: 1 case diverges" in reported.output
 
 
 def test_a_folder_with_one_journal_stands_for_it(corpus: Path, elsewhere: Path) -> None:
@@ -146,10 +149,10 @@ def test_waivers_are_applied_as_they_are_now(corpus: Path, elsewhere: Path) -> N
         f'control = "re:.*"\ncandidate = 0\n{common}'
     )
 
-    told = invoke("report", "--journal", "run.jsonl", "--waivers", waivers)
+    reported = invoke("report", "--journal", "run.jsonl", "--waivers", waivers)
 
-    assert told.exit_code == 0, told.output
-    assert "the waivers have changed since the run" in told.output
+    assert reported.exit_code == 0, reported.output
+    assert "the waivers have changed since the run" in reported.output
 
 
 def test_a_case_is_shown_with_the_file_it_came_from_while_that_is_there(
@@ -181,11 +184,11 @@ def test_what_is_no_journal_is_a_clear_error(
     (elsewhere / "odd.jsonl").write_text('{"journal": 2, "control": 3}\n')
     (elsewhere / "empty.jsonl").touch()
 
-    told = invoke("report", *words)
+    reported = invoke("report", *words)
 
-    assert told.exit_code == 2
-    assert message in told.output
-    assert "Traceback" not in told.output
+    assert reported.exit_code == 2
+    assert message in reported.output
+    assert "Traceback" not in reported.output
 
 
 def test_a_journal_whose_header_lacks_a_component_is_no_traceback(
@@ -197,15 +200,13 @@ def test_a_journal_whose_header_lacks_a_component_is_no_traceback(
     del lines[0]["components"]["harness"], lines[1]["inventory"]["harness"]
     journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
 
-    told = invoke("report", "--journal", journal)
+    reported = invoke("report", "--journal", journal)
 
-    assert told.exception is None or isinstance(told.exception, SystemExit)
-    assert "Traceback" not in told.output
+    assert reported.exception is None or isinstance(reported.exception, SystemExit)
+    assert "Traceback" not in reported.output
 
 
-def test_a_merged_run_is_told_what_changed_and_is_kept_itself(
-    corpus: Path, elsewhere: Path
-) -> None:
+def test_a_merged_run_shows_what_changed_and_is_kept_itself(corpus: Path, elsewhere: Path) -> None:
     cassette = corpus / "a" / "2.yaml"
     for text, name in (("plain", "green"), ("loses usage", "red")):
         cassette.write_text(text)

@@ -189,7 +189,7 @@ def test_a_strangers_cassette_that_starts_processes_is_not_run(tmp_path: Path) -
     assert invoke("run", corpus, "--trust").exit_code == 0
 
 
-def test_what_the_api_refuses_and_nobody_settled_names_the_command_that_does(
+def test_unsettled_findings_of_the_api_name_the_command_that_settles_them(
     tmp_path: Path,
 ) -> None:
     corpus = write_corpus(tmp_path / "in", a__1="is objected to")
@@ -301,7 +301,7 @@ def test_the_header_says_how_the_run_was_asked_for(tmp_path: Path) -> None:
     assert len(header.revision) in (0, 40)  # none in an unpacked source archive
 
 
-def test_paths_below_this_folder_are_told_from_here(
+def test_paths_below_this_folder_are_shown_relative_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     corpus = write_corpus(tmp_path / "here" / "corpus", a__1="plain")
@@ -388,7 +388,7 @@ def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     assert process.returncode == -signal.SIGKILL
 
 
-def test_repeating_tells_a_flaky_candidate(tmp_path: Path) -> None:
+def test_repeating_finds_a_flaky_candidate(tmp_path: Path) -> None:
     result = invoke("run", write_corpus(tmp_path, a__1="plain"), "--repeat", "2")
 
     assert result.exit_code == 0

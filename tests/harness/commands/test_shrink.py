@@ -233,11 +233,11 @@ def test_a_cassette_that_starts_processes_needs_trust(here: Path) -> None:
 
 @pytest.mark.slow
 def test_a_resumed_session_can_be_shrunk(here: Path) -> None:
-    told = {"id": "m1", "timestamp": "2026-01-01T00:00:00.000Z"}
+    message = {"id": "m1", "timestamp": "2026-01-01T00:00:00.000Z"}
     records = [
-        {"sessionId": "s", "projectHash": "h", "startTime": told["timestamp"], "kind": "main"},
-        {**told, "type": "user", "content": [{"text": "before"}]},
-        {**told, "id": "m2", "type": "gemini", "content": "yes"},
+        {"sessionId": "s", "projectHash": "h", "startTime": message["timestamp"], "kind": "main"},
+        {**message, "type": "user", "content": [{"text": "before"}]},
+        {**message, "id": "m2", "type": "gemini", "content": "yes"},
     ]
     document = {**CASSETTE, "resume": {"records": records, "file": "session-a.jsonl"}}
 

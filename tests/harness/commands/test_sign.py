@@ -270,7 +270,7 @@ def test_a_throwaway_key_signs_for_a_pull_request(checkout: Signable) -> None:
     assert signed(checkout, "0001-A-pull_request.json").signer == "ci"
 
 
-def test_nobody_signs_under_anothers_name(checkout: Signable) -> None:
+def test_a_key_cannot_sign_under_the_name_of_another_signer(checkout: Signable) -> None:
     checkout.keygen("ci")
     wrong = checkout.sign("--signer", "bob")
     assert "the key is alice's, not bob's" in wrong.output
@@ -395,8 +395,8 @@ def test_for_a_pull_request_some_cases_may_be_run_again_and_that_is_said(
     said = signed(checkout, "0001-A-pull_request.json")
     assert sorted(said.traces) == ["a/1", "a/2", "b/2"]
     assert said.replayed.cases == 2
-    told = "Of the 3 cases of legacy ≡ adk only 2, drawn by chance, were run again"
-    assert told in " ".join(said.not_said)
+    gap = "Of the 3 cases of legacy ≡ adk only 2, drawn by chance, were run again"
+    assert gap in " ".join(said.not_said)
 
 
 def test_what_is_run_again_by_chance_is_held_against_the_journal(checkout: Signable) -> None:

@@ -21,7 +21,7 @@ def upstream(*words: str) -> Result:
     return CliRunner().invoke(parity, ["upstream", *words], prog_name="parity")
 
 
-def test_install_tells_progress_apart_from_the_result(machine: Machine) -> None:
+def test_install_writes_progress_to_another_stream_than_the_result(machine: Machine) -> None:
     result = upstream("install")
 
     assert result.exit_code == 0

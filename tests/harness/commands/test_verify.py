@@ -215,7 +215,7 @@ def test_a_guest_key_makes_a_pull_request_valid_and_says_so(checkout: Signable, 
 
 def test_a_guest_key_never_makes_a_release_valid(checkout: Signable) -> None:
     public = f"guest={checkout.key('alice')}.pub"
-    gates = checkout.root.parent / "nobody.toml"
+    gates = checkout.root.parent / "unsigned.toml"
     gates.write_text((checkout.root / "parity_tests/gates.toml").read_text("utf-8"), "utf-8")
     for name in ("alice", "bob"):
         replace(gates, f'name = "{name}"\nkey', f'name = "{name}"\n# key')

@@ -119,7 +119,7 @@ def test_another_difference_is_chosen_by_its_fingerprint(here: Path) -> None:
         (["a/differs", "--append", "--waivers", "/proc/x/w.toml"], 2, "cannot be written"),
     ],
 )
-def test_what_cannot_be_waived_is_told(
+def test_what_cannot_be_waived_is_reported(
     here: Path, arguments: list[str], code: int, words: str
 ) -> None:
     result = invoke("waive", *arguments)

@@ -36,7 +36,7 @@ def test_a_call_that_a_person_was_asked_about_shows() -> None:
     assert "child:start.asked" not in answered(None, "", "validating", "executing")
 
 
-def test_a_remote_agent_that_nobody_answers_for_shows() -> None:
+def test_an_unreachable_remote_agent_has_a_probe() -> None:
     text = '{"result":"Error calling remote agent: fetch failed"}'
 
     assert "child:remote.unreachable" in answered(None, text, "executing", "success")
@@ -64,7 +64,7 @@ def start(name: str = "write_file", **data: Any) -> dict[str, Any]:
     return {"type": "TOOL_CALL_START", "data": {"name": name, "callId": "i", **data}}
 
 
-def test_a_call_that_is_done_unasked_is_told_from_one_that_was_asked_about() -> None:
+def test_a_call_without_approval_differs_from_one_with_approval() -> None:
     assert "child:unasked.write_file" in inside("executing", "success", activities=[start()])
     asked = inside("awaiting_approval", "executing", "success", activities=[start()])
     assert "child:unasked.write_file" not in asked
@@ -95,14 +95,14 @@ def test_a_tool_denied_to_one_agent_that_another_used_shows() -> None:
 @pytest.mark.parametrize(
     ("event", "times", "probe"),
     [
-        ("BeforeTool", 2, "child:hook.told.BeforeTool"),
+        ("BeforeTool", 2, "child:hook.received.BeforeTool"),
         ("BeforeTool", 1, None),
         ("BeforeAgent", 0, None),
-        ("AfterModel", 2, "child:hook.told.AfterModel"),
+        ("AfterModel", 2, "child:hook.received.AfterModel"),
         ("AfterModel", 1, None),
     ],
 )
-def test_a_hook_that_was_told_more_than_the_parent_does_was_told_of_an_agent(
+def test_a_hook_that_received_more_than_the_parent_sends_received_an_agents_event(
     event: str, times: int, probe: str | None
 ) -> None:
     log = f'{{"hook_event_name":"{event}"}}\n' * times
@@ -112,11 +112,11 @@ def test_a_hook_that_was_told_more_than_the_parent_does_was_told_of_an_agent(
     assert {each for each in probes if each.startswith("child:hook")} == ({probe} - {None})
 
 
-def test_a_hook_around_prompts_that_fired_once_for_each_was_not_told_of_agents() -> None:
+def test_a_hook_that_fired_once_for_each_prompt_received_no_agents_event() -> None:
     def fired(times: int) -> set[str]:
         log = '{"hook_event_name":"BeforeAgent"}\n' * times
         events = [{"type": "agent_start"}]
         return found(seen(child(), events=events, workspace_changes={"x.log": log}))
 
-    assert "child:hook.untold.BeforeAgent" in fired(1)
-    assert "child:hook.untold.BeforeAgent" not in fired(2)
+    assert "child:hook.not_received.BeforeAgent" in fired(1)
+    assert "child:hook.not_received.BeforeAgent" not in fired(2)

@@ -44,7 +44,7 @@ def test_tokens_of_an_agent_show_and_whether_they_fill_half_a_window() -> None:
     assert "child:recorded.half_full" in many
 
 
-def test_agents_at_work_together_are_told_from_those_one_after_the_other() -> None:
+def test_agents_at_the_same_time_differ_from_those_one_after_the_other() -> None:
     def two(begins: float) -> set[str]:
         one, other = [head("a", "subagent"), said(2)], [head("b", "subagent", begins), said(5)]
         return files(("a", one), ("b", other))
@@ -63,8 +63,8 @@ def test_how_long_an_agent_and_its_last_turn_took_shows() -> None:
     assert "child:long_last_turn" not in took(31, 60)
 
 
-def test_a_child_without_a_file_and_lines_of_a_wrong_kind_are_passed_over() -> None:
-    nobody = ChildObservation(thread="0/0", agent="a", agent_id="")
+def test_a_child_without_a_file_and_lines_of_a_wrong_kind_are_ignored() -> None:
+    without_id = ChildObservation(thread="0/0", agent="a", agent_id="")
     odd = {"chats/s/a.jsonl": [None, 1, {"$set": 1}, {"type": "gemini", "timestamp": 7}], "x": []}
 
-    assert "child:recorded" not in found(seen(nobody, child(agent_id="a"), recording=odd))
+    assert "child:recorded" not in found(seen(without_id, child(agent_id="a"), recording=odd))

@@ -68,7 +68,7 @@ def test_a_child_shows_that_it_started_and_which_sort_it_is() -> None:
         ("ERROR", {"error": "Graceful recovery attempt failed."}, "child:recovery_failed"),
         ("THOUGHT_CHUNK", {"text": "**Reading** files"}, "child:thought"),
         ("ERROR", {"name": "complete_task", "error": "params/x"}, "child:output_refused"),
-        ("ERROR", {"error": "AbortError: Aborted"}, "child:abort_told"),
+        ("ERROR", {"error": "AbortError: Aborted"}, "child:abort_reported"),
         ("ERROR", {"error": "Tool execution blocked: no"}, "child:hook.tool_blocked"),
         ("ERROR", {"error": "Agent execution stopped by hook: no"}, "child:hook.tool_stopped"),
         ("ERROR", {"error": "Tool execution denied by policy. No."}, "child:denied"),
@@ -85,11 +85,11 @@ def test_a_child_shows_that_it_started_and_which_sort_it_is() -> None:
         ("TOOL_CALL_END", {"name": "mcp_calc_sum"}, "child:done.mcp"),
     ],
 )
-def test_what_a_child_tells_shows(kind: str, data: dict[str, str], probe: str) -> None:
+def test_each_report_of_a_child_has_its_probe(kind: str, data: dict[str, str], probe: str) -> None:
     assert probe in found(seen(child(activities=[{"type": kind, "data": data}])))
 
 
-def told(*texts: str, thread: str = "0/0") -> ChildObservation:
+def reporting(*texts: str, thread: str = "0/0") -> ChildObservation:
     data = [("ERROR", {"error": text}) if "fail" in text else text for text in texts]
     pairs = [
         each if isinstance(each, tuple) else ("THOUGHT_CHUNK", {"text": each}) for each in data
@@ -100,8 +100,10 @@ def told(*texts: str, thread: str = "0/0") -> ChildObservation:
 def test_a_last_turn_shows_with_its_reason_and_what_it_came_to() -> None:
     limit = "Execution limit reached (MAX_TURNS). Attempting"
 
-    assert "child:recovered.MAX_TURNS" in found(seen(told(limit, "Graceful recovery succeeded.")))
-    failed = found(seen(told(limit, "Graceful recovery attempt failed. Reason: stop")))
+    assert "child:recovered.MAX_TURNS" in found(
+        seen(reporting(limit, "Graceful recovery succeeded."))
+    )
+    failed = found(seen(reporting(limit, "Graceful recovery attempt failed. Reason: stop")))
     assert "child:recovery_failed.MAX_TURNS" in failed
     assert not any(probe.startswith("child:recovered") for probe in failed)
     assert "child:thought" not in failed
@@ -115,7 +117,7 @@ def test_a_complete_task_that_did_not_complete_is_none() -> None:
 
 
 def test_what_the_harness_itself_announces_is_no_thought_of_an_agents() -> None:
-    assert "child:thought" not in found(seen(told("Graceful recovery succeeded.")))
+    assert "child:thought" not in found(seen(reporting("Graceful recovery succeeded.")))
 
 
 def test_agents_after_one_another_have_ids_of_their_own_or_one_for_all() -> None:
@@ -144,7 +146,7 @@ def test_several_children_are_parallel_or_one_after_another() -> None:
         ("Subagent 'h' not found.", "child:unknown"),
     ],
 )
-def test_what_the_parent_is_told_of_the_end_shows(output: str, probe: str) -> None:
+def test_each_end_that_the_parent_receives_has_its_probe(output: str, probe: str) -> None:
     assert probe in found(seen(requests=[answered(output)]))
 
 

@@ -49,7 +49,7 @@ def test_an_agents_model_and_temperature_are_its_parents_or_its_own() -> None:
     assert not {"child:model.own", "child:temperature.own"} & same
 
 
-def test_a_router_asked_once_is_told_from_one_asked_in_each_turn() -> None:
+def test_a_router_asked_once_differs_from_one_asked_in_each_turn() -> None:
     router = asked(role="utility_router")
 
     assert {"child:routed.once", "child:routed.kept"} <= shown(router, asked("1"), asked("2"))
@@ -75,7 +75,7 @@ def test_a_last_chance_is_the_only_one_and_the_last_request() -> None:
     assert "child:turn_unasked" not in shown(asked("go"), asked(GRACE))
 
 
-def test_agents_that_nobody_spoke_to_are_told_from_those_that_heard() -> None:
+def test_agents_without_a_hint_differ_from_those_with_one() -> None:
     hint = asked("User hints:\n- h", digest="2")
 
     assert "steering:child.none" in shown(asked("go"), asked("2"))
@@ -99,7 +99,7 @@ def test_results_in_the_order_of_their_calls_show_beside_an_agents() -> None:
         ("<state_snapshot>\nx", "child:summary_in_history"),
         ("out\n<hook_context>c</hook_context>", "child:hook.context"),
         ("Output too large. Showing first 1", "child:truncated"),
-        ("<loaded_context>\nm", "child:told.memory"),
+        ("<loaded_context>\nm", "child:given.memory"),
     ],
 )
 def test_what_stands_in_an_agents_history_shows(text: str, probe: str) -> None:
@@ -108,16 +108,16 @@ def test_what_stands_in_an_agents_history_shows(text: str, probe: str) -> None:
     assert probe not in shown(asked(text, role="utility_compressor"))
 
 
-def test_a_system_instruction_shows_what_an_agent_is_told() -> None:
+def test_parts_of_a_system_instruction_have_probes() -> None:
     skilled: dict[str, Any] = {"tools": ("activate_skill", "complete_task")}
 
-    assert "child:told.skills" in shown(asked(system_instruction="activate_skill", **skilled))
-    assert "child:told.skills" in shown(asked(system_instruction="sha256:00", **skilled))
-    assert "child:told.skills" not in shown(asked(system_instruction="x", **skilled))
-    assert "child:told.skills" not in shown(asked(system_instruction="activate_skill"))
-    assert "child:told.memory" in shown(asked(system_instruction="--- Context from: a"))
-    assert "child:told.plan_mode" in shown(asked(system_instruction="into <HOME>/x/plans/ only"))
-    assert "child:told.plan_mode" not in shown(asked(system_instruction="in src/planner/"))
+    assert "child:given.skills" in shown(asked(system_instruction="activate_skill", **skilled))
+    assert "child:given.skills" in shown(asked(system_instruction="sha256:00", **skilled))
+    assert "child:given.skills" not in shown(asked(system_instruction="x", **skilled))
+    assert "child:given.skills" not in shown(asked(system_instruction="activate_skill"))
+    assert "child:given.memory" in shown(asked(system_instruction="--- Context from: a"))
+    assert "child:given.plan_mode" in shown(asked(system_instruction="into <HOME>/x/plans/ only"))
+    assert "child:given.plan_mode" not in shown(asked(system_instruction="in src/planner/"))
 
 
 def test_a_long_result_is_long_in_a_baseline_too() -> None:

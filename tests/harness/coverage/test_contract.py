@@ -62,7 +62,7 @@ def test_a_row_is_a_behaviour_of_the_phase_and_class_above_it(tmp_path: Path) ->
         ("## Phase A\n" + HEAD + ROW, 4, "belongs to no class"),
     ],
 )
-def test_what_a_row_does_not_say_is_told_with_its_line(
+def test_the_error_of_an_incomplete_row_names_its_line(
     tmp_path: Path, text: str, line: int, words: str
 ) -> None:
     with pytest.raises(ContractFileError) as caught:
@@ -73,7 +73,7 @@ def test_what_a_row_does_not_say_is_told_with_its_line(
     assert str(caught.value).startswith(f"{caught.value.file}{f':{line}' if line else ''}: ")
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_an_unreadable_file_is_an_error(tmp_path: Path) -> None:
     binary = tmp_path / "binary.md"
     binary.write_bytes(b"\xff\xfe")
     large = tmp_path / "large.md"

@@ -161,7 +161,7 @@ def test_a_baseline_shows_what_its_run_showed() -> None:
         (replace(observation(), recording={"a": [], "b": []}), "recorded:several_files"),
         (
             replace(observation(), workspace_changes={"l": '{"hook_event_name": "BeforeTool"}\n'}),
-            "hook:told.BeforeTool",
+            "hook:received.BeforeTool",
         ),
         (replace(observation(), stalled=True), "replay:stalled"),
     ],
@@ -205,7 +205,7 @@ def test_what_models_tools_and_servers_say_names_no_probe() -> None:
     assert not [probe for probe in reached(seen) if "sk-a" in probe]
 
 
-def test_a_question_without_an_answer_is_told_from_one_with_any() -> None:
+def test_a_question_without_an_answer_differs_from_one_with_an_answer() -> None:
     asked = {"event": "confirmation", "type": "edit", "outcome": None}
 
     assert "confirmed:edit.unanswered" in reached(replace(events(), side_events=[asked]))

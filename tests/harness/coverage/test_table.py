@@ -5,7 +5,7 @@ import pytest
 
 from harness.coverage.contract import BehaviourClass, Contract, load_contract
 from harness.coverage.declared import declared_remarks
-from harness.coverage.table import coverage
+from harness.coverage.table import Coverage, coverage
 from harness.parity.verdict import CaseResult
 
 TEXT = """\
@@ -47,25 +47,30 @@ def case(
     return CaseResult(**{**values, **changes})
 
 
+def unreached(found: Coverage) -> list[BehaviourClass]:
+    """The classes without a behaviour that both runtimes reached."""
+    return [each.behaviour_class for each in found.classes if not each.both]
+
+
 def test_what_a_case_declares_and_shows_is_reached(contract: Contract) -> None:
     both = "event:message event:usage"
     found = coverage([case("P-001 P-002", both, "event:message")], contract, "A")
 
-    streaming = found.of(BehaviourClass.STREAMING)
-    assert streaming is not None
+    streaming = found.classes[0]
+    assert streaming.behaviour_class is BehaviourClass.STREAMING
     assert (streaming.control, streaming.candidate) == (("P-001", "P-002"), ("P-001",))
     assert (streaming.both, streaming.never) == (("P-001",), ())
-    assert (streaming.declaring, streaming.reached) == (1, True)
-    assert found.unreached == (BehaviourClass.ABORT,)
+    assert streaming.declaring == 1
+    assert unreached(found) == [BehaviourClass.ABORT]
     assert [str(each) for each in found.unshown] == ["P-002 is declared, but adk did not reach it"]
 
 
-def test_probes_that_nobody_declares_are_met_by_the_way_only(contract: Contract) -> None:
+def test_probes_of_a_behaviour_that_no_case_declares_do_not_reach_it(contract: Contract) -> None:
     found = coverage([case("P-001", "end:aborted", "end:aborted")], contract, "A")
 
-    abort = found.of(BehaviourClass.ABORT)
-    assert abort is not None
-    assert (abort.reached, abort.never, abort.by_the_way) == (False, ("P-003",), ("P-003",))
+    abort = found.classes[1]
+    assert abort.behaviour_class is BehaviourClass.ABORT
+    assert (abort.both, abort.never) == ((), ("P-003",))
 
 
 def test_a_class_is_reached_only_in_both_runtimes(contract: Contract) -> None:
@@ -75,14 +80,14 @@ def test_a_class_is_reached_only_in_both_runtimes(contract: Contract) -> None:
         case("P-003", "end:aborted", "end:aborted", name="a/3"),
     ]
 
-    assert coverage(one_sided, contract, "A").unreached == (BehaviourClass.STREAMING,)
+    assert unreached(coverage(one_sided, contract, "A")) == [BehaviourClass.STREAMING]
 
 
 def test_a_case_that_decides_nothing_reaches_nothing(contract: Contract) -> None:
     stuck = case("P-001 P-002", "event:message", "event:message", blockers=("stalled",))
     found = coverage([stuck], contract, "A")
 
-    assert found.unreached == (BehaviourClass.STREAMING, BehaviourClass.ABORT)
+    assert unreached(found) == [BehaviourClass.STREAMING, BehaviourClass.ABORT]
     assert found.unshown == ()
     assert declared_remarks(stuck, contract) == ()
 
@@ -91,12 +96,11 @@ def test_each_phase_has_its_own_classes(contract: Contract) -> None:
     found = coverage([case("P-004", "subagent:asked", "subagent:asked")], contract, "B")
 
     assert [each.behaviour_class for each in found.classes] == [BehaviourClass.SUBAGENTS]
-    assert found.unreached == ()
-    assert found.of(BehaviourClass.ABORT) is None
+    assert unreached(found) == []
     assert coverage([], contract, "C").classes == ()
 
 
-def test_ids_that_nobody_knows_are_named(contract: Contract) -> None:
+def test_declared_ids_that_the_contract_does_not_have_are_reported(contract: Contract) -> None:
     unknown = case("P-009", "", "")
 
     assert [str(each) for each in coverage([unknown], contract, "A").undeclarable] == [
@@ -106,22 +110,3 @@ def test_ids_that_nobody_knows_are_named(contract: Contract) -> None:
         "P-009 is declared, but the contract has no such behaviour",
     )
     assert declared_remarks(unknown, Contract()) == ()
-
-
-def test_it_is_written_as_json(contract: Contract) -> None:
-    found = coverage([case("P-001 P-009", "event:message", "")], contract, "A").to_json()
-
-    assert found["phase"] == "A"
-    assert found["contract"] == contract.digest
-    assert found["classes"][0] == {
-        "class": "streaming",
-        "behaviours": 2,
-        "declaring": 1,
-        "control": ["P-001"],
-        "candidate": [],
-        "both": [],
-        "never": ["P-002"],
-        "byTheWay": [],
-    }
-    assert found["unshown"] == [{"cassette": "a/1", "id": "P-001", "sides": ["adk"]}]
-    assert found["unknown"] == [{"cassette": "a/1", "id": "P-009"}]

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from harness.detection.catalogue_at import CatalogueAt
+from harness.faults.catalogue import CatalogueAt
 from seeded_faults import Behaviour, Fault, Site
 from seeded_faults.patching import replaced
 

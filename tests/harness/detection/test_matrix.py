@@ -13,12 +13,14 @@ def named(name: str, **more: object) -> Fault:
 def part(name: str, by: FoundBy | None = None, *, met: int = 1, untouched: int = 0) -> Measured:
     found = None
     if by is not None:
-        found = Found(cassette="a/b", by=by, channel="events", place="p", says="s", met=met)
+        found = Found(cassette="a/b", kind=by, channel="events", place="p", says="s", met=met)
     return Measured(fault=name, found=found, met=met, untouched=untouched)
 
 
 def matrix(*rows: Row) -> Matrix:
-    conditions = Conditions(waivers=1, rules={}, cassettes=2, profile="everything", seed=3)
+    conditions = Conditions(
+        waivers=1, projection_rules={}, cassettes=2, profile="everything", seed=3
+    )
     return Matrix(rows=list(rows), conditions=conditions, planned=len(rows))
 
 
@@ -44,8 +46,8 @@ def test_the_generated_run_counts_where_the_corpus_found_nothing() -> None:
 
 
 def test_the_unobservable_are_not_counted_unless_they_are_found() -> None:
-    quiet = Row(fault=named("a", unobservable="nobody can see it"), corpus=part("a"))
-    loud = killed("b", unobservable="nobody can see it")
+    quiet = Row(fault=named("a", unobservable="no channel shows it"), corpus=part("a"))
+    loud = killed("b", unobservable="no channel shows it")
 
     assert (quiet.outcome, loud.outcome) == (Outcome.UNOBSERVABLE, Outcome.KILLED)
     assert matrix(quiet, loud).totals()[0].observable == 1

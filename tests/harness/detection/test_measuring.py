@@ -5,13 +5,14 @@ import pytest
 
 from harness.baseline.files import Baseline, cassette_digest, write_baseline
 from harness.cassette.find import CassetteFile, find_cassettes
-from harness.detection.catalogue_at import CatalogueAt
+from harness.cassette.load import load_cassette
 from harness.detection.finding import FoundBy
-from harness.detection.good import CorpusCase, DrawnCase, Leg, leg_of
+from harness.detection.good import Corpus, CorpusCase, DrawnCase, Leg, leg_of
 from harness.detection.measuring import CorpusTask, Measured, measure
 from harness.detection.playing import Broke, Seen, play, play_broken
 from harness.detection.reach import all_targets, calls_noted, wrapped_by
 from harness.detection.sampling import SAMPLE_BLOCK, SampleTask, sample_block, sample_tasks
+from harness.faults.catalogue import CatalogueAt
 from harness.faults.force import breaks_side, in_force
 from harness.http.case import load_case
 from harness.parity.waivers import Waivers
@@ -37,19 +38,27 @@ def measured(
     baselines: Path | None = None,
     trusted: bool = True,
 ) -> Measured:
+    corpus = corpus_of(folder, catalogue, baselines=baselines, trusted=trusted)
+    return measure(CorpusTask(fault=name, corpus=corpus))
+
+
+def corpus_of(
+    folder: Path,
+    catalogue: CatalogueAt = CATALOGUE,
+    *,
+    baselines: Path | None = None,
+    trusted: bool = True,
+) -> Corpus:
     files = tuple(find_cassettes([folder]))
     kept = folder.parent / "kept"
     kept.mkdir(exist_ok=True)
-    return measure(
-        CorpusTask(
-            fault=name,
-            catalogue=catalogue,
-            files=files,
-            trusted=frozenset(file.name for file in files) if trusted else frozenset(),
-            waivers=NONE,
-            kept=kept,
-            baselines=baselines,
-        )
+    return Corpus(
+        catalogue=catalogue,
+        files=files,
+        trusted=frozenset(file.name for file in files) if trusted else frozenset(),
+        waivers=NONE,
+        kept=kept,
+        baselines=baselines,
     )
 
 
@@ -87,7 +96,7 @@ def test_a_channel_that_differs_finds_it_and_ends_the_search(corpus: Path) -> No
     done = measured(corpus, "usage-lost")
 
     assert done.found is not None
-    assert done.found.by is FoundBy.CHANNEL
+    assert done.found.kind is FoundBy.CHANNEL
     assert (done.found.cassette, done.found.channel) == ("text/a", "events")
     assert "usage" in done.found.place
     assert (done.met, done.found.met) == (1, 1)
@@ -97,7 +106,7 @@ def test_an_exception_is_a_crash_and_named(corpus: Path) -> None:
     done = measured(corpus, "translator-raises")
 
     assert done.found is not None
-    assert done.found.by is FoundBy.CRASH
+    assert done.found.kind is FoundBy.CRASH
     assert "ZeroDivisionError: nothing to divide" in done.found.place
 
 
@@ -185,7 +194,7 @@ def test_a_service_fault_shows_against_the_baselines(corpus: Path) -> None:
     harmless = measured(corpus, "service-harmless", SERVICES, baselines=baselines)
 
     assert done.found is not None
-    assert done.found.by is FoundBy.CHANNEL
+    assert done.found.kind is FoundBy.CHANNEL
     assert done.found.cassette == "text/a"
     assert harmless.found is None
     assert harmless.met == 2
@@ -283,7 +292,7 @@ def test_blocks_are_for_what_is_still_sought_and_end_when_nothing_is() -> None:
 
 def test_without_the_published_core_an_unbroken_legacy_stands_for_it(corpus: Path) -> None:
     file = one_file(corpus)
-    case = DrawnCase(load_case(file.path, file.root), NONE, core=False)
+    case = DrawnCase(load_cassette(file.path, file.root), NONE, core=False)
     broken = play_broken(case.cassette, "legacy", named("service", SERVICES))
 
     assert case.published() is case.run("legacy").observation
@@ -294,21 +303,13 @@ def test_without_the_published_core_an_unbroken_legacy_stands_for_it(corpus: Pat
 
 def test_a_corpus_case_keeps_its_runs_where_others_find_them(corpus: Path) -> None:
     file = one_file(corpus)
-    kept = corpus.parent / "kept"
-    kept.mkdir()
+    found = corpus_of(corpus)
 
     def case() -> CorpusCase:
-        return CorpusCase(
-            load_case(file.path, file.root),
-            NONE,
-            name=file.name,
-            file=file.path,
-            kept=kept,
-            baselines=None,
-        )
+        return CorpusCase(load_case(file.path, file.root), file, found)
 
     first = case().run("legacy")
 
-    assert len(list(kept.iterdir())) == 1
+    assert len(list(found.kept.iterdir())) == 1
     assert case().run("legacy").digest == first.digest
     assert case().rerun("legacy").digest == first.digest

@@ -1,4 +1,4 @@
-"""A module whose import outlasts any test: whoever reads the FIFO knows that it has begun."""
+"""A module whose import outlasts any test: a reader of the FIFO knows that it has begun."""
 
 import os
 import time

@@ -13,7 +13,7 @@ from services.leftovers import child_started, folder_made
 def a_tree(folder: str, words: str) -> subprocess.Popen[bytes]:
     """Start processes in a session of their own, which hold our standard output.
 
-    `words` is the shell's command, run in `folder`, which is told of as a run's folder.
+    `words` is the shell's command, run in `folder`, which is announced as a run's folder.
     """
     Path(folder).mkdir(exist_ok=True)
     folder_made(folder)
@@ -29,8 +29,8 @@ def a_tree_and_die(task: tuple[str, str]) -> int:
     return 0
 
 
-def nobody_is_told(task: tuple[str, str]) -> int:
-    """Be killed between starting a process and telling of it."""
+def unannounced_tree_and_die(task: tuple[str, str]) -> int:
+    """Be killed between starting a process and announcing it."""
     folder, words = task
     Path(folder).mkdir(exist_ok=True)
     folder_made(folder)

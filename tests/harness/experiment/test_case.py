@@ -58,7 +58,7 @@ def test_a_case_at_parity_keeps_both_runs_to_be_shown(tmp_path: Path) -> None:
 CONTRACT = """\
 ## Phase A
 ### streaming
-| P-001 | Usage is told. | `event:usage` | s |
+| P-001 | Usage is reported. | `event:usage` | s |
 | P-002 | It is aborted. | `end:aborted` | s |
 """
 
@@ -114,7 +114,7 @@ def test_a_file_that_cannot_be_loaded_is_a_problem_of_its_own(tmp_path: Path) ->
     assert result.message == f"{tmp_path}/a/case.yaml: model: is wrong; mend it"
 
 
-def test_a_loader_that_fails_is_told_from_the_file_it_failed_on(tmp_path: Path) -> None:
+def test_a_loader_that_fails_is_reported_with_its_file(tmp_path: Path) -> None:
     result = judge(replace(task(tmp_path, "plain"), file=tmp_path / "gone.yaml"))
 
     assert isinstance(result, LoadProblem)

@@ -45,7 +45,7 @@ if __name__ == "__main__":
 
 
 def output_when_all_are_gone(folder: Path, script: str, *words: str) -> str:
-    """What a script writes; whoever it started holds its output open, so it returns after them."""
+    """The output of a script; returns when all processes that it started have ended."""
     (folder / "start.py").write_text(script)
     done = subprocess.run(
         [sys.executable, folder / "start.py", *words],
@@ -63,8 +63,8 @@ def output_when_all_are_gone(folder: Path, script: str, *words: str) -> str:
         ("a_tree_and_die", LINGERING),
         ("a_tree_and_die", LEADER_GONE),
         ("a_tree_and_die", ELSEWHERE),
-        ("nobody_is_told", LINGERING),
-        ("nobody_is_told", LEADER_GONE),
+        ("unannounced_tree_and_die", LINGERING),
+        ("unannounced_tree_and_die", LEADER_GONE),
     ],
 )
 def test_what_a_killed_process_had_started_is_ended(
@@ -94,7 +94,7 @@ def test_what_is_left_at_the_end_is_ended_then_and_its_folder_removed(tmp_path: 
     assert not run.exists()
 
 
-def test_without_a_guard_nobody_is_told() -> None:
+def test_without_a_guard_leftovers_are_not_announced() -> None:
     with guarded():
         pass
     child_started(1)

@@ -31,7 +31,7 @@ def test_a_server_that_is_still_importing_ends_with_a_parent_that_is_killed(tmp_
     ) as process:
         assert meeting.read_text() == "importing"
         process.kill()
-        # Ends only when nobody holds the pipe any more.
+        # Ends only when no process holds the pipe any more.
         process.communicate()
 
 

@@ -80,7 +80,7 @@ def test_everything_is_killed_also_a_session_whose_parent_is_gone() -> None:
         assert ends(child)
 
 
-def test_a_session_that_was_told_of_counts_though_it_was_never_seen_below_the_root() -> None:
+def test_an_announced_session_counts_though_it_was_never_seen_below_the_root() -> None:
     with started(HOLDS) as (root, _):
         leader = subprocess.run(
             ["setsid", "--wait", "sh", "-c", "sleep 60 >&- 2>&- & echo $$ $!"],

@@ -1,4 +1,4 @@
-"""Results of calls that stand in another order: said once, and not as a change at each place."""
+"""Results of calls in another order are reported once, not as a change at each place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALPHA, BRAVO, TREE = ("c0", "read_file", "alpha"), ("c1", "read_file", "bravo"),
 
 
 def asked(runtime: str, results: Sequence[Result]) -> Observation:
-    """A run whose second question carries these results."""
+    """A run whose second request has these results."""
     calls = [
         {"functionCall": {"id": id_, "name": name, "args": {}}}
         for id_, name, _ in (ALPHA, BRAVO, TREE)
@@ -36,7 +36,7 @@ def asked(runtime: str, results: Sequence[Result]) -> Observation:
     return replace(observation(runtime), requests=log.requests)
 
 
-def told_of(runtime: str, results: Sequence[Result]) -> Observation:
+def emitting(runtime: str, results: Sequence[Result]) -> Observation:
     """A run that emits these results."""
     seen = observation(runtime)
     before, after = list(seen.events[:2]), list(seen.events[3:])
@@ -76,8 +76,8 @@ def test_results_with_long_outputs_are_recognised_as_well() -> None:
 @pytest.mark.parametrize(
     "results",
     [
-        [BRAVO, ("c0", "read_file", "other")],  # one of them is another one
-        [("c0", "read_file", "bravo"), BRAVO],  # one of them twice
+        [BRAVO, ("c0", "read_file", "other")],  # one result differs
+        [("c0", "read_file", "bravo"), BRAVO],  # one result occurs twice
     ],
 )
 def test_results_that_are_not_the_same_ones_are_changes(results: Sequence[Result]) -> None:
@@ -94,7 +94,7 @@ def test_outputs_under_each_others_names_are_no_other_order() -> None:
     assert "another order" not in " ".join(made.sentences)
 
 
-def test_results_that_only_their_ids_tell_apart_are_known_by_them() -> None:
+def test_results_that_differ_only_in_ids_are_compared_by_id() -> None:
     one, other = ("c0", "read_file", "same"), ("c1", "read_file", "same")
 
     made = compared(asked("legacy", [one, other]), asked("adk", [other, one]))
@@ -110,7 +110,7 @@ def test_results_that_are_emitted_in_another_order_are_said_to_be_the_same(
     results = [ALPHA, BRAVO, TREE]
     moved = [results[number] for number in order]
 
-    made = compared(told_of("legacy", results), told_of("adk", moved))
+    made = compared(emitting("legacy", results), emitting("adk", moved))
 
     assert made.sentences[0].startswith("The first difference is in what the client received")
     assert "results of calls in another order." in made.sentences[0]
@@ -121,6 +121,6 @@ def test_results_that_are_emitted_in_another_order_are_said_to_be_the_same(
 
 
 def test_a_result_that_is_lacking_is_no_other_order() -> None:
-    made = compared(told_of("legacy", [ALPHA, BRAVO]), told_of("adk", [BRAVO]))
+    made = compared(emitting("legacy", [ALPHA, BRAVO]), emitting("adk", [BRAVO]))
 
     assert "another order" not in " ".join(made.sentences)

@@ -12,7 +12,9 @@ from services.state import RetryAttempt
 from tests.harness.samples import Facts, model, observation, user
 
 
-def told(control: Observation, candidate: Observation, name: str = "tools/read") -> Explanation:
+def explanation_of(
+    control: Observation, candidate: Observation, name: str = "tools/read"
+) -> Explanation:
     result = compare_repeated([control], [candidate], Facts(name=name))
     return explained(result, "legacy", "adk")
 
@@ -39,13 +41,13 @@ def result(*found: Divergence, name: str = "a/b", **more: Any) -> CaseResult:
 
 
 def test_parity_needs_no_sentence() -> None:
-    assert told(observation("legacy"), observation("adk")).sentences == ()
+    assert explanation_of(observation("legacy"), observation("adk")).sentences == ()
 
 
 def test_a_changed_event_is_explained_from_its_channel_to_its_contradiction() -> None:
     seen = observation("adk")
 
-    made = told(observation("legacy"), with_event(seen, 4, inputTokens=11))
+    made = explanation_of(observation("legacy"), with_event(seen, 4, inputTokens=11))
 
     assert made.channel is ChannelName.EVENTS
     assert made.sentences[0] == (
@@ -61,10 +63,10 @@ def test_a_changed_event_is_explained_from_its_channel_to_its_contradiction() ->
     assert made.lines()[-1] == "seam: event translation"
 
 
-def test_a_question_that_one_side_alone_asked_is_said_with_what_the_other_did_instead() -> None:
+def test_a_lone_request_is_explained_with_what_the_other_side_did_instead() -> None:
     seen = observation("adk")
 
-    made = told(observation("legacy"), replace(seen, requests=seen.requests[:1]))
+    made = explanation_of(observation("legacy"), replace(seen, requests=seen.requests[:1]))
 
     assert made.channel is ChannelName.REQUESTS
     assert "legacy asked the second question to the model, adk did not." in made.sentences[0]
@@ -73,17 +75,17 @@ def test_a_question_that_one_side_alone_asked_is_said_with_what_the_other_did_in
     assert "adk is wrong, or legacy is wrong" in made.contradiction
 
 
-def test_a_side_that_did_nothing_more_is_said_to_have_done_nothing() -> None:
+def test_an_explanation_says_that_a_side_did_nothing_more() -> None:
     order = [("requests", 0, 0), ("retries", 0, 0), ("retries", 1, 0), ("tool_states", 0, 2)]
     order.append(("requests", 1, 3))
     here, there = (replace(observation(name), order=order) for name in ("legacy", "adk"))
 
-    made = told(here, replace(there, events=there.events[:-1]))
+    made = explanation_of(here, replace(there, events=there.events[:-1]))
 
     assert "adk did nothing more in this run." in made.sentences
 
 
-def test_what_is_accepted_leaves_two_runs_alike() -> None:
+def test_waived_divergences_count_as_equal_in_an_explanation() -> None:
     judged = compare_repeated(
         [observation("legacy")],
         [with_event(with_event(observation("adk"), 4, inputTokens=1), 6, reason="failed")],
@@ -100,7 +102,9 @@ def test_what_is_accepted_leaves_two_runs_alike() -> None:
 def test_the_place_in_a_question_is_said_as_a_turn_of_the_conversation() -> None:
     seen = observation("adk")
     contents = (*seen.requests[1].new_contents[:1], user("other"))
-    made = told(observation("legacy"), with_question(seen, 1, new_contents=contents, digest="x"))
+    made = explanation_of(
+        observation("legacy"), with_question(seen, 1, new_contents=contents, digest="x")
+    )
 
     assert any("(turn 3 of the conversation that is sent)" in each for each in made.sentences)
 
@@ -109,14 +113,16 @@ def test_a_long_text_is_shown_where_it_differs() -> None:
     seen = observation("legacy")
     text = "the same words over and over " * 20
 
-    made = told(with_event(seen, 5, message=f"{text}A"), with_event(seen, 5, message=f"{text}B"))
+    made = explanation_of(
+        with_event(seen, 5, message=f"{text}A"), with_event(seen, 5, message=f"{text}B")
+    )
 
     (sentence,) = (each for each in made.sentences if each.startswith("At message"))
     assert 'A"' in sentence
     assert 'B"' in sentence
 
 
-def test_channels_that_follow_are_counted_and_accepted_ones_left_aside() -> None:
+def test_an_explanation_counts_other_channels_and_names_waivers() -> None:
     found = (
         divergence(ChannelName.REQUESTS, path="model"),
         divergence(ChannelName.EVENTS),
@@ -181,7 +187,7 @@ def test_a_case_that_decides_nothing_says_why() -> None:
 
 
 def test_of_two_retries_and_a_question_the_earliest_is_the_cause() -> None:
-    # The retry was announced before the question was asked once more.
+    # The retry was announced before the request was repeated.
     again = RetryAttempt(attempt=1, max_attempts=3, delay_ms=1, error="E", model="m")
     here, there = observation("legacy"), observation("adk")
     order = [("requests", 0, 1), ("retries", 0, 1), ("requests", 1, 3)]
@@ -195,7 +201,7 @@ def test_of_two_retries_and_a_question_the_earliest_is_the_cause() -> None:
     assert cause.channel is ChannelName.RETRIES
 
 
-def test_timelines_that_are_none_leave_the_explanation_without_them() -> None:
+def test_an_explanation_ignores_broken_timelines() -> None:
     judged = result(divergence(ChannelName.EVENTS, label="usage"), timelines="no base64!")
 
     made = explained(judged, "legacy", "adk")
@@ -228,7 +234,7 @@ def test_the_first_line_in_a_terminal_names_channel_and_place() -> None:
     assert lines[1].startswith("1. ")
 
 
-def test_a_behaviour_is_named_that_the_cassette_declares_and_the_seam_is_about() -> None:
+def test_an_explanation_names_the_declared_behaviour_of_the_seam() -> None:
     from harness.config import default_contract
     from harness.coverage.contract import load_contract
 
@@ -258,4 +264,4 @@ def test_an_answer_remembered_otherwise_is_the_history_s() -> None:
     seen = observation("adk")
     other = replace(seen, transcript=[*seen.transcript[:-1], model("It says bye.")])
 
-    assert told(observation("legacy"), other).seam is Seam.HISTORY
+    assert explanation_of(observation("legacy"), other).seam is Seam.HISTORY

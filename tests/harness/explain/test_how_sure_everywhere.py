@@ -1,4 +1,4 @@
-"""Every writer shows whether a seam is stated plainly or guessed."""
+"""Every report shows whether a seam is sure or a guess."""
 
 import json
 from dataclasses import replace
@@ -37,7 +37,7 @@ PLAIN = case(ChannelName.EVENTS, label="usage", path="inputTokens")
     ("given", "words", "sure"),
     [(GUESSED, "probably lifecycle", False), (PLAIN, "event translation", True)],
 )
-def test_a_seam_is_shown_with_how_sure_it_is(given: CaseResult, words: str, sure: bool) -> None:
+def test_a_seam_is_shown_with_its_certainty(given: CaseResult, words: str, sure: bool) -> None:
     made = report(given)
 
     (finding,) = json.loads(json_report(made))["findings"]
@@ -47,7 +47,7 @@ def test_a_seam_is_shown_with_how_sure_it_is(given: CaseResult, words: str, sure
     assert f"<dd>{words}" in html_report(made)
 
 
-def test_half_a_sentence_says_why_a_seam_is_not_sure() -> None:
+def test_an_unsure_seam_has_a_reason() -> None:
     doubt = explained(GUESSED, "legacy", "adk").doubt
 
     assert doubt

@@ -1,4 +1,4 @@
-"""One sign after the other, on results that hold nothing but the sign."""
+"""The seam of each sign, on results with only that sign."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def found(channel: ChannelName, kind: Kind = Kind.CHANGED, **more: Any) -> Diver
     return Divergence(cassette="a/b", channel=channel, kind=kind, **values)
 
 
-def told(*each: Divergence, name: str = "text/plain", **more: Any) -> Explanation:
+def explanation_of(*each: Divergence, name: str = "text/plain", **more: Any) -> Explanation:
     values: dict[str, Any] = {"runtimes": ("legacy", "adk"), **more}
     judged = CaseResult(cassette=name, divergences=each, **values)
     return explained(judged, "legacy", "adk")
 
 
 def seam(*each: Divergence, name: str = "text/plain", **more: Any) -> Seam:
-    return told(*each, name=name, **more).seam
+    return explanation_of(*each, name=name, **more).seam
 
 
 def question(path: str, **more: Any) -> Divergence:
@@ -99,7 +99,7 @@ def test_a_sign_by_itself(each: Divergence, expected: Seam) -> None:
         ("utility_compressor", Seam.REQUEST_ASSEMBLY),
     ],
 )
-def test_a_question_on_the_side_belongs_to_whoever_asks_it(role: str, expected: Seam) -> None:
+def test_a_request_of_the_product_has_the_seam_of_its_role(role: str, expected: Seam) -> None:
     lone = found(ChannelName.REQUESTS, Kind.MISSING, label=f"generateContent({role})")
 
     assert seam(lone) is expected
@@ -115,16 +115,16 @@ def test_a_question_on_the_side_belongs_to_whoever_asks_it(role: str, expected: 
         ("fallback:pro->flash", Seam.FALLBACK),
     ],
 )
-def test_what_one_side_alone_reached_says_why_it_asked_on(probe: str, expected: Seam) -> None:
+def test_probes_of_one_side_explain_its_lone_request(probe: str, expected: Seam) -> None:
     assert seam(LONE, reached=((probe,), ())) is expected
 
 
 @pytest.mark.parametrize("probe", ["loop:warned", "policy:denied", "text:anything"])
-def test_what_both_sides_reached_says_nothing_of_one_that_asked_on(probe: str) -> None:
+def test_probes_of_both_sides_do_not_explain_a_lone_request(probe: str) -> None:
     assert seam(LONE, reached=((probe,), (probe,))) is seam(LONE)
 
 
-def test_what_is_remembered_otherwise_is_history_and_what_is_not_is_how_it_was_sent() -> None:
+def test_a_differing_transcript_has_the_seam_history_else_request_assembly() -> None:
     sent = question("contents[0].parts[0].text", control="<session_context>", candidate="x")
     remembered = found(ChannelName.TRANSCRIPT, label="content(user)")
 
@@ -135,14 +135,14 @@ def test_what_is_remembered_otherwise_is_history_and_what_is_not_is_how_it_was_s
 def test_what_is_kept_at_the_end_follows_from_how_the_stream_ended() -> None:
     ended = found(ChannelName.EVENTS, label="agent_end", path="reason")
     for kept in (found(ChannelName.TRANSCRIPT), found(ChannelName.RECORDING)):
-        made = told(kept, ended)
+        made = explanation_of(kept, ended)
 
         assert made.seam is Seam.LIFECYCLE
         assert not made.sure
         assert "follows from how the stream went" in made.lines()[-1]
 
 
-def test_an_answer_whose_signatures_alone_are_lost_was_put_together_otherwise() -> None:
+def test_an_answer_without_its_signatures_has_the_seam_stream() -> None:
     lost = question("contents[1].parts[0].thoughtSignature", control="s", candidate=ABSENT)
     said = question("contents[1].parts[0].text")
     remembered = found(ChannelName.TRANSCRIPT, label="content(model)")
@@ -184,8 +184,8 @@ def test_results_in_another_order_are_the_scheduler_s() -> None:
 def test_between_engines_with_tools_of_their_own_a_tool_may_be_what_differs() -> None:
     response = found(ChannelName.EVENTS, label="tool_response", path="data.exitCode")
 
-    ours = told(response)
-    others = told(response, runtimes=("upstream", "legacy"))
+    ours = explanation_of(response)
+    others = explanation_of(response, runtimes=("upstream", "legacy"))
 
     assert (ours.seam, ours.sure) == (Seam.EVENTS, True)
     assert (others.seam, others.sure) == (Seam.TOOL, False)
@@ -211,10 +211,8 @@ PLAIN = [
 
 
 @pytest.mark.parametrize(("each", "more"), PLAIN)
-def test_a_sign_that_nothing_else_gives_is_said_plainly(
-    each: Divergence, more: dict[str, Any]
-) -> None:
-    made = told(each, **more)
+def test_a_unique_sign_gives_a_sure_seam(each: Divergence, more: dict[str, Any]) -> None:
+    made = explanation_of(each, **more)
 
     assert made.sure
     assert made.lines()[-1] == f"seam: {made.seam.value}"
@@ -232,22 +230,20 @@ def test_a_sign_that_nothing_else_gives_is_said_plainly(
         found(ChannelName.TOOL_STATES, path="states[1]", control="scheduled"),
     ],
 )
-def test_a_sign_that_has_more_than_one_cause_is_a_guess(each: Divergence) -> None:
-    made = told(each)
+def test_a_sign_with_several_causes_gives_a_guess(each: Divergence) -> None:
+    made = explanation_of(each)
 
     assert not made.sure
     assert made.lines()[-1].startswith(f"seam: probably {made.seam.value}")
 
 
 @pytest.mark.parametrize(("each", "more"), PLAIN)
-def test_nothing_is_said_plainly_of_a_run_that_broke_off(
-    each: Divergence, more: dict[str, Any]
-) -> None:
+def test_the_seam_of_a_broken_off_run_is_never_sure(each: Divergence, more: dict[str, Any]) -> None:
     broke = found(ChannelName.REQUESTS, Kind.REPLAY, label="replay", path="error")
 
-    made = told(each, broke, **more)
+    made = explanation_of(each, broke, **more)
 
-    assert (made.seam, made.sure) == (told(each, **more).seam, False)
+    assert (made.seam, made.sure) == (explanation_of(each, **more).seam, False)
 
 
 FAMILIES = ("policy", "hooks", "resume", "loops", "masking", "mcp", "truncation", "anything")
@@ -266,13 +262,13 @@ FAMILIES = ("policy", "hooks", "resume", "loops", "masking", "mcp", "truncation"
     ],
 )
 def test_the_name_of_a_cassette_makes_no_seam_sure(each: Divergence, family: str) -> None:
-    without, made = told(each, name="x/y"), told(each, name=f"{family}/y")
+    without, made = explanation_of(each, name="x/y"), explanation_of(each, name=f"{family}/y")
 
     assert not made.sure or (without.sure and without.seam is made.seam)
 
 
 def test_what_cannot_be_guessed_is_unknown_and_never_sure() -> None:
-    made = told(found(ChannelName.COST, label="cost"))
+    made = explanation_of(found(ChannelName.COST, label="cost"))
 
     assert (made.seam, made.sure) == (Seam.UNKNOWN, False)
     assert made.lines()[-1] == "seam: unknown"
@@ -283,6 +279,6 @@ def test_fields_of_a_journal_that_are_of_another_type_say_nothing() -> None:
     moment = Moment(index=0, line="asked x: 3 contents", fields={"contents": 7})
     row = Row(kind=MomentKind.REQUEST, control=moment, candidate=moment, divergences=(0,))
 
-    made = told(differs, timelines=pack(Timelines(rows=(row,))))
+    made = explanation_of(differs, timelines=pack(Timelines(rows=(row,))))
 
     assert made.seam is Seam.REQUEST_ASSEMBLY

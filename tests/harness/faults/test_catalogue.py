@@ -40,7 +40,7 @@ def test_what_it_wraps_is_there_and_is_put_back(fault: Fault) -> None:
     assert all(again[target] is good[target] for target in good)
 
 
-def test_every_fault_is_named_and_told_alike() -> None:
+def test_every_fault_has_a_name_a_sentence_and_an_origin() -> None:
     for name, fault in faults().items():
         assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
         assert fault.says.endswith(".")

@@ -35,7 +35,7 @@ def both_runs(
     return good, bad
 
 
-def test_every_model_is_told_the_same_of_the_tools() -> None:
+def test_every_model_gets_the_same_tool_declarations() -> None:
     def noting(models: list[Any]) -> Callable[[Any], Any]:
         def wrap(declarations: Any) -> Any:
             def noted(self: Any, model: str | None = None) -> Any:

@@ -49,13 +49,13 @@ def aborted_search() -> dict[str, Any]:
 
 
 def run(document: dict[str, Any], fault: Fault | None) -> tuple[Observation, int]:
-    """What is observed, and how many words for people there were meanwhile."""
-    told: list[UserFeedback] = []
+    """The observation, and the number of messages to the user."""
+    messages: list[UserFeedback] = []
 
     def counting(emit: Any) -> Any:
         def counted(self: Any, event: Any) -> None:
             if isinstance(event, UserFeedback):
-                told.append(event)
+                messages.append(event)
             emit(self, event)
 
         return counted
@@ -63,20 +63,20 @@ def run(document: dict[str, Any], fault: Fault | None) -> tuple[Observation, int
     root = Path("generated")
     cassette = build_cassette(document, root / f"{document['name']}.yaml", root)
     with in_force(fault, "legacy"), replaced("services.state:CoreEvents.emit", counting):
-        return run_cassette(cassette, "legacy"), len(told)
+        return run_cassette(cassette, "legacy"), len(messages)
 
 
-def test_how_often_people_are_told_of_a_failing_hook_is_on_no_channel() -> None:
+def test_the_number_of_messages_about_a_failing_hook_is_on_no_channel() -> None:
     fault = faults()["failing-hook-told-at-every-chunk"]
-    good, told = run(answer_in_chunks(), None)
-    broken, told_when_broken = run(answer_in_chunks(), fault)
+    good, messages = run(answer_in_chunks(), None)
+    broken, messages_when_broken = run(answer_in_chunks(), fault)
 
     assert fault.unobservable is not None
-    assert (told, told_when_broken) == (1, CHUNKS)
+    assert (messages, messages_when_broken) == (1, CHUNKS)
     assert observation_digest(good) == observation_digest(broken)
 
 
-def test_what_a_cancelled_call_brought_back_is_not_told_after_an_abort() -> None:
+def test_the_result_of_a_cancelled_call_is_not_emitted_after_an_abort() -> None:
     fault = faults()["finished-result-lost-by-abort"]
     good, _ = run(aborted_search(), None)
     with watched() as reach:

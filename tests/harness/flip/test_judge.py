@@ -96,7 +96,7 @@ def test_no_older_record_takes_the_newest_ones_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("key", [MALLORY])
-def test_a_record_that_nobody_trusted_signed_is_refused(key: Any, tmp_path: Path) -> None:
+def test_a_record_without_a_trusted_signature_is_refused(key: Any, tmp_path: Path) -> None:
     add(tmp_path, key)
 
     flip = asked(tmp_path)
@@ -178,7 +178,7 @@ def test_a_record_stands_for_as_long_as_the_gates_say(tmp_path: Path) -> None:
     assert kinds(asked(tmp_path, as_of=date(2026, 2, 1))) == [ReasonKind.RECORD_OLD]
 
 
-def test_a_record_of_a_day_to_come_tells_nothing_of_today(tmp_path: Path) -> None:
+def test_a_record_of_a_future_day_does_not_count_today(tmp_path: Path) -> None:
     add(tmp_path, time="9999-12-31T00:00:00Z", as_of="2026-01-09")
 
     flip = asked(tmp_path)

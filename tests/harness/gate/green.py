@@ -285,8 +285,8 @@ class World:
         for number, each in enumerate(self.samples):
             (folder / f"sample-{number}.json").write_text(json.dumps(each))
 
-    def scope(self, folder: Path) -> Scope:
-        """What the conditions are judged by, of evidence that was written."""
+    def scope(self, folder: Path, **given: Any) -> Scope:
+        """The scope over evidence that was written; `given` are further fields."""
         return Scope(
             evidence=read_evidence([folder]),
             policy=self.gates,
@@ -297,23 +297,13 @@ class World:
             waivers=self.waivers,
             contract=self.contract,
             environment=self.environment,
+            **given,
         )
 
     def judged(self, folder: Path, /, **given: Any) -> GateAnswer:
-        """The gate's answer; `given` are further arguments of the judge."""
+        """Write the evidence, and return the gate's answer; `given` are fields of the scope."""
         self.write(folder)
-        return judge(
-            read_evidence([folder]),
-            self.gates,
-            "A",
-            self.profile,
-            self.as_of,
-            self.current,
-            waivers=self.waivers,
-            contract=self.contract,
-            environment=self.environment,
-            **given,
-        )
+        return judge(self.scope(folder, **given))
 
 
 def world() -> World:

@@ -60,8 +60,8 @@ def diverges(made: World, *names: str, leg: str = "adk") -> None:
 
 
 def finding(rule: str = "text-empty") -> CommittedFinding:
-    told = ProviderFinding(rule=rule, path="contents[0]", message="it is empty")
-    return CommittedFinding(request=0, finding=told, by=CommittedBy.BOTH)
+    broken = ProviderFinding(rule=rule, path="contents[0]", message="it is empty")
+    return CommittedFinding(request=0, finding=broken, by=CommittedBy.BOTH)
 
 
 def settles(made: World, **changes: object) -> None:
@@ -235,7 +235,7 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         ),
         K.LEG_PARTIAL,
     ),
-    "a finding that nobody settled": (
+    "a finding that no leg settled": (
         lambda made: unsettled(made, "core"),
         K.UNSETTLED,
     ),

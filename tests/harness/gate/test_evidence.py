@@ -1,4 +1,4 @@
-"""Evidence: what a file is, its content says; what is none is told of and left alone."""
+"""Evidence: the content of a file decides what it is; other files become remarks."""
 
 import json
 from collections.abc import Mapping
@@ -96,7 +96,9 @@ def test_a_summary_that_is_none_is_refused_where_it_is_named(wrong: str, tmp_pat
 @pytest.mark.parametrize(
     "text", ['{"kills": 2', '{"kills": ' + "[" * 5000, '{"generation": 1}', '{"kills": 2}\n{}']
 )
-def test_what_is_cut_off_is_told_in_a_folder_and_refused_by_name(text: str, tmp_path: Path) -> None:
+def test_a_truncated_file_is_a_remark_in_a_folder_and_refused_by_name(
+    text: str, tmp_path: Path
+) -> None:
     file = tmp_path / "kills.json"
     file.write_text(text)
 

@@ -288,8 +288,8 @@ def test_after_a_hand_over_agreement_is_enough_where_the_core_resumes_nothing(
     answer = made.judged(tmp_path)
 
     assert answer.answer is Answer.YES
-    told = "1 finding of provider rules in back.jsonl not settled: no leg resumes sessions in"
-    assert any(remark.startswith(told) for remark in answer.remarks)
+    words = "1 finding of provider rules in back.jsonl not settled: no leg resumes sessions in"
+    assert any(remark.startswith(words) for remark in answer.remarks)
 
 
 def test_samples_with_other_seeds_add_up(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def files(checkout: Path) -> tuple[Path, Path]:
     return (checkout / "parity_tests" / "gates.toml", checkout / "parity_tests" / "waivers.toml")
 
 
-def test_a_change_is_judged_by_what_stood_before_and_told_by_name(checkout: Path) -> None:
+def test_a_change_is_judged_by_the_policy_before_and_reported_by_name(checkout: Path) -> None:
     gates, waivers = files(checkout)
     gates.write_text(GATES.replace("faults = 4, bound = 0.4", "faults = 1, bound = 0.1", 1))
     write_waivers(waivers, kept=1, wider=9, new=1)
@@ -87,7 +87,7 @@ def test_what_is_the_same_is_no_change(checkout: Path) -> None:
     assert policy_changes(then, policy_here(gates, waivers, DAY)) == []
 
 
-def test_a_leg_or_signer_that_is_taken_out_is_told(checkout: Path) -> None:
+def test_a_leg_or_signer_that_is_taken_out_is_reported(checkout: Path) -> None:
     gates, waivers = files(checkout)
     leg = GATES[GATES.index('[[phase.A.leg]]\nname = "begun') : GATES.index("[phase.A.pull_req")]
     gates.write_text(GATES.replace(leg, ""))

@@ -29,7 +29,7 @@ from tests.harness.scenarios.made_up import (
 
 @dataclass
 class Bench:
-    """Where a campaign is carried out."""
+    """The folder, clock and progress of a campaign."""
 
     folder: Path
     progress: Silence = field(default_factory=Silence)
@@ -67,7 +67,7 @@ def bench(tmp_path: Path) -> Bench:
 
 
 def finds_in(*blocks: int) -> Callable[[BlockTask], BlockDone]:
-    """Blocks that find the same thing."""
+    """A function whose results have the same finding in these blocks."""
 
     def run(task: BlockTask) -> BlockDone:
         return done(task.number, *([finding(task.number)] if task.number in blocks else []))
@@ -97,7 +97,7 @@ def test_when_time_is_up_no_block_is_begun_and_those_begun_are_finished(bench: B
     assert campaign.elapsed_s == 12
 
 
-def test_a_run_that_goes_on_has_the_rest_of_its_time(bench: Bench) -> None:
+def test_a_resumed_run_has_the_rest_of_its_time(bench: Bench) -> None:
     def takes_4_s(task: BlockTask) -> BlockDone:
         if task.number == 2 and bench.now < 9:
             bench.now = 1000.0
@@ -133,7 +133,7 @@ def test_a_finding_is_in_a_file_before_its_block_is_in_the_journal(bench: Bench)
     assert seen == [([f"generated/everything_{fingerprint}.yaml"], 2)]
 
 
-def test_what_was_found_before_is_counted_and_not_kept(bench: Bench) -> None:
+def test_known_findings_are_counted_and_not_kept(bench: Bench) -> None:
     fingerprint = finding().fingerprint
     muted: list[frozenset[str]] = []
 
@@ -159,7 +159,7 @@ def test_what_was_found_before_is_counted_and_not_kept(bench: Bench) -> None:
     assert bench.found == []
 
 
-def test_a_run_that_was_stopped_goes_on_and_loses_nothing(bench: Bench) -> None:
+def test_a_stopped_run_resumes_without_loss(bench: Bench) -> None:
     begun: list[int] = []
 
     def stopped(task: BlockTask) -> BlockDone:
@@ -235,7 +235,7 @@ def test_a_process_that_is_really_killed_costs_its_example_only(bench: Bench) ->
 @pytest.mark.parametrize(
     ("dies_alone", "says"), [(True, "whichever of its examples"), (False, "no example of it")]
 )
-def test_a_block_that_kills_without_one_example_to_blame_is_told_of(
+def test_a_block_whose_killer_is_unknown_is_reported_lost(
     bench: Bench, dies_alone: bool, says: str
 ) -> None:
     def kills(task: BlockTask) -> BlockDone:
@@ -297,7 +297,7 @@ def test_shrinking_that_was_done_is_not_done_again(bench: Bench) -> None:
     assert campaign.generation.outcomes
 
 
-def test_the_plan_stands_in_what_is_kept(bench: Bench) -> None:
+def test_a_finding_contains_the_digest_of_its_plan(bench: Bench) -> None:
     given = replace(plan(examples=25), seed=9)
     with bench.campaign(finds_in(0), given) as campaign:
         campaign.run(bench.progress)

@@ -20,7 +20,7 @@ from harness.replay.runner import run_cassette
 from tests.standin_thread import standin_thread
 
 REPOSITORY = Path(__file__).parents[3]
-KEY = "key-of-nobody-0123456789"
+KEY = "key-without-owner-0123456789"
 RUNTIMES = pytest.mark.parametrize("runtime", ["legacy", "adk"])
 SLOW_DOWN = {
     "status": 429,
@@ -315,7 +315,7 @@ def left_behind(ws: Path) -> list[str]:
         ("a-file/one.yaml", "cannot be written to"),
     ],
 )
-def test_a_place_that_cannot_be_written_is_told_before_anything_runs(
+def test_a_place_that_cannot_be_written_is_reported_before_anything_runs(
     record: Record, ws: Path, out: str, words: str
 ) -> None:
     (ws.parent / "a-file").write_text("")

@@ -1,4 +1,4 @@
-"""Cassettes in which agents work side by side, and programs made up of steps to explore."""
+"""Cassettes with parallel agents, and programs to explore."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def completes(thread: str, result: str, **more: Any) -> dict[str, Any]:
 def agents_at_once(
     folder: Path, *children: Sequence[dict[str, Any]], tools: Sequence[str] = (), **more: Any
 ) -> Cassette:
-    """A cassette whose first turn starts an agent for each of `children`, its model steps."""
+    """A cassette whose first turn starts an agent for each list of model steps in `children`."""
     invoked = (call("invoke_agent", agent_name="helper", prompt=f"{n}") for n in range(9))
     listed = "".join(f"  - {name}\n" for name in tools)
     session = {"model": "gemini-2.5-flash", "approval_mode": "yolo", **more.pop("session", {})}
@@ -58,7 +58,7 @@ def agents_at_once(
 
 
 def explored_program(steps: Mapping[str, Sequence[str]], order: Order) -> list[Choice]:
-    """Run threads of places, each ready when the one before it went; what was chosen from what."""
+    """Run threads of places, each ready when the one before is released; returns the choices."""
     schedule = Schedule(order)
     left = {name: [Place.parse(text) for text in texts] for name, texts in steps.items()}
     while ready := [places[0] for places in left.values() if places]:

@@ -1,4 +1,4 @@
-"""Runs that were never run: what an engine did under an order follows from a few words.
+"""Fake runs: a few words determine what an engine does under an order.
 
 A case's text names its program (see `PROGRAMS`) and what is wrong with which engine.
 """
@@ -25,11 +25,11 @@ PROGRAMS: Final = {
     "four": {n: [f"0/{n} call"] for n in "0123"},
     "steps": {"a": ["1/0 call", "0/0 call"], "b": ["2/0 call"]},
 }
-"""Threads, and the places of each, every one ready when the one before it went."""
+"""Threads with their places, each ready when the one before it is released."""
 
 
 def run_in_order(cassette: LoadedCassette, runtime: str, barrier: Barrier) -> Observation:
-    """What `runtime` did in the order that `barrier` imposes."""
+    """The run of `runtime` in the order that `barrier` imposes."""
     seen = run(cassette, runtime)
     text: str = cast("Any", cassette).text
     name = text.partition(";")[0]
@@ -50,9 +50,9 @@ def run_in_order(cassette: LoadedCassette, runtime: str, barrier: Barrier) -> Ob
     changed = str(last) == "0/0 call"
     if f"{runtime} mixes results up" in text and changed:
         return replace(seen, transcript=[*seen.transcript, {"role": "user", "parts": []}])
-    if "tells who was first" in text:
-        told = [{"role": "model", "parts": [{"text": f"{first} was first"}]}]
-        return replace(seen, transcript=[*seen.transcript, *told])
+    if "names who was first" in text:
+        named = [{"role": "model", "parts": [{"text": f"{first} was first"}]}]
+        return replace(seen, transcript=[*seen.transcript, *named])
     if "leaves a step over" in text:
         return replace(seen, unused_steps=[7])
     if "events interleave" in text and changed:

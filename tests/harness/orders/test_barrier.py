@@ -1,4 +1,4 @@
-"""Threads that ask a scripted model through a barrier, as bare tasks in a virtual loop."""
+"""Threads that use a scripted model through a barrier, as tasks in a virtual loop."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -45,7 +45,7 @@ def step(thread: str, text: str, **more: Any) -> dict[str, Any]:
 
 
 class Session:
-    """What the threads of one run ask with, and what came to whom in which order."""
+    """The model of a run's threads, and the answers in their order."""
 
     def __init__(self, model: ReplayedModel, clock: VirtualClock) -> None:
         self.heard: list[str] = []
@@ -68,7 +68,7 @@ class Session:
 
 
 def play(cassette: Cassette, barrier: Barrier, *acts: Act) -> Session:
-    """Run `acts` side by side; a run in which nothing can happen any more fails."""
+    """Run `acts` in parallel; a run that stalls fails."""
 
     async def main() -> Session:
         clock = VirtualClock(0)
@@ -113,10 +113,10 @@ def test_answers_come_in_the_order_that_is_imposed(wanted: list[str], heard: lis
 
     assert session.heard == heard
     assert barrier.schedule.missed is None
-    assert session.clock.now_ms() == 4  # one for each request: holding back takes no time
+    assert session.clock.now_ms() == 4  # one for each request: holding takes no time
 
 
-def test_what_was_ready_at_each_choice_is_known() -> None:
+def test_choices_record_the_ready_places() -> None:
     barrier = Barrier()
 
     play(TWO_EACH, barrier, asks("0/0", 2), asks("0/1", 2))
@@ -130,7 +130,7 @@ def test_what_was_ready_at_each_choice_is_known() -> None:
     ]
 
 
-def test_an_order_that_cannot_be_had_is_left_and_named() -> None:
+def test_an_impossible_order_is_left_with_a_message() -> None:
     first_heard = asyncio.Event()
 
     async def first(session: Session) -> None:
@@ -150,7 +150,7 @@ def test_an_order_that_cannot_be_had_is_left_and_named() -> None:
     assert barrier.schedule.missed == "it was the turn of 0/1 answer 0, and 0/0 answer 0 went on"
 
 
-def test_an_answer_that_is_on_its_way_is_chosen_from_too() -> None:
+def test_an_answer_on_its_way_is_among_the_choices() -> None:
     cassette = script(step("0/0", "a", delay_ms=PATIENCE_MS - 1), step("0/1", "b"))
 
     session = play(cassette, Barrier(), asks("0/0"), asks("0/1"))
@@ -158,7 +158,7 @@ def test_an_answer_that_is_on_its_way_is_chosen_from_too() -> None:
     assert session.heard == ["0/0 a", "0/1 b"]
 
 
-def test_an_answer_that_takes_longer_is_not_waited_for() -> None:
+def test_the_barrier_does_not_wait_for_a_slow_answer() -> None:
     cassette = script(step("0/0", "a", delay_ms=PATIENCE_MS + 10), step("0/1", "b"))
 
     session = play(cassette, Barrier(), asks("0/0"), asks("0/1"))
@@ -166,7 +166,7 @@ def test_an_answer_that_takes_longer_is_not_waited_for() -> None:
     assert session.heard == ["0/1 b", "0/0 a"]
 
 
-def test_a_wait_that_is_no_answers_is_not_waited_for() -> None:
+def test_the_barrier_waits_for_answers_only() -> None:
     async def retries_later(session: Session) -> None:
         await session.clock.sleep(5)
         await session.ask("0/0")
@@ -178,7 +178,7 @@ def test_a_wait_that_is_no_answers_is_not_waited_for() -> None:
     assert session.heard == ["0/1 b", "0/0 a"]
 
 
-def test_an_abort_lets_go_at_once() -> None:
+def test_an_abort_releases_a_held_place_at_once() -> None:
     aborted = AbortController()
     ends: list[type[BaseException]] = []
 
@@ -242,7 +242,7 @@ def test_a_failure_comes_at_its_turn_and_touches_the_models_availability() -> No
     assert apart(before.trace, after.trace) == (MODEL,)
 
 
-def test_what_the_client_does_meanwhile_can_be_told_in_every_order() -> None:
+def test_orders_differ_where_the_client_acts_meanwhile() -> None:
     during = {"when": {"request": 0}, "do": "abort"}
     cassette = script(step("0/0", "a"), step("0/1", "b"), during=[during])
     one, other = Barrier(), Barrier(order("0/1 answer 0"))

@@ -49,7 +49,7 @@ def explored(folder: Path, text: str, **more: object) -> OrdersResult:
         ("two; stalls", 2, CaseVerdict.INCONCLUSIVE),
     ],
 )
-def test_a_case_is_at_parity_if_it_is_under_every_order(
+def test_parity_requires_parity_under_every_order(
     tmp_path: Path, text: str, orders: int, verdict: CaseVerdict
 ) -> None:
     result = explored(tmp_path, text)
@@ -60,7 +60,7 @@ def test_a_case_is_at_parity_if_it_is_under_every_order(
     assert result.side_by_side is (orders > 1)
 
 
-def test_of_many_orders_only_so_many_are_tried_and_that_is_said(tmp_path: Path) -> None:
+def test_the_number_of_tried_orders_is_limited_and_reported(tmp_path: Path) -> None:
     result = explored(tmp_path, "four", most=5)
 
     assert len(result.runs) == result.answers.orders == 5
@@ -75,8 +75,8 @@ def test_the_order_under_which_it_diverges_is_known(tmp_path: Path) -> None:
     assert worst.result.open[0].channel == "transcript"
 
 
-def test_an_engine_that_both_are_wrong_in_leaks_order(tmp_path: Path) -> None:
-    result = explored(tmp_path, "two; tells who was first")
+def test_an_order_leak_of_both_engines_is_divergent(tmp_path: Path) -> None:
+    result = explored(tmp_path, "two; names who was first")
 
     assert {run.verdict for run in result.runs} == {CaseVerdict.PARITY}
     assert [found.runtime for found in result.leaks] == ["legacy", "adk"]
@@ -84,8 +84,8 @@ def test_an_engine_that_both_are_wrong_in_leaks_order(tmp_path: Path) -> None:
     assert result.verdict is CaseVerdict.DIVERGENT
 
 
-def test_what_something_shared_explains_is_no_leak(tmp_path: Path) -> None:
-    result = explored(tmp_path, "two; same file; tells who was first")
+def test_a_difference_explained_by_a_shared_thing_is_no_leak(tmp_path: Path) -> None:
+    result = explored(tmp_path, "two; same file; names who was first")
 
     assert result.leaks == ()
     assert [found.difference.shared for found in result.dependent] == [("the file x.txt",)] * 2
@@ -93,20 +93,20 @@ def test_what_something_shared_explains_is_no_leak(tmp_path: Path) -> None:
 
 
 def test_orders_that_touch_the_shared_alike_must_still_agree(tmp_path: Path) -> None:
-    result = explored(tmp_path, "three; two write the same file; tells who was first")
+    result = explored(tmp_path, "three; two write the same file; names who was first")
 
     third_first = [run.number for run in result.runs if run.places[0] == "0/2 call"]
     assert {found.difference.other for found in result.leaks} == set(third_first)
 
 
-def test_how_the_parents_stream_interleaves_is_no_leak(tmp_path: Path) -> None:
+def test_the_interleaving_of_the_parents_stream_is_no_leak(tmp_path: Path) -> None:
     result = explored(tmp_path, "two; events interleave")
 
     assert result.findings == ()
     assert result.verdict is CaseVerdict.PARITY
 
 
-def test_an_order_that_cannot_be_had_is_counted_and_hangs_nothing(tmp_path: Path) -> None:
+def test_an_impossible_order_is_counted_and_does_not_hang(tmp_path: Path) -> None:
     result = explored(tmp_path, "two; the second follows the first")
 
     assert result.unreachable == 1
@@ -121,7 +121,7 @@ def test_from_an_order_that_was_left_nothing_is_tried_twice(tmp_path: Path) -> N
     assert len(had) == len(set(had))
 
 
-def test_a_candidate_that_is_ready_sooner_is_brought_into_the_controls_order(
+def test_a_faster_candidate_follows_the_controls_order(
     tmp_path: Path,
 ) -> None:
     result = explored(tmp_path, "steps; adk is ready with everything")
@@ -130,7 +130,7 @@ def test_a_candidate_that_is_ready_sooner_is_brought_into_the_controls_order(
     assert len(result.runs) == 3
 
 
-def test_steps_left_over_on_both_sides_are_no_doubt_in_an_order_nobody_wrote_for(
+def test_unused_steps_on_both_sides_are_no_doubt_under_another_order(
     tmp_path: Path,
 ) -> None:
     assert explored(tmp_path, "two; leaves a step over").verdict is CaseVerdict.PARITY
@@ -159,7 +159,7 @@ def test_one_order_alone_can_be_asked_for(tmp_path: Path) -> None:
         ("shell", "run_shell_command: ls; give --trust"),
     ],
 )
-def test_whatever_a_case_does_is_its_own_result(tmp_path: Path, text: str, words: str) -> None:
+def test_errors_of_a_case_become_its_result(tmp_path: Path, text: str, words: str) -> None:
     result = explored(tmp_path, text)
 
     assert result.verdict is CaseVerdict.INCONCLUSIVE

@@ -13,7 +13,7 @@ TWO = {"a": ["0/0 answer 0", "0/0 answer 1"], "b": ["0/1 answer 0", "0/1 answer 
 def explored(
     steps: Mapping[str, Sequence[str]], most: int, *, chunks: bool = False
 ) -> tuple[list[str], list[int], bool]:
-    """All orders that were tried, the preemptions in each, and whether those are all there are."""
+    """The tried orders, the preemptions in each, and whether these are all orders."""
     found: list[str] = []
     costs: list[int] = []
     explorer = Explorer(most, chunks=chunks)
@@ -80,7 +80,7 @@ def places(*texts: str) -> tuple[Place, ...]:
     return tuple(map(Place.parse, texts))
 
 
-def test_what_an_order_does_not_say_goes_on_without_switching() -> None:
+def test_places_outside_of_the_order_follow_without_switching() -> None:
     schedule = Schedule(Order(places("0/1 answer 0")))
 
     assert schedule.next(places("0/0 answer 0", "0/1 answer 0")) == places("0/1 answer 0")[0]
@@ -105,7 +105,7 @@ def test_going_on_with_another_counts_where_the_last_could_go_on(
     assert preempts(Place.parse(chosen), ready, last) is expected
 
 
-def test_where_an_order_was_left_is_named() -> None:
+def test_a_message_names_the_place_where_an_order_was_left() -> None:
     wanted = places("0/1 call", "0/0 call")
 
     assert left_at(wanted, places("0/1 call", "0/0 call", "main answer 1")) is None

@@ -13,7 +13,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize("place", PLACES, ids=str)
-def test_a_place_reads_back_from_its_words(place: Place) -> None:
+def test_a_place_is_parsed_from_its_text(place: Place) -> None:
     assert Place.parse(str(place)) == place
 
 

@@ -71,7 +71,7 @@ def test_two_calls_share_what_one_of_them_may_change(
     assert apart(first, first) == ()
 
 
-def test_readers_between_the_same_writes_cannot_tell_their_order() -> None:
+def test_the_order_of_readers_between_two_writes_does_not_matter() -> None:
     def readers(*who: str) -> Any:
         touches = Touches()
         touches.write(MODEL, "0/0 answer 1")
@@ -106,7 +106,7 @@ def test_a_call_depends_on_mode_and_answers(what: str) -> None:
     assert apart(before.trace, after.trace) == (what,)
 
 
-def test_a_script_is_shared_where_a_place_got_another_answer() -> None:
+def test_the_script_is_shared_if_a_place_got_another_answer() -> None:
     def script(**answers: str) -> Any:
         touches = Touches()
         touches.whole(SCRIPT, answers)

@@ -11,7 +11,7 @@ def divergence(channel: ChannelName, kind: Kind = Kind.CHANGED, **more: Any) -> 
     return Divergence(cassette="a/b", channel=channel, kind=kind, **values)
 
 
-def test_what_either_side_did_first_is_first() -> None:
+def test_the_earliest_item_of_either_side_is_the_first_cause() -> None:
     found = [
         divergence(REQUESTS, Kind.MISSING, control_index=1, candidate_index=None),
         divergence(RETRIES),
@@ -22,7 +22,7 @@ def test_what_either_side_did_first_is_first() -> None:
     assert in_order(found, (control, candidate)) == [1, 0]
 
 
-def test_of_two_that_are_level_the_one_in_the_earlier_stream_is_first() -> None:
+def test_on_a_tie_the_cause_in_the_earlier_stream_is_first() -> None:
     found = [
         divergence(REQUESTS, Kind.MISSING, control_index=1, candidate_index=None),
         divergence(RETRIES),
@@ -33,7 +33,7 @@ def test_of_two_that_are_level_the_one_in_the_earlier_stream_is_first() -> None:
     assert in_order(found, (control, candidate)) == [1, 0]
 
 
-def test_what_the_api_objects_to_comes_after_its_question() -> None:
+def test_a_remark_comes_after_its_request() -> None:
     found = [divergence(ChannelName.PROVIDER), divergence(REQUESTS)]
     times = {(REQUESTS, 0): (0, 1)}
 
@@ -60,7 +60,7 @@ def test_without_times_the_channels_order_decides_and_the_replay_comes_last() ->
     assert first_cause_at([]) is None
 
 
-def test_what_has_a_time_comes_before_what_has_none() -> None:
+def test_causes_with_a_time_come_before_those_without() -> None:
     found = [divergence(REQUESTS), divergence(ChannelName.TOOL_STATES)]
 
     assert first_cause_at(enumerate(found), [1]) == 1

@@ -17,7 +17,7 @@ from harness.timeline.model import MomentKind
 _LAST: Final = '    COST = "cost"\n'
 _LINE: Final = '    VERSIONS = "versions"\n'
 _FILE: Final = '''
-"""The versions of what ran."""
+"""The versions of the packages."""
 
 from typing import Final
 

@@ -9,9 +9,10 @@ import pytest
 from harness.explain import explain
 from harness.parity.compare import compare_observations, compare_repeated
 from harness.parity.divergence import ChannelName, Divergence, Kind
-from harness.parity.side_by_side.build import timelines
+from harness.parity.side_by_side.build import packed_timelines
 from harness.parity.verdict import CaseVerdict
 from harness.replay.observation import ChildObservation, Observation
+from harness.timeline.model import unpack
 from tests.harness.samples import TIME, Facts, observation
 
 HERE = "11111111-1111-4111-8111-111111111111"
@@ -31,17 +32,17 @@ def activities(agent_id: str) -> list[dict[str, Any]]:
 def events(agent_id: str, reason: str = "completed") -> list[dict[str, Any]]:
     stream = {"streamId": f"s-{agent_id[:4]}", "timestamp": TIME}
     call = f"{agent_id}#0-0"
-    told: list[dict[str, Any]] = [
+    reported: list[dict[str, Any]] = [
         {**stream, "type": "agent_start"},
         {**stream, "type": "tool_request", "requestId": call, "name": "glob", "args": {}},
         {**stream, "type": "agent_end", "reason": reason},
     ]
-    return [{**event, "id": f"s-{agent_id[:4]}-{number}"} for number, event in enumerate(told)]
+    return [{**event, "id": f"s-{agent_id[:4]}-{number}"} for number, event in enumerate(reported)]
 
 
 def child(agent_id: str, thread: str = "0/0", **changes: Any) -> ChildObservation:
-    told = {"activities": activities(agent_id), "events": events(agent_id), **changes}
-    return ChildObservation(thread=thread, agent="helper", agent_id=agent_id, **told)
+    reported = {"activities": activities(agent_id), "events": events(agent_id), **changes}
+    return ChildObservation(thread=thread, agent="helper", agent_id=agent_id, **reported)
 
 
 def run(*children: ChildObservation, **changes: Any) -> Observation:
@@ -88,7 +89,7 @@ def test_an_event_out_of_order_is_a_difference_of_order() -> None:
     assert all("thread 0/0" in each.label for each in found)
 
 
-def test_another_reason_of_the_end_is_named_by_its_field() -> None:
+def test_a_changed_end_reason_is_named_by_its_field() -> None:
     (found,) = found_between(
         run(child(HERE)), run(child(HERE, events=events(HERE, reason="max_turns")))
     )
@@ -110,7 +111,7 @@ def test_a_child_that_one_side_alone_has_is_one_difference_with_thread_and_agent
     assert {"thread": "0/1", "agent": "helper"} in (found.control, found.candidate)
 
 
-def test_children_are_compared_with_those_of_their_thread_whoever_started_first() -> None:
+def test_children_are_compared_by_thread_in_any_order_of_starts() -> None:
     one = run(child(HERE, "0/0"), child(THERE, "0/1"))
     other = run(child(THERE, "0/0"), child(HERE, "0/1"))
 
@@ -118,11 +119,11 @@ def test_children_are_compared_with_those_of_their_thread_whoever_started_first(
 
 
 def test_an_answer_that_names_the_other_threads_call_is_a_difference() -> None:
-    told = activities(HERE)
-    told[2]["data"]["id"] = f"{THERE}#0-0"
+    reported = activities(HERE)
+    reported[2]["data"]["id"] = f"{THERE}#0-0"
     other = child(THERE, "0/1")
 
-    found = found_between(run(child(HERE), other), run(child(HERE, activities=told), other))
+    found = found_between(run(child(HERE), other), run(child(HERE, activities=reported), other))
 
     assert found[0].path == "activity.data.id"
 
@@ -204,7 +205,7 @@ def test_a_finding_is_explained_and_shown_side_by_side() -> None:
     words = "\n".join(explain(result, "legacy", "adk"))
     assert "what child agents reported of their work (channel children)" in words
     assert "child agents" in words.rpartition("seam:")[2]
-    rows = timelines(control, candidate, result.divergences).rows
+    rows = unpack(packed_timelines(control, candidate, result.divergences, {})).rows
     lines = [row.control.line for row in rows if row.control is not None]
     assert "child 0/0 reported THOUGHT_CHUNK: 'Look'" in lines
     assert "child 0/0 is helper" in lines

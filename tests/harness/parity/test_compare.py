@@ -30,7 +30,7 @@ def requests_of(*asked: list[dict[str, Any]], base: str = "/tmp/run-a", **change
 
 
 def only(control: Observation, candidate: Observation, channel: ChannelName) -> Any:
-    """The one divergence of a comparison, in the channel where it belongs."""
+    """The only divergence of a comparison, which is in this channel."""
     found = compare_observations(control, candidate).divergences
     assert [each.channel for each in found if each.channel is not ChannelName.COST] == [channel]
     return found[0]
@@ -59,7 +59,7 @@ def test_call_ids_may_read_differently_when_they_do_so_everywhere() -> None:
     assert comparison.digests[0] != comparison.digests[1]
 
 
-def test_an_answer_under_another_id_than_its_request_is_found() -> None:
+def test_an_answer_with_another_id_than_its_request_is_a_difference() -> None:
     seen = observation("adk")
     other = replace(seen, events=events_with(seen, 2, requestId="somebody else"))
 
@@ -119,7 +119,7 @@ def test_a_duplicated_message_is_one_extra() -> None:
     assert (found.kind, found.label) == (Kind.EXTRA, "message(agent)")
 
 
-def test_a_moved_event_is_told_as_order() -> None:
+def test_a_moved_event_is_a_divergence_of_kind_order() -> None:
     seen = observation("adk")
     events = [*seen.events[:3], seen.events[4], seen.events[3], *seen.events[5:]]
 
@@ -368,7 +368,7 @@ def test_two_runs_that_never_began_are_no_parity() -> None:
     assert result.blockers[0] == "legacy and adk got nowhere: not supported"
 
 
-def test_a_run_that_hangs_where_the_other_ends_diverges() -> None:
+def test_a_run_that_hangs_while_the_other_ends_is_divergent() -> None:
     stalled = replace(observation("adk"), stalled=True)
     result = compare_repeated([observation()], [stalled], Facts())
 
@@ -412,7 +412,7 @@ def test_a_candidate_that_alone_differs_from_itself_is_divergent_with_its_rate()
     assert "1 of 2 repetitions" in result.divergences[0].candidate
 
 
-def test_no_more_is_described_than_can_be_read() -> None:
+def test_a_case_lists_a_limited_number_of_differences() -> None:
     seen = observation("adk")
     numbers = range(MAX_LISTED + 5)
     many = [{"type": "usage", "inputTokens": number} for number in numbers]

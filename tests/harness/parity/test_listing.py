@@ -1,4 +1,4 @@
-"""How many of a channel's differences are listed."""
+"""The limits on listed divergences of a channel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each rule hides what it says and nothing more."""
+"""Each projection rule hides the values that it names and no others."""
 
 from dataclasses import replace
 from typing import Any
@@ -73,7 +73,7 @@ def test_timestamps_hides_times_and_not_other_text_under_the_key() -> None:
     assert outcome(seen, with_event(seen, 4, timestamp="2026-01-01 00:00:05"))[0] == ["timestamp"]
 
 
-def test_timestamps_leaves_times_in_what_tools_and_people_wrote() -> None:
+def test_timestamps_leaves_times_in_texts_of_tools_and_users() -> None:
     seen = observation()
     args = with_event(seen, 1, args={"timestamp": TIME})
 
@@ -178,7 +178,7 @@ def test_random_suffixes_hides_a_later_session_and_not_the_first() -> None:
 
 
 def with_recordings(*sessions: tuple[str, str]) -> Observation:
-    """Recordings of sessions, each with its id and the minute in which it was begun."""
+    """Recordings of sessions, each with its id and its starting minute."""
     files = {
         f"tmp/ws/chats/session-2026-01-01T00-{minute}-{session[:8]}.jsonl": [
             {"sessionId": session, "startTime": f"2026-01-01T00:{minute}:00.000Z"},

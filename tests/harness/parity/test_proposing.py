@@ -63,7 +63,9 @@ CUT = bounded_pair("a" + LONG, "b" + LONG)
         ("", "<absent>!"),
     ],
 )
-def test_an_entry_covers_what_it_was_made_of(tmp_path: Path, control: Any, candidate: Any) -> None:
+def test_a_proposed_entry_covers_its_divergence(
+    tmp_path: Path, control: Any, candidate: Any
+) -> None:
     found = divergence(control=control, candidate=candidate)
     other = replace(found, control="another", candidate="thing")
     entry = proposed(case(found), found, as_of=DAY, said=SAID)
@@ -97,7 +99,7 @@ def test_a_cut_value_is_pinned_by_its_digest(tmp_path: Path) -> None:
     assert not settled(tmp_path, entry, case(changed)).waived
 
 
-def test_what_a_person_has_to_say_is_left_open_and_refused_so(tmp_path: Path) -> None:
+def test_placeholders_in_a_proposed_waiver_are_refused(tmp_path: Path) -> None:
     found = divergence()
     entry = proposed(case(found), found, as_of=DAY)
 
@@ -106,7 +108,7 @@ def test_what_a_person_has_to_say_is_left_open_and_refused_so(tmp_path: Path) ->
     assert Said(owner="x").unsaid == ("impact", "reason")
 
 
-def test_an_expiry_of_ones_own_and_an_id_that_is_free() -> None:
+def test_a_proposed_entry_has_the_given_expiry_and_a_free_id() -> None:
     found = divergence()
     first = tomllib.loads(proposed(case(found), found, as_of=DAY, days=3))["waiver"][0]
     second = proposed(case(found), found, as_of=DAY, taken=[first["id"]])
@@ -115,7 +117,7 @@ def test_an_expiry_of_ones_own_and_an_id_that_is_free() -> None:
     assert tomllib.loads(second)["waiver"][0]["id"] == f"{first['id']}-2"
 
 
-def test_all_of_its_case_that_is_alike_in_every_way_is_counted() -> None:
+def test_a_proposed_waiver_counts_equal_divergences_of_its_case() -> None:
     found = divergence()
     result = case(found, replace(found, control_index=9), replace(found, control=11))
 
@@ -148,7 +150,7 @@ def test_it_is_between_the_runtimes_by_their_base_names(
         ({}, Said(reason="  "), "reason: says nothing"),
     ],
 )
-def test_what_nobody_may_waive_is_not_proposed(
+def test_no_waiver_is_proposed_for_what_cannot_be_waived(
     changes: dict[str, Any], said: Said, words: str
 ) -> None:
     found = divergence(**changes)

@@ -1,4 +1,4 @@
-"""What becomes of findings of the provider rules: inherited, a difference, or not settled."""
+"""Findings of the provider rules are inherited, divergent, or unsettled."""
 
 import json
 from dataclasses import replace
@@ -39,7 +39,7 @@ def judged(control: Observation, candidate: Observation, known: CoreFindings) ->
     return compare_repeated([control], [candidate], Facts(), core=known)
 
 
-def test_what_the_core_commits_at_the_same_request_is_inherited() -> None:
+def test_a_finding_of_the_core_at_the_same_request_is_inherited() -> None:
     result = judged(run("legacy", ERROR), run("adk", ERROR), core(AT))
 
     assert result.verdict is CaseVerdict.PARITY
@@ -57,14 +57,14 @@ def test_what_the_core_commits_at_the_same_request_is_inherited() -> None:
         (1, ERROR.rule, "contents[2]"),
     ],
 )
-def test_what_the_core_commits_elsewhere_is_not_inherited(elsewhere: FindingKey) -> None:
+def test_a_finding_of_the_core_at_another_request_is_not_inherited(elsewhere: FindingKey) -> None:
     result = judged(run("legacy", ERROR), run("adk", ERROR), core(elsewhere))
 
     assert result.verdict is CaseVerdict.DIVERGENT
     assert result.inherited == ()
 
 
-def test_what_both_commit_and_the_core_does_not_is_divergent_and_explained() -> None:
+def test_a_finding_of_both_sides_that_the_core_lacks_is_divergent() -> None:
     result = judged(run("legacy", ERROR), run("adk", ERROR), core())
 
     (found,) = result.divergences
@@ -82,7 +82,7 @@ def test_what_both_commit_and_the_core_does_not_is_divergent_and_explained() -> 
 
 
 @pytest.mark.parametrize("known", [core(), UNKNOWN, CoreFindings()])
-def test_what_one_side_commits_alone_is_divergent(known: CoreFindings) -> None:
+def test_a_finding_of_one_side_is_divergent(known: CoreFindings) -> None:
     here = judged(run("legacy", ERROR), run("adk"), known)
     there = judged(run("legacy"), run("adk", WARNING), known)
 
@@ -113,19 +113,19 @@ def test_of_two_versions_of_the_core_the_control_decides() -> None:
     assert result.verdict is CaseVerdict.DIVERGENT
 
 
-def test_a_run_of_the_core_that_decides_nothing_is_not_asked() -> None:
+def test_an_undecided_run_of_the_core_gives_no_findings() -> None:
     broken = replace(run("upstream"), broken=True, error="gone")
 
     assert judged(broken, run("legacy", ERROR), core(AT)).inherited != ()
 
 
-def test_a_run_of_the_core_that_hung_is_an_observation_of_it() -> None:
+def test_a_hung_run_of_the_core_gives_findings() -> None:
     hung = replace(run("upstream", ERROR), stalled=True)
 
     assert judged(hung, run("legacy", ERROR), core()).inherited != ()
 
 
-def test_an_error_of_both_that_nobody_can_settle_is_a_remark_that_says_how() -> None:
+def test_an_unsettled_error_of_both_sides_gives_a_remark_with_a_command() -> None:
     result = judged(run("legacy", ERROR), run("adk", ERROR), UNKNOWN)
 
     assert result.verdict is CaseVerdict.PARITY
@@ -137,7 +137,7 @@ def test_an_error_of_both_that_nobody_can_settle_is_a_remark_that_says_how() -> 
     assert [each.finding for each in result.unsettled] == [ERROR]
 
 
-def test_a_warning_of_both_that_nobody_can_settle_is_counted() -> None:
+def test_an_unsettled_warning_of_both_sides_is_counted() -> None:
     result = judged(run("legacy", WARNING), run("adk", WARNING), UNKNOWN)
 
     assert result.verdict is CaseVerdict.PARITY

@@ -1,4 +1,4 @@
-"""Runs in which several agents work side by side: what order is chance, and what is not."""
+"""Runs with parallel agents: which differences of order count."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -47,7 +47,7 @@ def test_two_agents_side_by_side_may_be_served_in_any_order() -> None:
     assert found.rules == {"thread_interleaving": 2}
 
 
-def test_order_within_a_thread_is_no_chance() -> None:
+def test_the_order_within_a_thread_is_compared() -> None:
     control, candidate = asked(TWO), asked(TWO)
     requests = list(candidate.requests)
     requests[1], requests[3] = requests[3], requests[1]
@@ -59,7 +59,7 @@ def test_order_within_a_thread_is_no_chance() -> None:
     assert all("thread 0/0" in each.label for each in found)
 
 
-def test_a_child_that_is_asked_after_its_parent_went_on_is_a_difference() -> None:
+def test_a_request_of_a_child_after_its_parent_continued_is_a_difference() -> None:
     late = ("main", "0/0", "0/1", "0/0", "main", "0/1")
 
     found = compare_observations(asked(TWO), asked(late)).divergences
@@ -67,7 +67,7 @@ def test_a_child_that_is_asked_after_its_parent_went_on_is_a_difference() -> Non
     assert [each.kind for each in found] == [Kind.ORDER]
 
 
-def test_grandchildren_are_independent_of_their_uncles_and_not_of_their_parent() -> None:
+def test_grandchildren_depend_on_their_parent_and_not_on_its_siblings() -> None:
     one = asked(["main", "0/0", "0/0/0/0", "0/1", "0/0", "main"])
     other = asked(["main", "0/1", "0/0", "0/0/0/0", "0/0", "main"])
     broken = asked(["main", "0/0", "0/0", "0/0/0/0", "0/1", "main"])
@@ -83,7 +83,7 @@ def test_a_childs_own_children_are_independent_of_each_other() -> None:
     assert compare_observations(one, other).divergences == ()
 
 
-def test_what_a_parents_tool_asks_beside_a_child_may_come_before_or_after() -> None:
+def test_requests_of_a_parents_tool_beside_a_child_have_no_order() -> None:
     first = asked(["main", "0/1", "main"])
     tool = replace(first.requests[1], role="utility_tool", thread="main", digest="t")
     main, child, last = first.requests

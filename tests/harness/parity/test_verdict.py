@@ -77,7 +77,7 @@ def test_a_result_survives_json() -> None:
 
 
 @pytest.mark.parametrize("cost", [[], [{}], [{}, {}, {}], 7])
-def test_a_cost_that_has_not_two_sides_is_refused_in_words(cost: object) -> None:
+def test_a_cost_without_two_sides_is_refused_with_a_message(cost: object) -> None:
     written = CaseResult(cassette="a/b").to_json() | {"cost": cost}
 
     with pytest.raises((ValueError, TypeError)):

@@ -180,7 +180,7 @@ LEG = '["upstream", "legacy"]'
         ('["*", "*"]', ("legacy", "adk"), True),
     ],
 )
-def test_a_waiver_covers_and_is_told_of_only_between_its_runtimes(
+def test_a_waiver_covers_and_has_a_status_only_between_its_runtimes(
     tmp_path: Path, between: str | None, runtimes: tuple[str, str], covered: bool
 ) -> None:
     (settled,), states = settle(
@@ -321,7 +321,7 @@ def test_a_waiver_that_says_too_little_is_refused(
     assert caught.value.exit_code == 2
 
 
-def test_an_id_is_there_once(tmp_path: Path) -> None:
+def test_a_repeated_id_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WaiverFileError, match="there twice"):
         loaded(tmp_path, toml(), toml())
 
@@ -332,7 +332,7 @@ def test_another_format_is_refused(tmp_path: Path, head: str) -> None:
         load_waivers(written(tmp_path, toml(), head=head), as_of=TODAY)
 
 
-def test_a_file_that_is_not_there_is_refused_and_none_is_fine(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused_and_no_file_gives_no_waivers(tmp_path: Path) -> None:
     with pytest.raises(WaiverFileError, match="cannot be read"):
         load_waivers(tmp_path / "none.toml", as_of=TODAY)
 
@@ -346,7 +346,7 @@ def test_the_projects_own_file_is_sound() -> None:
 
 
 def test_the_projects_own_waivers_are_between_runtimes_that_exist() -> None:
-    """A name nobody bears would make a waiver that no run ever calls unused."""
+    """A wrong name would make a waiver that no run ever reports as unused."""
     file = Path(__file__).parents[3] / "parity_tests" / "waivers.toml"
     legs = [waiver.between or () for waiver in load_waivers(file, as_of=TODAY).entries]
 

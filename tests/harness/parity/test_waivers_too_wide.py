@@ -1,4 +1,4 @@
-"""A waiver that matches everything is refused, however it is written."""
+"""A waiver that covers nearly everything is refused, whatever its form."""
 
 from datetime import date
 from itertools import product
@@ -79,7 +79,7 @@ def test_a_pattern_is_judged_by_what_it_takes(tmp_path: Path, pattern: str) -> N
 
 
 @pytest.mark.parametrize("pattern", SOMETHING)
-def test_one_that_takes_something_is_let_through(tmp_path: Path, pattern: str) -> None:
+def test_a_waiver_that_covers_little_is_accepted(tmp_path: Path, pattern: str) -> None:
     assert not is_wide_value(f"re:{pattern}")
     assert refusal(tmp_path, control=f"'re:{pattern}'") is None
 
@@ -100,7 +100,7 @@ def test_any_two_values_at_one_place_can_be_accepted(tmp_path: Path, path: str) 
 @pytest.mark.parametrize("absent", ["'<absent>'", "'re:<absent>'", "'re:(<absent>)?'", "'re:<.*'"])
 @pytest.mark.parametrize("path", ["", "*"])
 @pytest.mark.parametrize("sides", [("control", "candidate"), ("candidate", "control")])
-def test_whatever_one_side_has_in_any_cassette_is_too_much(
+def test_a_waiver_for_everything_that_one_side_has_is_too_wide(
     tmp_path: Path, absent: str, path: str, sides: tuple[str, str]
 ) -> None:
     one, other = sides
@@ -130,7 +130,7 @@ def test_a_costly_pattern_neither_hangs_the_loader_nor_is_wide(
         ("path", f'"{"*a" * 1500}"', "longer than"),
     ],
 )
-def test_what_nobody_wrote_is_refused(tmp_path: Path, key: str, value: str, words: str) -> None:
+def test_unwritten_fields_are_refused(tmp_path: Path, key: str, value: str, words: str) -> None:
     problem = refusal(tmp_path, control="1", **{key: value})
 
     assert problem is not None
@@ -154,7 +154,7 @@ def test_names_and_paths_are_wide_when_they_fit_most() -> None:
         (date(2027, 1, 1), -1, None),
     ],
 )
-def test_it_is_warned_of_by_name_from_a_fortnight_before(
+def test_reports_warn_about_a_waiver_two_weeks_before_it_expires(
     tmp_path: Path, as_of: date, days: int, warning: str | None
 ) -> None:
     from harness.parity.waivers import settle
@@ -168,7 +168,7 @@ def test_it_is_warned_of_by_name_from_a_fortnight_before(
 
 
 def in_four(folder: Path, **changes: str) -> Path:
-    """Four waivers that cover a channel between them, each some of it."""
+    """Four waivers that together cover a channel."""
     values = {"scenario": "*", "between": '["legacy", "adk"]'} | changes
     blocks = [
         f"""[[waiver]]
@@ -212,7 +212,7 @@ def test_waivers_of_other_comparisons_do_not_add_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["x = " + "[" * 5000, "format = " + "9" * 5000])
-def test_a_file_that_no_toml_can_be_is_one_clear_message(text: str, tmp_path: Path) -> None:
+def test_invalid_toml_gives_one_clear_message(text: str, tmp_path: Path) -> None:
     file = tmp_path / "waivers.toml"
     file.write_text(text)
 

@@ -1,4 +1,4 @@
-"""What is observed of child agents while a run goes on."""
+"""The observation of child agents."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -24,7 +24,7 @@ RUNTIMES = ("legacy", "adk")
 
 
 class Session(EventLog):
-    """A child's session, as far as anybody watches."""
+    """A child's session, with the parts that the witness uses."""
 
     async def send(self, payload: object) -> str | None:
         raise NotImplementedError
@@ -62,7 +62,7 @@ def test_activities_and_events_are_taken_down_child_by_child() -> None:
         seen.child_started(child)
     thought = SubagentActivity("helper", ActivityType.THOUGHT_CHUNK, {"text": "t"})
 
-    seen.child_told(one, thought)
+    seen.child_activity(one, thought)
     session.emit([event(AgentStart, 0), event(AgentEnd, 1, reason="completed")])
 
     first, second = seen.children
@@ -92,7 +92,7 @@ def step(*parts: dict[str, object], **keys: object) -> dict[str, object]:
 
 
 def two_children(first_ms: int, second_ms: int) -> Cassette:
-    """Two agents at once; each is answered from a queue of its own, after a time of its own."""
+    """Two parallel agents; each has its own steps and its own delay."""
     model = [
         step(
             call("invoke_agent", agent_name="one", prompt="p1"),
@@ -125,7 +125,7 @@ def run(cassette: Cassette, runtime: str) -> Observation:
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("delays", [(10, 300), (300, 10)])
-def test_each_thread_is_answered_from_its_own_queue_whoever_is_first(
+def test_each_thread_is_answered_from_its_own_queue_in_any_order(
     runtime: str, delays: tuple[int, int]
 ) -> None:
     seen = run(two_children(*delays), runtime)

@@ -1,4 +1,4 @@
-"""What happens `during` a stream while a child process holds virtual time up."""
+"""`during` actions while a child process stops virtual time."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -44,7 +44,7 @@ def test_a_command_is_interrupted_when_the_delay_has_passed_in_real_time(tmp_pat
     assert list(seen.unused_steps) == [1]
 
 
-def test_a_short_command_is_not_raced_by_a_delay(tmp_path: Path) -> None:
+def test_a_delay_does_not_interrupt_a_short_command(tmp_path: Path) -> None:
     seen = observe(
         tmp_path,
         during=[{"when": {"tool": "run_shell_command"}, "delay_ms": 50, "do": "abort"}],
@@ -68,7 +68,7 @@ def test_two_calls_of_one_id_in_a_wave_leave_one_row_of_states(tmp_path: Path) -
     assert seen.tool_states == {"read_file__c": ["validating", "scheduled", "executing", "success"]}
 
 
-def test_a_path_beside_the_workspace_is_written_alike_in_every_run(tmp_path: Path) -> None:
+def test_a_path_beside_the_workspace_is_masked_alike_in_every_run(tmp_path: Path) -> None:
     keys = {"model": [answer(call("read_file", file_path="../q")), {"text": "done"}]}
     first, second = observe(tmp_path, **keys), observe(tmp_path, **keys)
 

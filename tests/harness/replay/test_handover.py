@@ -1,4 +1,4 @@
-"""A session begun in one runtime and gone on with in another."""
+"""A session begins in one runtime and resumes in another."""
 
 from pathlib import Path
 from typing import Any
@@ -93,24 +93,24 @@ def test_the_second_engine_knows_what_was_said_in_the_first() -> None:
 
 
 @pytest.mark.parametrize(("control", "candidate"), PAIRS)
-def test_it_makes_no_difference_which_engine_began(control: str, candidate: str) -> None:
-    told = cassette()
+def test_either_engine_may_begin_a_handover(control: str, candidate: str) -> None:
+    case = cassette()
 
-    result = compare_repeated([run_cassette(told, control)], [run_cassette(told, candidate)], told)
+    result = compare_repeated([run_cassette(case, control)], [run_cassette(case, candidate)], case)
 
     assert result.verdict is CaseVerdict.PARITY, result.divergences
 
 
-def test_a_recording_that_lacks_something_shows_in_what_the_other_engine_asks() -> None:
-    told = cassette(
+def test_an_incomplete_recording_shows_in_the_requests_of_the_other_engine() -> None:
+    case = cassette(
         script=[{"send": "look"}, {"send": "and again"}],
         model=[step(READ, READ), {"text": "alpha it is"}, {"text": "bye"}],
     )
-    good = run_cassette(told, "legacy+legacy")
+    good = run_cassette(case, "legacy+legacy")
     with in_force(faults()["only-last-call-recorded"], "adk+legacy"):
-        broken = run_cassette(told, "adk+legacy")
+        broken = run_cassette(case, "adk+legacy")
 
-    result = compare_repeated([good], [broken], told)
+    result = compare_repeated([good], [broken], case)
 
     assert result.verdict is CaseVerdict.DIVERGENT
     assert any(found.channel == "requests" for found in result.divergences)
@@ -129,7 +129,7 @@ def test_what_happens_during_the_second_half_happens_once() -> None:
     assert ends == ["completed", "aborted", "completed"]
 
 
-def test_answers_go_on_where_the_first_engine_left_them() -> None:
+def test_the_users_answers_continue_after_a_handover() -> None:
     write = {"functionCall": {"name": "write_file", "args": {"file_path": "n", "content": "c"}}}
     seen = run_cassette(
         cassette(
@@ -142,13 +142,13 @@ def test_answers_go_on_where_the_first_engine_left_them() -> None:
         "adk+legacy",
     )
 
-    told = [event["outcome"] for event in seen.side_events if event["event"] == "confirmation"]
-    assert told == ["proceed_once", "cancel"]
+    outcomes = [each["outcome"] for each in seen.side_events if each["event"] == "confirmation"]
+    assert outcomes == ["proceed_once", "cancel"]
 
 
 def test_an_unknown_engine_is_named() -> None:
-    with pytest.raises(UnknownRuntime, match="nobody"):
-        run_cassette(cassette(), "adk+nobody")
+    with pytest.raises(UnknownRuntime, match="absent"):
+        run_cassette(cassette(), "adk+absent")
 
 
 def test_one_prompt_alone_leaves_the_run_with_an_error() -> None:
@@ -181,7 +181,7 @@ def test_steps_left_over_because_of_the_handover_leave_no_doubt(tmp_path: Path) 
     assert result.verdict is CaseVerdict.PARITY
 
 
-def test_a_corpus_of_single_prompts_is_told_so(tmp_path: Path) -> None:
+def test_a_corpus_of_single_prompts_cannot_hand_over(tmp_path: Path) -> None:
     file = tmp_path / "family" / "case.yaml"
     file.parent.mkdir()
     file.write_text(

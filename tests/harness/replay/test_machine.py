@@ -1,4 +1,4 @@
-"""A machine that lacks something while a run goes on, and has it again at the end."""
+"""A shortage of the machine that begins during a run and ends before its end."""
 
 import errno
 import os
@@ -23,7 +23,7 @@ _ROOT = Path(__file__).parents[3] / "cassettes"
 
 
 class Scarcity:
-    """Takes a resource away at a run's first request, and gives it back at the second."""
+    """Removes a resource at a run's first request, and restores it at the second."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -57,7 +57,7 @@ class Scarcity:
         resource.setrlimit(self._limit, (least, self._before[1]))
 
     def give_back(self) -> None:
-        """As it was."""
+        """Restore the limit."""
         resource.setrlimit(self._limit, self._before)
 
 
@@ -81,7 +81,7 @@ def scarce(limit: int) -> Iterator[Scarcity]:
         ("tools/grep_one_file", resource.RLIMIT_NOFILE, "Too many open files"),
     ],
 )
-def test_a_shortage_that_is_over_at_the_end_decides_nothing(runtime, name, limit, problem):
+def test_a_shortage_during_the_run_decides_nothing(runtime, name, limit, problem):
     cassette = load_cassette(_ROOT / f"{name}.yaml", _ROOT)
     with scarce(limit) as scarcity, pytest.raises(ReplayFailure) as refused:
         run_cassette(cassette, runtime, model=scarcity.model)
@@ -93,7 +93,7 @@ def test_a_shortage_that_is_over_at_the_end_decides_nothing(runtime, name, limit
 
 @pytest.fixture
 def refused(tmp_path):
-    """What a run comes to in which `error` was noticed, and swallowed."""
+    """The failure of a run in which a service reported `error` and continued."""
 
     def of(error: BaseException, path: object = None) -> str:
         try:
@@ -119,7 +119,7 @@ def refused(tmp_path):
         errno.ENOMEM,
     ],
 )
-def test_what_the_machine_lacks_decides_nothing(refused, number):
+def test_a_shortage_of_the_machine_decides_nothing(refused, number):
     error = OSError(number, os.strerror(number))
     assert refused(error, "/x") == f"the machine cannot run it: {os.strerror(number)}, at /x"
 
@@ -140,7 +140,7 @@ def test_what_the_machine_lacks_decides_nothing(refused, number):
         errno.ECONNREFUSED,
     ],
 )
-def test_what_a_cassette_can_provoke_is_an_observation(refused, number):
+def test_errors_that_a_cassette_provokes_are_observations(refused, number):
     assert refused(OSError(number, os.strerror(number))) == "decides"
 
 

@@ -1,4 +1,4 @@
-"""In which order things of different channels happened."""
+"""The recorded order of items of different channels."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Call:
 
 
 def update(witness: Witness, *calls: tuple[str, str]) -> None:
-    told = ToolCallsUpdate(
+    update = ToolCallsUpdate(
         calls=[cast("ToolCallView", Call(*call)) for call in calls], scheduler_id="s"
     )
-    witness._update(told)
+    witness._update(update)
 
 
 def start(number: int = 0) -> AgentStart:
@@ -49,7 +49,7 @@ def test_requests_and_retries_stand_between_the_events() -> None:
     assert witness.order == [("requests", 0, 1), ("retries", 0, 1), ("requests", 1, 1)]
 
 
-def test_side_events_follow_the_retries_in_their_channel_whoever_adds_them() -> None:
+def test_side_events_follow_the_retries_in_their_channel() -> None:
     witness = Witness()
     witness.side_events.append({"event": "confirmation"})
     witness.on_event(start())
@@ -71,7 +71,7 @@ def test_a_call_stands_where_its_last_state_was_reached() -> None:
     assert witness.order == [("requests", 0, 1), ("tool_states", 0, 1), ("tool_states", 1, 1)]
 
 
-def test_it_is_known_when_each_thing_happened() -> None:
+def test_the_witness_records_when_each_thing_happened() -> None:
     now = iter(range(1000, 2000, 10))  # the run begins at 1000
     witness = Witness(lambda: next(now))
     witness.on_event(start())
@@ -96,7 +96,7 @@ def test_the_times_are_no_part_of_what_is_compared() -> None:
     assert replace(seen, times={("events", 0): 7}) == seen
 
 
-def test_a_call_of_which_nothing_is_left_has_no_place() -> None:
+def test_a_call_without_states_has_no_place() -> None:
     witness = Witness()
     update(witness, ("a", "validating"), ("a", "validating"))
     update(witness, ("a", "success"))

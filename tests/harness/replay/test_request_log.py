@@ -125,7 +125,7 @@ def test_each_request_is_read_as_the_api_would() -> None:
     ]
 
 
-def test_what_is_only_counted_need_not_be_a_conversation() -> None:
+def test_requests_that_count_tokens_are_not_checked() -> None:
     log = RequestLog(paths())
 
     assert log.observe("countTokens", ask(conversation()[2:])).provider == ()

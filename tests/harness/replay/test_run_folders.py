@@ -22,14 +22,14 @@ with run_folder() as folder:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The machine's temporary folder, of this test alone."""
+    """A temporary folder for this test alone."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
 
 
 def killed(place: Path) -> Path:
-    """The folder of a run that was killed, without a guard that knew of it."""
+    """The folder of a killed run without a guard."""
     said = subprocess.run(
         [sys.executable, "-c", KILLED_IN_A_RUN],
         env={**os.environ, "PYTHONPATH": str(REPOSITORY), "TMPDIR": str(place)},
@@ -41,18 +41,21 @@ def killed(place: Path) -> Path:
 
 
 def test_its_path_is_as_long_as_that_of_any_temporary_folder(place: Path) -> None:
-    """Lengths of texts that carry the path are part of what the corpus's baselines hold."""
+    """The corpus's baselines contain lengths of texts with the path."""
     with run_folder() as folder:
         assert len(folder.name) == len("parity-abcdefgh")
         assert folder.parent == place
 
 
-def test_it_is_gone_afterwards_and_is_told_of_under_its_final_name(place: Path) -> None:
-    told: list[tuple[Kind, str]] = []
-    with told_of_leftovers(lambda kind, what: told.append((kind, what))), run_folder() as folder:
+def test_it_is_removed_afterwards_and_reported_under_its_final_name(place: Path) -> None:
+    reported: list[tuple[Kind, str]] = []
+    with (
+        told_of_leftovers(lambda kind, what: reported.append((kind, what))),
+        run_folder() as folder,
+    ):
         (folder / "ws").mkdir()
 
-    assert told == [("folder", str(folder))]
+    assert reported == [("folder", str(folder))]
     assert list(place.iterdir()) == []
 
 
@@ -72,7 +75,7 @@ def test_the_folder_of_a_run_that_goes_on_stays(place: Path) -> None:
         assert folder.is_dir()
 
 
-def test_what_is_no_folder_of_a_run_stays(place: Path) -> None:
+def test_other_folders_are_not_removed(place: Path) -> None:
     others = ["parity-abcdefgh", "parity_notes", "parity_abcdefgh.txt", "parity_abcdefghi", "x"]
     for name in others:
         (place / name).mkdir()
@@ -88,10 +91,10 @@ def test_what_is_no_folder_of_a_run_stays(place: Path) -> None:
     }
 
 
-def test_a_start_beside_does_not_keep_a_run_from_its_folder(
+def test_a_concurrent_start_does_not_remove_a_folder_in_use(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other one comes between making the folder and locking it, once."""
+    """Another process removes the folder before it is locked, once."""
     make, between = tempfile.mkdtemp, iter([remove_left_folders])
 
     def disturbed(*, prefix: str, dir: str | None) -> str:

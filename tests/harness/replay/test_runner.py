@@ -1,4 +1,4 @@
-"""One cassette through one runtime: what is observed, and how a run can end."""
+"""The observation of one run, and how a run can end."""
 
 import asyncio
 import sys
@@ -71,7 +71,7 @@ def test_a_run_is_observed_on_every_channel() -> None:
     assert (seen.notes, seen.unused_steps, seen.error, seen.stalled) == ([], [], None, False)
 
 
-def test_a_recorded_line_is_one_whatever_it_holds() -> None:
+def test_a_recorded_line_may_contain_other_line_separators() -> None:
     seen = run(model=[{"text": "a\u2028b\u0085c"}])
 
     (lines,) = seen.recording.values()
@@ -86,7 +86,7 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
-def test_a_run_that_can_never_go_on_is_told_from_one_that_ended(runtime: str) -> None:
+def test_a_stalled_run_differs_from_one_that_ended(runtime: str) -> None:
     seen = run(runtime, model=[{"hang": True}])
 
     assert seen.stalled
@@ -111,7 +111,7 @@ def test_a_run_that_takes_too_long_is_cut_off() -> None:
 SLEEP = {"command": "sleep 60"}
 
 
-def test_what_this_build_lacks_is_said_before_anything_runs() -> None:
+def test_missing_features_are_reported_before_the_run() -> None:
     seen = run(model=[step({"functionCall": {"name": "enter_plan_mode", "args": {}}})])
 
     assert seen.error == "not supported by this build: plan_mode"
@@ -132,11 +132,11 @@ def test_imported_answers_run_whatever_tools_they_call() -> None:
 
 
 def test_an_unknown_runtime_is_refused() -> None:
-    with pytest.raises(UnknownRuntime, match="'nobody'"):
-        run("nobody")
+    with pytest.raises(UnknownRuntime, match="'absent'"):
+        run("absent")
 
 
-def test_what_a_runtime_lets_out_is_an_observation(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_of_a_runtime_are_observations(monkeypatch: pytest.MonkeyPatch) -> None:
     @asynccontextmanager
     async def broken(name: str, services: Services) -> AsyncIterator[None]:
         raise ValueError("no engine")
@@ -147,7 +147,7 @@ def test_what_a_runtime_lets_out_is_an_observation(monkeypatch: pytest.MonkeyPat
     assert run().error == "ValueError: no engine"
 
 
-def test_a_run_that_memory_did_not_suffice_for_decides_nothing(
+def test_a_run_out_of_memory_decides_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     @asynccontextmanager
@@ -201,7 +201,7 @@ def test_the_script_can_change_model_mode_and_files() -> None:
     ],
     ids=str,
 )
-def test_an_abort_strikes_at_its_moment(when: dict[str, Any]) -> None:
+def test_an_abort_happens_at_its_moment(when: dict[str, Any]) -> None:
     chunks = [
         {"candidates": [{"content": {"role": "model", "parts": [{"text": text}]}}]}
         for text in ("a", "b", "c")
@@ -231,7 +231,7 @@ def test_a_send_while_a_stream_runs_is_noted_as_rejected() -> None:
 
 
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
-def test_a_send_that_falls_due_after_the_script_is_left_out(runtime: str) -> None:
+def test_a_send_due_after_the_script_is_dropped(runtime: str) -> None:
     late = {"when": {"type": "agent_start"}, "delay_ms": 50, "do": {"send": "again"}}
 
     seen = run(runtime, during=[late])
@@ -263,7 +263,7 @@ def test_confirmations_are_answered_in_turn_and_the_last_repeats() -> None:
 
 
 def asked_about_writing(**keys: Any) -> dict[str, Any]:
-    """Keys of a cassette in which a person takes a minute and a half to allow a call."""
+    """Keys of a cassette in which the user allows a call after a minute and a half."""
     return {
         "session": {"model": "gemini-2.5-flash", "interactive": True},
         "answers": {"confirmations": [{"outcome": "proceed_once", "delay_ms": 90_000}]},
@@ -273,13 +273,13 @@ def asked_about_writing(**keys: Any) -> dict[str, Any]:
 
 
 def seconds(seen: Observation, type: str) -> list[int]:
-    """When events of a type were, from the run's first one."""
+    """The times of events of a type, from the run's first event."""
     first = datetime.fromisoformat(seen.events[0]["timestamp"])
     found = [event["timestamp"] for event in seen.events if event["type"] == type]
     return [int((datetime.fromisoformat(time) - first).total_seconds()) for time in found]
 
 
-def test_an_answer_to_a_question_may_take_its_time() -> None:
+def test_a_confirmation_may_be_delayed() -> None:
     seen = run(**asked_about_writing(model=[step(WRITE), {"text": "a"}, {"text": "b"}]))
 
     assert seconds(seen, "tool_response") == [90]
@@ -288,7 +288,7 @@ def test_an_answer_to_a_question_may_take_its_time() -> None:
 
 
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
-def test_a_question_that_an_abort_withdraws_stays_without_an_answer(runtime: str) -> None:
+def test_a_question_withdrawn_by_an_abort_gets_no_answer(runtime: str) -> None:
     keys = asked_about_writing(
         during=[{"when": {"tool": "write_file"}, "delay_ms": 5000, "do": "abort"}],
         model=[step(WRITE), {"text": "b", "delay_ms": 200_000}],
@@ -319,7 +319,7 @@ def test_each_send_may_have_an_agent_and_prompt_id_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
-def test_where_python_and_the_packages_lie_shows_nowhere(runtime: str) -> None:
+def test_observations_do_not_show_the_places_of_packages(runtime: str) -> None:
     seen = run(runtime, script=[{"send": {"content": []}}], model=[{"text": "x"}], unused=[0])
 
     text = trace_json(seen)

@@ -92,7 +92,7 @@ def test_half_characters_survive() -> None:
     assert json.loads(trace_json(seen))["transcript"] == [user("\ud800")]
 
 
-def test_what_the_api_objects_to_stands_with_its_request() -> None:
+def test_a_remark_has_the_row_of_its_request() -> None:
     log = RequestLog(paths())
     log.observe("generateContentStream", ask(conversation()[:2]))
     first, second = (

@@ -62,7 +62,7 @@ def _on_socket(kind: int, act: Callable[[socket.socket], object]) -> None:
 
 @pytest.fixture
 def folders(tmp_path: Path) -> tuple[Path, Path]:
-    """A run's folder, and one elsewhere that has a file and a folder."""
+    """A run's folder, and another folder with a file and a folder."""
     own, elsewhere = tmp_path / "own", tmp_path / "elsewhere"
     own.mkdir()
     (elsewhere / "x").mkdir(parents=True)
@@ -72,7 +72,7 @@ def folders(tmp_path: Path) -> tuple[Path, Path]:
 
 def refused(own: Path, attempt: Callable[[], object]) -> list[Refusal]:
     seen: list[Refusal] = []
-    # Some of the library's functions pass over what they may not read.
+    # Some functions of the library ignore what they may not read.
     with walled(Confinement(seen.append), [own]), suppress(Refused):
         attempt()
     return seen
@@ -107,7 +107,7 @@ def test_a_link_inside_that_leads_outside_is_refused(folders: tuple[Path, Path])
     assert refused(own, lambda: (own / "link" / "there").read_text())
 
 
-def test_a_folder_whose_name_begins_alike_is_another(tmp_path: Path) -> None:
+def test_a_folder_with_the_same_prefix_is_another(tmp_path: Path) -> None:
     (tmp_path / "own").mkdir()
     (tmp_path / "own2").mkdir()
 
@@ -148,7 +148,7 @@ def test_the_wall_ends_with_its_block(folders: tuple[Path, Path]) -> None:
     assert (elsewhere / "there").read_text() == "x"
 
 
-def test_what_reports_a_refusal_may_use_files(folders: tuple[Path, Path]) -> None:
+def test_reporting_a_refusal_may_use_files(folders: tuple[Path, Path]) -> None:
     own, elsewhere = folders
     read: list[str] = []
 

@@ -12,7 +12,7 @@ from harness.provider.rules import ProviderFinding
 from harness.report.model import RunReport
 from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack
 
-SHOWN: Final = "seen,by::people"
+SHOWN: Final = "seen,by::users"
 """Stands in every hostile text: a writer that drops it hides what it should show."""
 
 HOSTILE: Final[dict[str, str]] = {

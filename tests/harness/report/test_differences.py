@@ -156,7 +156,7 @@ def test_whatever_a_waiver_says_is_shown_as_it_is(prose: str, code: str, literal
         id=code, scenario=code, path=code, impact=prose, reason=prose, control={"k": literal}
     )
     part = generated_part([odd, LAST])
-    told, listed = printable(" ".join(prose.split())), printable(code)
+    plain, listed = printable(" ".join(prose.split())), printable(code)
     value = printable(json.dumps({"k": literal}, ensure_ascii=False))
 
     tokens = MARKDOWN.parse(page_with(page(), part))
@@ -164,10 +164,10 @@ def test_whatever_a_waiver_says_is_shown_as_it_is(prose: str, code: str, literal
     assert shape(tokens) == shape(MARKDOWN.parse(page_with(page(), PLAIN)))
     inlines = [token.children or [] for token in tokens if token.type == "inline"]
     impact, control, _, where, reason, _ = (words(children) for children in inlines[2:8])
-    assert impact == [listed, f": {told}".rstrip()]
+    assert impact == [listed, f": {plain}".rstrip()]
     assert control == ["upstream: ", value]
     assert where == ["where: ", listed, ", at ", listed, " (changed)"]
-    assert reason == [f"why: {told}".rstrip()]
+    assert reason == [f"why: {plain}".rstrip()]
 
 
 def shape(tokens: list[Token]) -> list[str]:
@@ -227,7 +227,7 @@ def invoke(root: Path, *arguments: str) -> Result:
     return CliRunner().invoke(main, arguments, obj=root)
 
 
-def test_a_stale_page_is_told_left_alone_and_written_when_asked(tmp_path: Path) -> None:
+def test_a_stale_page_is_reported_and_written_only_without_check(tmp_path: Path) -> None:
     file = checkout(tmp_path, page("old"))
 
     stale = invoke(tmp_path, "--check")

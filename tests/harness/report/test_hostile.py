@@ -117,8 +117,8 @@ def check_annotations(text: str) -> None:
         given = dict(pair.split("=", 1) for pair in match[2].split(","))
         assert set(given) <= {"file", "line", "title"}
         assert not given.get("file", "x").startswith(("/", ".."))
-        for told in match[3].replace("%0A", "\n").split("\n"):
-            _check_seen(told, allowed="")
+        for line in match[3].replace("%0A", "\n").split("\n"):
+            _check_seen(line, allowed="")
     assert levels == {"error": 10, "warning": 10}
     assert "more" in text
 

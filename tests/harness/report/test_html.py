@@ -22,12 +22,12 @@ from harness.errors import UsageError
 from harness.journal_header import JournalHeader
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import WaiverStatus
-from harness.report.html import SCRIPTS, html_report
+from harness.report.html import SCRIPTS, HtmlListener, html_report
 from harness.report.html_case import case_details, case_kind, is_shown
 from harness.report.html_charts import cost_shape, coverage_rows, grid
 from harness.report.kills import kill_rows, read_kills
+from harness.report.listening import Settled
 from harness.report.model import LoadProblem, RunReport
-from harness.report.written import write_report
 from harness.triage.changes import Changes
 from tests.harness.report.pages import (
     HOSTILE,
@@ -227,9 +227,7 @@ def test_only_the_first_finding_is_open_and_what_a_toggle_shows_is_hidden() -> N
         (replace(waived("a/b"), blockers=("no",)), True, "finding"),
     ],
 )
-def test_a_case_is_told_apart_by_what_became_of_it(
-    case: CaseResult, shown: bool, kind: str
-) -> None:
+def test_a_case_is_marked_by_its_outcome(case: CaseResult, shown: bool, kind: str) -> None:
     assert is_shown(case) is shown
     if shown:
         assert case_kind(case) == kind
@@ -283,7 +281,7 @@ def test_phases_stand_side_by_side_and_cells_without_a_case_are_empty() -> None:
     ]
 
 
-def test_coverage_tells_both_from_one_from_never() -> None:
+def test_coverage_distinguishes_both_one_and_never() -> None:
     reached = (("tool:a", "tool:b"), ("tool:a",))
     rows = coverage_rows([equal("a/b", contract=("P-001", "P-002"), reached=reached)], CONTRACT)
 
@@ -346,15 +344,17 @@ def test_a_page_is_not_written_through_a_link_out_of_its_folder(tmp_path: Path) 
     (folder / "index.html").symlink_to(other)
 
     with pytest.raises(UsageError, match="leads out of"):
-        write_report(report(equal("a/b")), {"html_folder": folder})
+        HtmlListener(folder, Settled()).show(report(equal("a/b")))
     assert other.read_text() == "mine"
     (folder / "index.html").unlink()
     (folder / "index.html").symlink_to("index.html")
     with pytest.raises(UsageError, match="leads out of"):
-        write_report(report(equal("a/b")), {"html_folder": folder})
+        HtmlListener(folder, Settled()).show(report(equal("a/b")))
     (folder / "index.html").unlink()
-    written = write_report(report(equal("a/b")), {"html_folder": folder})
-    assert written == [folder / "index.html"]
+    listener = HtmlListener(folder, Settled())
+    listener.show(report(equal("a/b")))
+    assert listener.written == folder / "index.html"
+    assert not listener.written.is_symlink()
 
 
 def cost(calls: int, tokens: int) -> dict[str, Any]:

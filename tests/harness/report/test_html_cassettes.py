@@ -62,8 +62,8 @@ def test_a_secret_that_chunks_cut_is_struck_out(corpus: Path) -> None:
 def test_one_with_a_secret_that_cannot_be_struck_out_is_not_shown(corpus: Path) -> None:
     file = corpus / "tools" / "read.yaml"
     halves = (SECRET[:20], SECRET[20:])
-    told = [{"candidates": [{"content": {"parts": [{"text": half}]}}]} for half in halves]
-    body = "".join(f"data: {json.dumps(each)}\n\n" for each in told)
+    chunks = [{"candidates": [{"content": {"parts": [{"text": half}]}}]} for half in halves]
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in chunks)
     file.write_text(json.dumps({"http": [{"body": body}]}))
 
     assert cassette_text("tools/read", str(file)) is None

@@ -183,7 +183,7 @@ def test_the_command_is_copied(page: Page, small: RunReport) -> None:
     )
     page.click("#case-1 button[data-copies]")
 
-    page.until("document.querySelector('#case-1 .told').textContent === 'Copied.'")
+    page.until("document.querySelector('#case-1 .copy-status').textContent === 'Copied.'")
     assert page.js("window.copied") == page.js(
         "document.querySelector('#case-1-command').textContent"
     )
@@ -202,7 +202,7 @@ def test_where_the_clipboard_is_refused_the_command_is_selected(
     )
     page.press("c")
 
-    page.until("document.querySelector('#case-1 .told').textContent.startsWith('Selected')")
+    page.until("document.querySelector('#case-1 .copy-status').textContent.startsWith('Selected')")
     assert page.js("getSelection().toString()") == page.js(
         "document.querySelector('#case-1-command').textContent"
     )

@@ -232,7 +232,7 @@ def test_a_run_that_differs_is_not_resumed_and_it_says_in_what(
     assert file.read_bytes() == before
 
 
-def test_what_is_only_told_keeps_no_run_from_being_resumed(tmp_path: Path) -> None:
+def test_information_alone_keeps_no_run_from_being_resumed(tmp_path: Path) -> None:
     file = write_journal(tmp_path / "j")
     later = replace(
         HEADER, started_at="2027", revision="", dirty=True, paths=("elsewhere",), expr="a"
@@ -361,7 +361,7 @@ def no_file_may_grow() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_full_disk_is_told_where_a_journal_was_asked_for(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_where_a_journal_was_asked_for(tmp_path: Path) -> None:
     with no_file_may_grow():
         with pytest.raises(ReplayFailure, match="File too large; make room"):
             Journal(tmp_path / "j", HEADER, INVENTORY)

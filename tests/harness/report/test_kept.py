@@ -6,14 +6,14 @@ from harness.report.kept import MOST, keep_copy, kept_journals, kept_place, prun
 NOON = datetime(2026, 6, 1, 12, tzinfo=UTC)
 
 
-def test_runs_of_one_second_are_told_apart_and_sorted(tmp_path: Path) -> None:
+def test_runs_of_one_second_have_different_names_and_are_sorted(tmp_path: Path) -> None:
     made = [kept_place(NOON, tmp_path / "deep") for _ in range(11)]
 
     assert made[0] == tmp_path / "deep" / "20260601T120000Z-1.jsonl"
     assert kept_journals(tmp_path / "deep") == made
 
 
-def test_git_is_told_to_leave_them_out(tmp_path: Path) -> None:
+def test_git_ignores_them(tmp_path: Path) -> None:
     kept_place(NOON, tmp_path / "journals")
 
     assert (tmp_path / "journals" / ".gitignore").read_text() == "*\n"

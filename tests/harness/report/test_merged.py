@@ -174,7 +174,7 @@ def test_what_was_skipped_or_not_loaded_is_not_missing(tmp_path: Path) -> None:
     assert (set(again.skipped), again.problems) == ({"a/two"}, {"b/four": problem})
 
 
-def test_revisions_that_differ_are_told_as_none(tmp_path: Path) -> None:
+def test_revisions_that_differ_merge_to_none(tmp_path: Path) -> None:
     other = replace(HEADER, revision="b" * 40, dirty=True)
 
     header = merge([part(tmp_path, "1/2", ()), part(tmp_path, "2/2", (), other)]).record.header

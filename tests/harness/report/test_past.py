@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from harness.parity.verdict import CaseVerdict
-from harness.report.html import html_report
+from harness.report.html import HtmlListener, html_report
 from harness.report.kept import JOURNALS
+from harness.report.listening import Settled
 from harness.report.model import RunReport
 from harness.report.past import past_runs, with_past_runs
 from harness.report.remembered import remember_page
-from harness.report.written import write_report
 from tests.harness.report.hostile import HOSTILE
 from tests.harness.report.test_since import NEW, OLD, header, keep
 
@@ -70,11 +70,10 @@ def test_the_page_lists_them_with_the_command_that_reports_each(tmp_path: Path) 
     keep(JOURNALS.absolute(), 1, OLD)
     report = RunReport(control="legacy", candidate="adk", cases=(), header=header(NEW, 20))
 
-    (tmp_path / "out").mkdir()
+    listener = HtmlListener(tmp_path / "out", Settled())
+    listener.show(report)
 
-    (file,) = write_report(report, {"html_folder": tmp_path / "out"})
-
-    page = file.read_text("utf-8")
+    page = listener.file.read_text("utf-8")
     assert 'id="past"' in page
     assert "parity report --journal .parity/journals/20260301T060000Z-1.jsonl" in page
     assert 'id="past"' not in html_report(report)

@@ -94,7 +94,7 @@ def test_the_terminal_shows_families_first_cause_command_and_verdict() -> None:
     assert text.splitlines()[-1] == "divergent: legacy and adk over 3 cases"
 
 
-def test_a_file_that_is_not_loaded_is_counted_and_told_with_the_verdict() -> None:
+def test_a_file_that_is_not_loaded_is_counted_and_named_with_the_verdict() -> None:
     lines = shown(report(GOOD, planned=1, problems=(PROBLEM,))).splitlines()
 
     assert lines[1].startswith("inconclusive: 1 parity, 1 not loaded of 2")
@@ -134,7 +134,7 @@ def test_a_partial_report_says_so_everywhere() -> None:
     assert "the run is partial: 1 of 5" in junit_report(given)
 
 
-def test_waivers_are_told_apart_by_what_became_of_them() -> None:
+def test_waivers_are_listed_by_their_state() -> None:
     states = (
         WaiverStatus(id="W1", state="used", count=7, max_count=9),
         WaiverStatus(id="W2", state="expired", count=0, max_count=1),

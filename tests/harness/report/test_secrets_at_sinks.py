@@ -132,10 +132,10 @@ def inside(text: str) -> Iterator[str]:
         yield zlib.decompress(base64.b64decode(packed)).decode()
 
 
-def all_told(files: Iterable[Path]) -> dict[str, str]:
-    told = {file.name: file.read_text("utf-8") for file in files}
-    packed = {f"in {name}": "\n".join(inside(text)) for name, text in told.items()}
-    return {**told, **packed}
+def all_texts(files: Iterable[Path]) -> dict[str, str]:
+    shown = {file.name: file.read_text("utf-8") for file in files}
+    packed = {f"in {name}": "\n".join(inside(text)) for name, text in shown.items()}
+    return {**shown, **packed}
 
 
 def test_no_file_of_a_run_holds_a_piece_of_a_secret(
@@ -152,16 +152,16 @@ def test_no_file_of_a_run_holds_a_piece_of_a_secret(
 
     result = invoke("run", corpus, *options)
 
-    told = all_told(file for file in out.rglob("*") if file.is_file())
+    shown = all_texts(file for file in out.rglob("*") if file.is_file())
     assert result.exit_code == 1, result.output
-    assert set(told) >= {
+    assert set(shown) >= {
         *("journal.jsonl", "report.json", "junit.xml", "comment.md", "step.md", "index.html")
     }
-    assert {name: leaks(text) for name, text in told.items() if leaks(text)} == {}
+    assert {name: leaks(text) for name, text in shown.items() if leaks(text)} == {}
     assert leaks(result.output) == set()
-    plain = {name for name, text in told.items() if MASK not in text}
+    plain = {name for name, text in shown.items() if MASK not in text}
     assert plain == {"in comment.md", "in step.md", "in junit.xml"}, "of those nothing is packed"
-    assert all(len(told[f"in {name}"]) > 1000 for name in ("index.html", "journal.jsonl"))
+    assert all(len(shown[f"in {name}"]) > 1000 for name in ("index.html", "journal.jsonl"))
     assert MASK in result.output
 
     again = invoke("report", "--journal", out / "journal.jsonl")
@@ -179,10 +179,10 @@ def test_traces_and_baselines_hold_none_and_baselines_stay_comparable(
         "baseline", corpus, "-k", "not crash", "--runtime", "adk", "--out", tmp_path / "b"
     )
 
-    told = all_told([*(tmp_path / "t").rglob("*.json"), *(tmp_path / "b").rglob("*.json")])
+    shown = all_texts([*(tmp_path / "t").rglob("*.json"), *(tmp_path / "b").rglob("*.json")])
     assert (traced.exit_code, single.exit_code, kept.exit_code) == (0, 0, 0), kept.output
-    assert len(told) == 4
-    assert {name: leaks(text) for name, text in told.items() if leaks(text)} == {}
+    assert len(shown) == 4
+    assert {name: leaks(text) for name, text in shown.items() if leaks(text)} == {}
     assert leaks(single.output) == set()
     document = json.loads((tmp_path / "t" / "a" / "differs.json").read_text())
     spoken = "".join(
@@ -251,11 +251,11 @@ def test_no_writer_shows_what_a_result_still_holds(writer: str) -> None:
 
     text = write(_held())
 
-    told = "\n".join([text, *inside(text)])
-    # What a terminal's reader is told keeps his own paths; they are not what is kept in files.
+    shown = "\n".join([text, *inside(text)])
+    # The terminal shows the user's own paths; files never hold them.
     homes = {"home", "mac_home", "windows_home"} if writer == "terminal" else set()
-    assert leaks(told) <= homes
-    assert MASK in told
+    assert leaks(shown) <= homes
+    assert MASK in shown
 
 
 def test_a_journal_keeps_none_of_what_a_result_still_holds(tmp_path: Path) -> None:
@@ -289,11 +289,11 @@ def test_a_journals_results_are_cleaned_and_those_of_workers_once() -> None:
     timelines = {case.cassette: case.timelines for case in report.cases}
     assert timelines.pop("a/fresh") == held.timelines
     assert [leaks(json.dumps(unpack(each).to_json())) for each in timelines.values()] == [set()] * 2
-    told = [{**case.to_json(), "timelines": ""} for case in report.cases]
-    assert leaks(json.dumps(told)) == set()
+    shown = [{**case.to_json(), "timelines": ""} for case in report.cases]
+    assert leaks(json.dumps(shown)) == set()
 
 
-def test_a_crash_of_the_harness_tells_nothing(corpus: Path) -> None:
+def test_a_crash_of_the_harness_shows_no_secret(corpus: Path) -> None:
     result = invoke("run", corpus, "-k", "crash", "--json", "-")
 
     assert leaks(result.output) == set()
@@ -306,29 +306,29 @@ def _judged(control: Observation, candidate: Observation) -> CaseResult:
     )
 
 
-def test_a_result_is_judged_with_its_secrets_and_told_without() -> None:
+def test_a_result_is_judged_with_its_secrets_and_described_without() -> None:
     control, candidate = secretive("legacy", "a/b"), secretive("adk", "a/b")
     plain = compare_repeated([control], [candidate], Facts(name="a/b"))
 
-    told = _judged(control, candidate)
+    shown = _judged(control, candidate)
 
-    assert told.digests == plain.digests
-    assert [(each.channel, each.kind, each.control_index) for each in told.divergences] == [
+    assert shown.digests == plain.digests
+    assert [(each.channel, each.kind, each.control_index) for each in shown.divergences] == [
         (each.channel, each.kind, each.control_index) for each in plain.divergences
     ]
     assert leaks(json.dumps(plain.to_json())) != set()
-    assert leaks(json.dumps(told.to_json())) == set()
-    assert leaks(json.dumps(unpack(told.timelines).to_json())) == set()
+    assert leaks(json.dumps(shown.to_json())) == set()
+    assert leaks(json.dumps(unpack(shown.timelines).to_json())) == set()
 
 
 def test_runs_that_differ_in_nothing_but_a_secret_still_differ() -> None:
     control, candidate = secretive("legacy", "a/b"), secretive("legacy", "a/b", other(SPOKEN))
 
-    told = _judged(control, replace(candidate, runtime="adk"))
+    shown = _judged(control, replace(candidate, runtime="adk"))
 
-    assert told.open
-    assert leaks(json.dumps(told.to_json())) == set()
-    assert "leopol" not in json.dumps(told.to_json())
+    assert shown.open
+    assert leaks(json.dumps(shown.to_json())) == set()
+    assert "leopol" not in json.dumps(shown.to_json())
 
 
 def test_a_result_without_secrets_is_the_one_that_was_judged() -> None:
@@ -340,11 +340,11 @@ def test_a_result_without_secrets_is_the_one_that_was_judged() -> None:
         results.append(compare_repeated(these, those, Facts()))
         return results[-1]
 
-    told = compared_without_secrets(compare, [control], [replace(candidate, events=events)])
+    shown = compared_without_secrets(compare, [control], [replace(candidate, events=events)])
 
-    assert told is results[0]
+    assert shown is results[0]
     assert len(results) == 1
-    assert told.open
+    assert shown.open
 
 
 def test_a_signed_record_holds_none_and_reads_back() -> None:

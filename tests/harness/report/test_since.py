@@ -77,7 +77,7 @@ def test_changed_files_are_named_with_what_became_of_them() -> None:
     )
 
 
-def test_packages_are_told_by_version_those_that_we_ask_for_first() -> None:
+def test_packages_are_listed_by_version_our_dependencies_first() -> None:
     was = inventory(distributions={"google-adk": "2.13.0", "attrs": "1", "pip": "24"})
     is_now = inventory(distributions={"google-adk": "2.13.1", "attrs": "2", "zlib": "3"})
     asked = {"google-adk": "2.13.0"}, {"google-adk": "2.13.1"}
@@ -147,12 +147,12 @@ def test_a_third_partys_runtime_is_named_by_its_files() -> None:
     was = inventory(**{"runtime mine": {"mine_rt/engine.py": "1", "mine_rt/x.py": "1"}})
     is_now = inventory(**{"runtime mine": {"mine_rt/engine.py": "2", "mine_rt/x.py": "1"}})
     found = changes_between((header(was), was), (header(is_now), is_now))
-    told = Changes(since="friday", green=True, changes=found)
+    changes = Changes(since="friday", green=True, changes=found)
 
     assert [(each.kind, each.line) for each in found] == [
         (ChangeKind.RUNTIMES, "runtime mine: mine_rt/engine.py changed")
     ]
-    assert (told.third_party, told.files) == (frozenset({"mine"}), ())
+    assert (changes.third_party, changes.files) == (frozenset({"mine"}), ())
 
 
 def test_many_names_are_counted() -> None:
@@ -239,12 +239,12 @@ def test_a_given_journal_is_called_green_only_if_it_was(tmp_path: Path) -> None:
     was_red = read_journal(keep(tmp_path, 2, OLD, reds=["a/1"]))
 
     assert since_journal(was_green, now(NEW), ["a/1"], WAIVERS).green
-    told = since_journal(was_red, now(NEW), ["a/1"], WAIVERS)
-    assert not told.green
-    assert told.span.startswith("an earlier run (")
+    changes = since_journal(was_red, now(NEW), ["a/1"], WAIVERS)
+    assert not changes.green
+    assert changes.span.startswith("an earlier run (")
 
 
-def test_commits_between_are_told_where_the_checkout_knows_them(
+def test_commits_between_are_listed_where_the_checkout_knows_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if shutil.which("git") is None:
@@ -280,7 +280,7 @@ def test_lines_say_when_nothing_is_known_to_have_changed() -> None:
     assert Changes(since="x", green=True).lines()[1] == "  nothing that a journal knows of"
 
 
-def test_what_changed_is_told_of_a_report_that_is_red(tmp_path: Path) -> None:
+def test_a_red_report_gets_what_changed(tmp_path: Path) -> None:
     keep(tmp_path, 1, OLD)
     head = replace(header(NEW), started_at="2026-03-09T06:00:00+00:00")
     sides: dict[str, Any] = {"control": "legacy", "candidate": "adk", "header": head, "planned": 1}

@@ -75,7 +75,7 @@ def test_a_green_report_is_short_everywhere() -> None:
     assert json.loads(json_report(green))["blame"] is None
 
 
-def test_waivers_are_told_with_their_days() -> None:
+def test_waivers_are_listed_with_their_days() -> None:
     waivers = (
         WaiverStatus(id="W-1", state="used", count=1, max_count=3, days_left=5),
         WaiverStatus(id="W-2", state="expired", count=2, max_count=3, days_left=-1),
@@ -146,7 +146,7 @@ def test_without_a_step_there_are_annotations_only(
     assert result.stdout.startswith("::error ")
 
 
-def test_a_step_summary_that_cannot_be_written_is_told_before_anything_runs(
+def test_a_step_summary_that_cannot_be_written_is_reported_before_anything_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")

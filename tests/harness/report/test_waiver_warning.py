@@ -8,8 +8,8 @@ from harness.report.model import RunReport
 from harness.report.terminal import show
 
 
-@pytest.mark.parametrize(("days", "told"), [(3, True), (15, False), (-1, False)])
-def test_a_waiver_that_soon_expires_is_warned_of_by_name(days: int, told: bool) -> None:
+@pytest.mark.parametrize(("days", "warned"), [(3, True), (15, False), (-1, False)])
+def test_a_waiver_that_soon_expires_is_warned_of_by_name(days: int, warned: bool) -> None:
     status = WaiverStatus(
         id="W1",
         state="used",
@@ -25,4 +25,4 @@ def test_a_waiver_that_soon_expires_is_warned_of_by_name(days: int, told: bool) 
 
     show(report, written)
 
-    assert (f"waiver W1 expires in {days} days, on 2026-12-31" in written.getvalue()) is told
+    assert (f"waiver W1 expires in {days} days, on 2026-12-31" in written.getvalue()) is warned

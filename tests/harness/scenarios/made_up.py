@@ -1,4 +1,4 @@
-"""A generated run made up for tests: blocks that need no runtime, and executors of this process."""
+"""Fake blocks that need no runtime, and executors in this process."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ProcessIsGone(BaseException):
 
 
 class HereAndNow(Executor):
-    """Does a task at once, in this process; a task that kills breaks it as a pool of processes."""
+    """Runs a task at once, in this process; a killing task breaks it like a pool of processes."""
 
     def __init__(self) -> None:
         self.broken = False
@@ -45,7 +45,7 @@ class HereAndNow(Executor):
 
 
 def here(opened: list[int] | None = None) -> Workers:
-    """Workers of this process; notes in `opened` how many were asked for each time."""
+    """Workers in this process; `opened` records each requested number of workers."""
 
     @contextmanager
     def executor(jobs: int) -> Iterator[Executor]:
@@ -123,19 +123,19 @@ def done(number: int, *findings: Finding, examples: int = 25) -> BlockDone:
 
 
 def quiet(task: BlockTask) -> BlockDone:
-    """A block in which nothing is found."""
+    """A block without findings."""
     return done(task.number, examples=task.examples)
 
 
 def kills_by_its_second_example(task: BlockTask) -> BlockDone:
-    """A block that kills the process which runs its second example."""
+    """A block whose second example kills its process."""
     if task.only in (None, 1):
         os.kill(os.getpid(), signal.SIGKILL)
     return quiet(task)
 
 
 class Silence:
-    """The progress of a campaign, which keeps what it is given."""
+    """A campaign's progress that records its calls."""
 
     def __init__(self) -> None:
         self.said: list[str] = []

@@ -1,4 +1,4 @@
-"""Addresses of steps: which turn is meant, and what becomes of it where turns go."""
+"""Threads of steps refer to turns, and are renumbered when turns are dropped."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_an_answer_takes_its_agents_steps_with_it() -> None:
     assert kept == [SAYS, calling("invoke_agent"), child("1/0", "b")]
 
 
-def test_what_goes_and_is_no_turn_moves_nobody() -> None:
+def test_dropping_a_step_that_is_no_turn_renumbers_no_thread() -> None:
     model = [FAILS, calling("invoke_agent"), child("0/0", "a")]
     assert without_steps(model, {0}) == model[1:]
 

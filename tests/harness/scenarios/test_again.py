@@ -55,7 +55,7 @@ def test_a_candidate_that_alone_differs_from_itself_is_divergent_with_its_rate()
         (("", ""), Again.GONE, CaseVerdict.INCONCLUSIVE),
     ],
 )
-def test_what_was_seen_once_only_is_laid_to_the_side_that_did_something_else_then(
+def test_a_finding_seen_once_is_attributed_to_the_side_that_changed(
     digests: tuple[str, str], again: Again, verdict: CaseVerdict
 ) -> None:
     outcome = judged_again(task(), replace(SAME, digests=digests), 5)
@@ -67,10 +67,10 @@ def test_what_was_seen_once_only_is_laid_to_the_side_that_did_something_else_the
         assert {found.kind for found in outcome.result.open} == {Kind.NONDETERMINISTIC}
 
 
-def test_a_difference_that_nothing_shows_any_more_decides_nothing() -> None:
+def test_a_finding_that_does_not_come_again_decides_nothing() -> None:
     outcome = run_again(task())
 
-    assert outcome.again is Again.NOISE  # the digests of the finding are made up
+    assert outcome.again is Again.NOISE  # the digests of the finding are not those of real runs
     assert outcome.result.verdict is CaseVerdict.INCONCLUSIVE
 
 
@@ -118,14 +118,14 @@ def test_a_finding_that_comes_again_is_noise_where_the_control_differs_from_itse
     assert "legacy differs from itself" in outcome.remark
 
 
-def test_what_is_no_cassette_decides_nothing() -> None:
+def test_an_invalid_cassette_decides_nothing() -> None:
     outcome = run_again(replace(task(), document={"name": "generated/x"}))
 
     assert outcome.again is Again.GONE
     assert "no cassette" in outcome.remark
 
 
-def test_what_only_a_socket_showed_and_does_not_show_again_decides_nothing() -> None:
+def test_a_byte_level_finding_that_does_not_come_again_decides_nothing() -> None:
     outcome = run_again(replace(task(), how=replace(HOW, cuts=3)))
 
     assert outcome.again is Again.GONE

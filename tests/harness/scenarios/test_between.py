@@ -1,4 +1,4 @@
-"""What a runtime says that it cannot do is not drawn, and everything else is."""
+"""Profiles draw everything but the features that a runtime lacks."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_feature_alone_is_left_out_and_drawn_otherwise(feature: str) -> None:
     assert feature not in needs(profile.without([feature]).weights, 150)
 
 
-def test_a_profile_without_nothing_is_the_profile() -> None:
+def test_removing_features_that_no_scenario_needs_changes_nothing() -> None:
     for profile in PROFILES.values():
         assert profile.without(["mcp", "plan_mode"]) == profile
     for name in PROFILES:

@@ -34,7 +34,7 @@ def broken() -> BlockDone:
 
 @pytest.mark.parametrize("way", ["search", "sample"])
 @pytest.mark.slow
-def test_a_block_is_the_same_whoever_runs_it(way: Way) -> None:
+def test_a_block_is_the_same_on_every_worker(way: Way) -> None:
     one, other = run_block(task(way=way)), run_block(task(way=way))
 
     assert one.digest == other.digest
@@ -43,7 +43,7 @@ def test_a_block_is_the_same_whoever_runs_it(way: Way) -> None:
     assert one.reached["event:agent_end"] == 10 - one.repeated
 
 
-def test_a_seeded_fault_is_found_and_without_it_there_is_nothing(broken: BlockDone) -> None:
+def test_generation_finds_a_seeded_fault_and_nothing_without_it(broken: BlockDone) -> None:
     assert broken.findings
     assert run_block(task()).findings == []
 
@@ -72,8 +72,8 @@ def test_the_scenarios_of_a_block_can_be_listed_without_running_them(broken: Blo
     assert broken.findings[0].result.cassette in names
 
 
-def test_a_harness_that_fails_is_a_finding_and_the_block_goes_on() -> None:
-    done = run_block(task(candidate="nobody", examples=3))
+def test_an_error_of_the_harness_is_a_finding_and_the_block_continues() -> None:
+    done = run_block(task(candidate="absent", examples=3))
 
     assert done.examples == 3
     (found,) = done.findings

@@ -1,4 +1,4 @@
-"""Where an event stream is cut shows nowhere; a client that minds is found."""
+"""Cuts in event streams make no difference, except to a faulty client, which is found."""
 
 import random
 from collections.abc import AsyncIterator
@@ -70,7 +70,7 @@ def tried(cuts: int = 1, what: dict[str, Any] = EVERYTHING) -> Trial:
 
 @pytest.mark.parametrize("cuts", range(4))
 @pytest.mark.sampled(2)
-def test_where_bytes_are_cut_shows_nowhere(cuts: int) -> None:
+def test_cuts_in_the_bytes_make_no_difference(cuts: int) -> None:
     trial = tried(cuts)
 
     assert trial.result.verdict is CaseVerdict.PARITY, trial.result.to_json()
@@ -79,7 +79,7 @@ def test_where_bytes_are_cut_shows_nowhere(cuts: int) -> None:
     assert trial.result.rules == {"nulls": 1, "error_events": 1, "resets": 1}
 
 
-def test_a_client_that_takes_each_read_for_whole_lines_is_found(
+def test_byte_level_finds_a_client_that_splits_lines_at_reads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def torn(self: httpx.Response) -> AsyncIterator[str]:
@@ -97,7 +97,7 @@ def test_a_client_that_takes_each_read_for_whole_lines_is_found(
     assert trial.result.runtimes == ("legacy", f"legacy{OVER_BYTES}")
 
 
-def test_a_client_that_loses_a_field_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_byte_level_finds_a_client_that_loses_a_field(monkeypatch: pytest.MonkeyPatch) -> None:
     from services.model import sdk_json
 
     whole = sdk_json.dumped
@@ -142,17 +142,17 @@ BEGUN = {"functionCall": {"name": "glob", "willContinue": True}}
         ([], {"answers": {"confirmations": ["cancel", {"outcome": "cancel", "delay_ms": 5}]}}),
     ],
 )
-def test_what_the_stand_in_cannot_serve_does_not_fit(
+def test_answers_that_the_stand_in_cannot_serve_do_not_fit(
     steps: list[Any], keys: dict[str, Any]
 ) -> None:
     assert not fits_bytes(document(*steps, **keys))
 
 
-def test_what_it_can_serve_fits() -> None:
+def test_servable_answers_fit_bytes() -> None:
     assert fits_bytes(EVERYTHING)
 
 
-def test_of_two_published_cores_nothing_is_said() -> None:
+def test_two_published_cores_are_not_compared_at_byte_level() -> None:
     trial = byte_trial(EVERYTHING, 0, "upstream", "upstream", WAIVERS)
 
     assert trial.result.verdict is CaseVerdict.INCONCLUSIVE

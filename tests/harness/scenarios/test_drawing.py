@@ -31,11 +31,11 @@ def test_the_same_seed_draws_the_same_scenarios(way: Way) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_so_many_are_drawn_as_are_asked_for(way: Way) -> None:
+def test_a_block_draws_the_requested_number_of_examples(way: Way) -> None:
     assert len(drawn(way, 5, 9)) == 9
 
 
-def test_a_sample_does_not_count_the_plainest_example_that_nobody_drew() -> None:
+def test_a_sample_does_not_count_the_plainest_example_of_hypothesis() -> None:
     choices: list[tuple[int, ...]] = []
     draw_block("sample", PROFILE, 1, 5, lambda scenario: choices.append(scenario.choices))
 
@@ -76,7 +76,7 @@ def test_blocks_profiles_and_numbers_have_seeds_of_their_own() -> None:
     assert len(seeds) == 4 * len(PROFILES)
 
 
-def test_what_else_is_imported_changes_nothing_that_is_drawn(
+def test_imported_modules_do_not_change_the_draw(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = drawn("search", 5, 25)
@@ -92,7 +92,7 @@ def test_what_else_is_imported_changes_nothing_that_is_drawn(
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", [RuntimeError, SystemExit, KeyboardInterrupt])
-def test_what_looking_raises_ends_the_drawing(way: Way, kind: type[BaseException]) -> None:
+def test_an_error_of_the_callback_ends_the_drawing(way: Way, kind: type[BaseException]) -> None:
     looks = 0
 
     def look_at(scenario: DrawnScenario) -> None:

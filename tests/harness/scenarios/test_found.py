@@ -52,7 +52,7 @@ def test_the_scenario_is_kept_as_it_was(tmp_path: Path) -> None:
     assert load_cassette(file, tmp_path).document["script"] == [{"send": awkward}]
 
 
-def test_what_the_head_says_is_read_back(tmp_path: Path) -> None:
+def test_the_facts_in_the_head_are_read(tmp_path: Path) -> None:
     file = write_found(tmp_path, found())
     tmp_path.joinpath("generated", "notes.yaml").write_text("cassette: 1\n")
 
@@ -96,7 +96,7 @@ def test_other_sides_and_faults_are_other_findings() -> None:
 @pytest.mark.parametrize(
     "change", [{"fault": "usage-dropped"}, {"over_bytes": True}], ids=["fault", "bytes"]
 )
-def test_what_replaying_does_not_show_says_how_to_find_it_again(
+def test_a_finding_that_a_replay_does_not_show_has_a_command(
     tmp_path: Path, change: dict[str, Any]
 ) -> None:
     file = write_found(tmp_path, replace(found(command="parity generate --seed 7"), **change))

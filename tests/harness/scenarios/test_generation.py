@@ -25,7 +25,7 @@ def test_no_block_is_begun_once_it_is_enough() -> None:
     assert begun == [0, 1, 2]
 
 
-def test_a_finding_belongs_to_the_earliest_block_whoever_is_first() -> None:
+def test_a_finding_belongs_to_the_earliest_block() -> None:
     generation = Generation()
 
     assert [each.block for each in generation.add(done(2, finding(2)))] == [2]
@@ -36,7 +36,7 @@ def test_a_finding_belongs_to_the_earliest_block_whoever_is_first() -> None:
     assert generation.seen[kept.fingerprint] == 6
 
 
-def test_a_block_knows_what_blocks_before_it_found_and_no_others() -> None:
+def test_a_block_mutes_the_findings_of_earlier_blocks_only() -> None:
     generation = Generation()
     generation.add(done(2, finding(2)))
 
@@ -55,7 +55,7 @@ def test_the_digest_goes_by_the_order_of_blocks_not_by_who_was_first() -> None:
     assert one.digest != other.digest
 
 
-def test_what_a_finding_did_last_is_how_it_is_judged() -> None:
+def test_the_latest_result_of_a_finding_counts() -> None:
     generation, found = Generation(), finding()
     generation.add(done(0, found))
     assert generation.result_of(found.fingerprint) is found.result

@@ -26,7 +26,7 @@ def written(folder: Path) -> Path:
     return journal.file
 
 
-def test_a_run_that_goes_on_has_all_that_it_had(tmp_path: Path) -> None:
+def test_a_resumed_run_has_all_earlier_results(tmp_path: Path) -> None:
     written(tmp_path)
 
     with opened(tmp_path, plan(), resume=True) as journal:
@@ -42,7 +42,7 @@ def test_a_run_that_goes_on_has_all_that_it_had(tmp_path: Path) -> None:
     assert journal.elapsed_s == 4.0
 
 
-def test_lines_are_there_as_soon_as_they_are_written(tmp_path: Path) -> None:
+def test_journal_lines_are_flushed_at_once(tmp_path: Path) -> None:
     with opened(tmp_path, plan()) as journal:
         journal.block(done(0), 1.0)
         assert len(journal.file.read_text().splitlines()) == 2
@@ -84,7 +84,7 @@ def test_a_broken_line_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "nonsense\n", '{"journal": 1}\n', "[]\n"])
-def test_what_is_no_such_journal_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_no_generation_journal_is_refused(tmp_path: Path, text: str) -> None:
     written(tmp_path).write_text(text)
 
     with pytest.raises(UsageError, match="without --resume"):

@@ -31,7 +31,7 @@ KNOWN = History()
 
 
 def rules(threshold: int = 1) -> SigningRules:
-    people = (("alice", ALICE), ("bob", BOB))
+    signers = (("alice", ALICE), ("bob", BOB))
     return SigningRules.model_validate(
         {
             "threshold": threshold,
@@ -42,7 +42,7 @@ def rules(threshold: int = 1) -> SigningRules:
                     "phases": ["A", "B"],
                     "profiles": ["pull_request", "release"],
                 }
-                for name, key in people
+                for name, key in signers
             ],
         }
     )
@@ -116,7 +116,7 @@ def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(
         read_chain(tmp_path, signing())
 
 
-def test_a_head_of_a_record_that_is_gone_from_the_middle_is_told_like_any_other(
+def test_a_head_of_a_record_that_is_missing_in_the_middle_is_reported(
     tmp_path: Path,
 ) -> None:
     first = add(tmp_path)
@@ -131,7 +131,7 @@ def test_a_head_of_a_record_that_is_gone_from_the_middle_is_told_like_any_other(
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_a_record_that_cannot_be_read_is_told_once_and_not_as_gone(
+def test_an_unreadable_record_is_reported_once_and_not_as_missing(
     tmp_path: Path, which: int
 ) -> None:
     record = (add(tmp_path), add(tmp_path))[which]
@@ -187,7 +187,7 @@ def test_a_head_by_somebody_else_is_seen(
     append(other, lambda n, before: sign_off(n, before), MALLORY, signing())
     (tmp_path / HEAD_FILE).write_bytes((other / HEAD_FILE).read_bytes())
 
-    assert "HEAD: is signed by nobody who is trusted" in problems(tmp_path)
+    assert "HEAD: has no signature of a trusted signer" in problems(tmp_path)
 
 
 def test_a_head_that_lags_behind_is_no_problem(tmp_path: Path) -> None:
@@ -332,8 +332,8 @@ def test_a_signer_counts_only_for_what_he_may_sign(tmp_path: Path) -> None:
 
     with pytest.raises(RecordRefused, match="signed by 0 trusted signers"):
         verified_head(tmp_path, rules())
-    told = standing(record, read_chain(tmp_path, signing()), signing())
-    assert "alice may not sign release records of phase C" in told.remarks[0]
+    found = standing(record, read_chain(tmp_path, signing()), signing())
+    assert "alice may not sign release records of phase C" in found.remarks[0]
 
 
 def test_a_record_may_not_call_its_signer_what_he_is_not(tmp_path: Path) -> None:
@@ -350,9 +350,9 @@ def test_a_key_trusted_for_one_call_revokes_nothing(tmp_path: Path) -> None:
         tmp_path, lambda n, before: revocation(n, before, record, signer="ci"), MALLORY, ci
     )
 
-    told = standing(revoked, read_chain(tmp_path, ci), ci)
+    found = standing(revoked, read_chain(tmp_path, ci), ci)
 
-    assert "signed by 0 trusted signers, and 1 must" in told.problems[0]
+    assert "signed by 0 trusted signers, and 1 must" in found.problems[0]
 
 
 @pytest.mark.parametrize(("profile", "holds"), [("pull_request", True), ("release", False)])
@@ -367,10 +367,10 @@ def test_a_key_trusted_for_one_call_never_makes_a_release_valid(
         ci,
     )
 
-    told = standing(record, read_chain(tmp_path, ci), ci)
+    found = standing(record, read_chain(tmp_path, ci), ci)
 
-    assert (told.problems == ()) is holds
-    assert not holds or "for this call and pull requests only" in told.remarks[0]
+    assert (found.problems == ()) is holds
+    assert not holds or "for this call and pull requests only" in found.remarks[0]
 
 
 def test_nothing_in_a_guests_entry_can_make_him_sign_a_release() -> None:

@@ -74,7 +74,7 @@ def test_a_staged_change_is_no_commit(tree: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["--assume-unchanged", "--skip-worktree"])
-def test_a_file_that_git_was_told_not_to_look_at_is_named(tree: Path, how: str) -> None:
+def test_a_file_that_git_does_not_watch_is_named(tree: Path, how: str) -> None:
     git(tree, "update-index", how, "services/clock.py")
     (tree / "services" / "clock.py").write_text("y\n")
 

@@ -121,7 +121,7 @@ def test_more_signatures_than_anybody_needs_are_refused() -> None:
     one = json.loads(RAW)["signatures"][0]
     many = [{**one, "keyid": f"{number:064x}"} for number in range(17)]
 
-    with pytest.raises(RecordRefused, match="1 to 16"):
+    with pytest.raises(RecordRefused, match=r"signatures: .* at most 16"):
         parse_envelope(altered(signatures=many), "r")
 
 
@@ -134,7 +134,7 @@ def test_a_signature_under_another_trusted_keys_id_does_not_count() -> None:
     assert (seen.good, seen.bad) == ((), (BOB.public,))
 
 
-def test_an_unknown_key_is_told_and_does_not_count() -> None:
+def test_an_unknown_key_is_reported_and_does_not_count() -> None:
     envelope = seal(PAYLOAD, MALLORY)
 
     seen = Signatures(envelope, [ALICE.public])

@@ -127,9 +127,9 @@ def test_a_passphrase_must_fit_and_never_shows(
     with pytest.raises(KeyProblem, match=words) as caught:
         SigningKey.from_pem(pem, "k", given)
 
-    told = "".join(traceback.format_exception(caught.value))
-    assert not any(secret.decode() in told for secret in (encrypted, given) if secret)
-    assert pem.decode().splitlines()[1] not in told
+    shown = "".join(traceback.format_exception(caught.value))
+    assert not any(secret.decode() in shown for secret in (encrypted, given) if secret)
+    assert pem.decode().splitlines()[1] not in shown
     assert caught.value.__cause__ is None
 
 

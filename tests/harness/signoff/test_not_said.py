@@ -32,7 +32,7 @@ def leg(name: str, control: str, candidate: str, **changes: Any) -> Leg:
     return Leg(**{**values, **changes})
 
 
-def told(
+def sentences(
     corpus: CorpusFacts = CORPUS, classes: tuple[str, ...] = (), **answer: Any
 ) -> tuple[str, ...]:
     found = GateAnswer.of((), phase="A", profile="release", as_of="2026-06-01", **answer)
@@ -40,7 +40,7 @@ def told(
 
 
 def sentence(words: str, *args: Any, **kwargs: Any) -> str:
-    return next(each for each in told(*args, **kwargs) if words in each)
+    return next(each for each in sentences(*args, **kwargs) if words in each)
 
 
 def test_models_that_no_cassette_asked_for_are_named() -> None:
@@ -67,7 +67,7 @@ def test_classes_and_behaviours_that_were_not_reached_are_named() -> None:
         "Classes of behaviour", classes=("tools", "hooks"), coverage=(reached,)
     )
     assert "not reached in both: P-002." in sentence("Behaviours", coverage=(reached,))
-    assert not any("Classes of behaviour" in each for each in told(coverage=(reached,)))
+    assert not any("Classes of behaviour" in each for each in sentences(coverage=(reached,)))
 
 
 def test_the_other_phases_are_named() -> None:

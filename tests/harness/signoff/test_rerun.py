@@ -8,7 +8,7 @@ import pytest
 from harness.draw import chosen
 from harness.experiment.case import CaseTask, judge
 from harness.gate.facts import Facts
-from harness.gate.measurements import SampleRun
+from harness.gate.measurements import SampleRun, read_measurement
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import load_waivers
 from harness.scenarios.block import BlockDone, BlockTask
@@ -78,7 +78,7 @@ def test_the_side_that_left_another_trace_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("text", "undecided"), [("crashes", True), ("broken", False)])
-def test_what_cannot_be_run_is_told(tmp_path: Path, text: str, undecided: bool) -> None:
+def test_a_case_that_cannot_be_run_is_reported(tmp_path: Path, text: str, undecided: bool) -> None:
     given = tasks(tmp_path, a__1="plain")
     was = traces(given)
     (tmp_path / "a" / "1.yaml").write_text(text)
@@ -110,23 +110,27 @@ def test_all_the_same_is_not_refused() -> None:
 def sample(folder: Path, drawn: int, digests: Mapping[str, str]) -> SampleRun:
     file = folder / "sample.json"
     file.write_text(json.dumps({"blockDigests": digests}))
-    return SampleRun(
-        file=file,
-        facts=Facts(as_of=DAY),
-        independent=True,
-        profile="everything",
-        profile_digest="d",
-        seed=4,
-        control="legacy",
-        candidate="adk",
-        fault=None,
-        verdict="nothing found",
-        interrupted=False,
-        drawn=drawn,
-        findings=(),
-        unsettled={},
-        command="",
-    )
+    summary = {
+        "generation": 1,
+        "way": "sample",
+        "profile": "everything",
+        "profileDigest": "d",
+        "seed": 4,
+        "control": "legacy",
+        "candidate": "adk",
+        "fault": None,
+        "verdict": "nothing found",
+        "interrupted": False,
+        "drawn": drawn,
+        "findings": [],
+        "known": [],
+        "unsettled": {},
+        "command": "",
+        "measured": Facts(as_of=DAY).to_json(),
+    }
+    found = read_measurement(file, summary)
+    assert isinstance(found, SampleRun)
+    return found
 
 
 def block_tasks(folder: Path, digest: str = "d") -> list[tuple[BlockTask, str]]:

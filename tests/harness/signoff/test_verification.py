@@ -82,7 +82,7 @@ def test_what_changed_since_is_named_in_a_line(
     assert not result.holds
 
 
-def test_another_machine_is_told_and_no_reason_against_a_record(tmp_path: Path) -> None:
+def test_another_machine_is_a_remark_and_no_problem(tmp_path: Path) -> None:
     here = now(distributions=Component({"click": "8.2", "new": "1"}))
     result = check(add(tmp_path), here, {"python": "CPython 3.12"})
 
@@ -107,9 +107,11 @@ def test_a_byte_of_the_record_is_named_as_its_signature(tmp_path: Path) -> None:
     forged = record.envelope.payload.replace(b'"2026-01-01"', b'"2026-01-02"')
     record.envelope.payload = forged
 
-    told = check(record).problems
+    problems = check(record).problems
 
-    assert told == ("0001-A-release.json: the record's signature does not fit its bytes (alice)",)
+    assert problems == (
+        "0001-A-release.json: the record's signature does not fit its bytes (alice)",
+    )
 
 
 def test_a_revoked_record_does_not_hold_and_neither_does_its_phase(tmp_path: Path) -> None:

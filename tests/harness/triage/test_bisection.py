@@ -60,14 +60,14 @@ def test_a_planted_commit_that_is_skipped_itself_is_among_the_suspects() -> None
     assert (found.commit, sorted(found.suspects)) == ("16", ["14", "15"])
 
 
-def test_a_long_stretch_that_cannot_be_told_is_stepped_over_quickly() -> None:
+def test_a_long_stretch_of_skipped_revisions_takes_few_steps() -> None:
     found = find(3, skipped=range(8, 25))
 
     assert found.commit == "3"
     assert len(found.judged) <= 8
 
 
-def test_where_nothing_can_be_told_the_answer_is_the_whole_range() -> None:
+def test_if_all_revisions_are_skipped_the_answer_is_the_whole_range() -> None:
     found = find(5, skipped=range(1, 29))
 
     assert found.commit == "29"

@@ -38,8 +38,8 @@ def since(*changes: Change, green: bool = True) -> Changes:
 
 
 def changed(kind: ChangeKind, what: str = "it", *names: str) -> Change:
-    told = dict.fromkeys(names, "changed")
-    return Change(kind=kind, what=what, was="1", now="2", names=told or None)
+    changed = dict.fromkeys(names, "changed")
+    return Change(kind=kind, what=what, was="1", now="2", names=changed or None)
 
 
 def judged(tmp_path: Path, text: str, **values: Any) -> CaseResult:
@@ -57,7 +57,7 @@ def judged(tmp_path: Path, text: str, **values: Any) -> CaseResult:
     return result
 
 
-def test_a_run_that_is_parity_is_nobodys_problem() -> None:
+def test_a_run_that_is_parity_has_no_blame() -> None:
     assert blame(report(CaseResult(cassette="a/1"))) is None
 
 
@@ -79,7 +79,7 @@ def test_a_file_that_does_not_load_is_the_cassettes_for_certain() -> None:
     assert found.line.startswith("whose problem: cassette: 1 file cannot be loaded: a.yaml")
 
 
-def test_a_harness_that_fails_on_a_file_blames_nobody() -> None:
+def test_a_harness_that_fails_on_a_file_is_an_unknown_problem() -> None:
     problem = LoadProblem(file="a.yaml", message="a.yaml: the harness failed (KeyError: x)")
 
     assert of(problems=(problem,)).whose is Whose.UNKNOWN
@@ -209,7 +209,7 @@ def test_only_what_leaves_no_other_explanation_is_said_without_probably() -> Non
     assert "problem: unknown" in of(undecided("something new")).line
 
 
-def test_a_divergence_comes_before_all_else_which_is_told_too() -> None:
+def test_a_divergence_comes_first_and_other_problems_after_it() -> None:
     died = replace(undecided("its worker process died"), cassette="b/1")
     problem = LoadProblem(file="c.yaml", message="c.yaml: is wrong")
     found = of(RED, died, problems=(problem,))
@@ -327,7 +327,7 @@ def test_a_run_that_was_cut_off_says_so() -> None:
     assert "1 of 3 cases were judged" in found.line
 
 
-def test_no_secret_is_told() -> None:
+def test_the_line_is_redacted() -> None:
     key = "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7"[:35]
 
     assert key not in of(undecided(f"got nowhere: 401 for key {key}")).line

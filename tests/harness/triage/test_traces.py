@@ -79,13 +79,13 @@ def test_child_agents_are_read_back() -> None:
     assert {each.channel for each in found} == {"children", "retries"}
 
 
-def test_what_another_build_has_to_say_is_passed_over() -> None:
+def test_unknown_keys_are_ignored() -> None:
     requests = [{**request, "later": 1} for request in to_trace(observation())["requests"]]
 
     assert of(written(moments=[1], requests=requests)).name == "tools/read"
 
 
-def test_steps_left_over_alike_are_nobodys_doubt() -> None:
+def test_equal_unused_steps_of_both_sides_leave_the_verdict_parity() -> None:
     sides = [of(trace_json(replace(observation(name), unused_steps=[2]))) for name in ("a", "b")]
 
     assert compared(sides[0], sides[1], "x").verdict is CaseVerdict.PARITY
@@ -97,11 +97,12 @@ def test_steps_left_over_alike_are_nobodys_doubt() -> None:
         ("", "is empty"),
         ("{", "not JSON"),
         ("[]", "must be a mapping"),
-        ("{}", "events: is missing"),
+        ("{}", "name: this key must be there"),
+        (written(events=None), "events: must be a list"),
         (written(events=3), "events: must be a list"),
         (written(name=None), "name: must be text"),
         (written(versions={"a": 1}), "versions.a: must be text"),
-        (written(requests=[{}]), "requests[0].contents: is missing"),
+        (written(requests=[{}]), "requests[0].contents: this key must be there"),
         (written(requests=[3]), "requests[0]: must be a mapping"),
         (written(toolStates=[]), "toolStates: must be a mapping"),
         (written(retries=[{"attempt": "x"}]), "retries[0].attempt: must be a whole number"),

@@ -16,7 +16,7 @@ from services.state import ApprovalMode, CoreEvents, ModelChanged, SessionState
 
 @dataclass
 class World:
-    """A session's availability, and what is told and asked."""
+    """A session's availability, its events and its questions to the client."""
 
     models: ModelConfigs
     state: SessionState

@@ -88,7 +88,7 @@ def test_the_configured_model_says_whether_a_chain_is_of_the_router(world: MakeW
     assert shown(w.availability.chains.resolve("gemini-3-pro-preview")) == "gemini-3-pro-preview*"
 
 
-def test_only_the_routers_pro_may_be_switched_to_unasked_when_a_failure_passes(
+def test_only_the_routers_pro_is_used_silently_after_a_transient_failure(
     world: MakeWorld,
 ) -> None:
     pro, flash = world("auto").availability.chains.resolve()
@@ -100,7 +100,7 @@ def test_only_the_routers_pro_may_be_switched_to_unasked_when_a_failure_passes(
     assert set(flash.transitions.values()) == {Transition.TERMINAL}
 
 
-def test_nobody_is_asked_in_plan_mode_and_about_helpers_never(world: MakeWorld) -> None:
+def test_fallbacks_are_silent_in_plan_mode_and_for_utility_models(world: MakeWorld) -> None:
     planning = world("auto", mode=ApprovalMode.PLAN).availability.chains.resolve()
     helpers = world("flash-lite").availability.chains.resolve()
 
@@ -141,7 +141,7 @@ def test_tables_go_by_the_family_of_the_model_that_a_name_comes_to(world: MakeWo
     assert chain[0].transitions[FailureKind.TRANSIENT] is Transition.STICKY_RETRY
 
 
-def test_a_templates_unknown_words_mean_nothing() -> None:
+def test_unknown_words_of_a_template_are_ignored() -> None:
     policy = policy_from_template(
         {"model": "m", "actions": {"terminal": "loudly"}, "stateTransitions": {"unknown": "gone"}}
     )
@@ -153,6 +153,6 @@ def test_a_templates_unknown_words_mean_nothing() -> None:
 A, B, C = (ModelPolicy(model=name) for name in "abc")
 
 
-def test_candidates_come_after_the_model_that_failed_and_round_if_wanted() -> None:
+def test_candidates_follow_the_failed_model_and_may_wrap_around() -> None:
     assert fallback_candidates((A, B, C), "models/b") == (B, (C,))
     assert fallback_candidates((A, B, C), "x") == (None, (A, B, C))

@@ -22,7 +22,7 @@ def health(clock: VirtualClock) -> ModelAvailabilityService:
     return ModelAvailabilityService(clock)
 
 
-def test_a_model_that_was_never_mentioned_is_well(health: ModelAvailabilityService) -> None:
+def test_a_model_without_a_record_is_healthy(health: ModelAvailabilityService) -> None:
     assert health.snapshot("m") == WELL
 
 
@@ -35,7 +35,7 @@ def test_the_prefix_of_a_name_makes_no_difference(health: ModelAvailabilityServi
 
 
 @pytest.mark.parametrize(("waited_ms", "well"), [(29_999, False), (30_000, True)])
-def test_capacity_comes_back_after_half_a_minute(
+def test_a_lack_of_capacity_expires_after_half_a_minute(
     health: ModelAvailabilityService, clock: VirtualClock, waited_ms: int, well: bool
 ) -> None:
     health.mark_terminal("m", TerminalReason.CAPACITY)
@@ -44,9 +44,7 @@ def test_capacity_comes_back_after_half_a_minute(
     assert health.snapshot("m").available is well
 
 
-def test_a_quota_does_not_come_back_by_itself(
-    health: ModelAvailabilityService, clock: VirtualClock
-) -> None:
+def test_a_quota_does_not_expire(health: ModelAvailabilityService, clock: VirtualClock) -> None:
     health.mark_terminal("m", TerminalReason.QUOTA)
     clock.advance(10**9)
 
@@ -62,7 +60,7 @@ def test_probation_is_one_attempt_per_turn(health: ModelAvailabilityService) -> 
     assert health.snapshot("m") == WELL
 
 
-def test_an_attempt_that_is_used_up_stays_so_when_the_model_fails_again(
+def test_a_used_attempt_stays_used_after_another_failure(
     health: ModelAvailabilityService,
 ) -> None:
     health.mark_retry_once_per_turn("m", 3)
@@ -101,7 +99,7 @@ def test_only_models_on_probation_have_attempts_to_use_up(
     assert health.snapshot("m") == WELL
 
 
-def test_the_first_available_is_told_with_those_before_it(
+def test_selection_returns_the_first_available_model_and_the_skipped_ones(
     health: ModelAvailabilityService,
 ) -> None:
     health.mark_terminal("a", TerminalReason.CAPACITY)
@@ -118,7 +116,7 @@ def test_the_first_available_is_told_with_those_before_it(
     )
 
 
-def test_a_reset_forgets_everything(health: ModelAvailabilityService) -> None:
+def test_a_reset_removes_all_records(health: ModelAvailabilityService) -> None:
     health.mark_terminal("a", TerminalReason.QUOTA)
     health.mark_retry_once_per_turn("b")
     health.consume_sticky_attempt("b")

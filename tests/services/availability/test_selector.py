@@ -25,7 +25,7 @@ def test_a_healthy_model_keeps_its_config_and_gets_its_policys_attempts(world: M
     assert (w.state.active_model, w.state.model) == (PRO, "auto")
 
 
-def test_a_stand_in_comes_with_its_own_config(world: MakeWorld) -> None:
+def test_a_fallback_model_has_its_own_config(world: MakeWorld) -> None:
     w = world("auto-gemini-2.5")
     w.availability.health.mark_terminal("gemini-2.5-pro", TerminalReason.QUOTA)
     selection = w.availability.select(chat("gemini-2.5-pro"))
@@ -50,7 +50,7 @@ def test_an_alias_of_an_alias_loses_the_config_of_its_own(world: MakeWorld) -> N
     assert "maxOutputTokens" not in selection.config
 
 
-def test_where_no_model_is_available_it_is_the_last_resort(world: MakeWorld) -> None:
+def test_without_an_available_model_the_last_resort_is_used(world: MakeWorld) -> None:
     w = world("auto")
     for model in (PRO, FLASH):
         w.availability.health.mark_terminal(model, TerminalReason.QUOTA)
@@ -59,7 +59,7 @@ def test_where_no_model_is_available_it_is_the_last_resort(world: MakeWorld) -> 
     assert w.availability.selector.select(PRO).skipped == ()
 
 
-def test_an_attempt_is_used_up_by_asking_and_not_by_looking(world: MakeWorld) -> None:
+def test_only_a_call_uses_the_attempt(world: MakeWorld) -> None:
     w = world("auto")
     w.availability.health.mark_retry_once_per_turn(PRO, 2)
 
@@ -77,7 +77,7 @@ def test_an_attempt_is_used_up_by_asking_and_not_by_looking(world: MakeWorld) ->
     ]
 
 
-def test_a_context_is_about_the_model_that_is_asked(world: MakeWorld) -> None:
+def test_a_context_has_the_policy_of_the_model_in_use(world: MakeWorld) -> None:
     w = world("auto")
     context = w.availability.context(PRO)
     assert context is not None
@@ -88,7 +88,7 @@ def test_a_context_is_about_the_model_that_is_asked(world: MakeWorld) -> None:
     assert w.health_of(PRO) == [None]
 
 
-def test_a_model_that_its_own_chain_calls_otherwise_has_no_context(world: MakeWorld) -> None:
+def test_a_model_with_another_name_in_its_chain_has_no_context(world: MakeWorld) -> None:
     w = world("auto", auth_type="gemini-api-key")
 
     assert w.availability.context(PRO) is None
@@ -104,7 +104,7 @@ def test_a_model_that_its_own_chain_calls_otherwise_has_no_context(world: MakeWo
         (FLASH, FailureKind.TRANSIENT, "capacity"),
     ],
 )
-def test_what_becomes_of_a_model_that_failed(
+def test_the_state_of_a_failed_model(
     world: MakeWorld, model: str, kind: FailureKind, reason: str
 ) -> None:
     w = world("auto")

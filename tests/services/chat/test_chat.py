@@ -7,7 +7,8 @@ import pytest
 from services.abort import AbortError
 from services.chat import Chat
 from services.model.errors import EmptyMessageError
-from services.model.stream import AssembledTurn, Thought
+from services.model.parts import Thought
+from services.model.stream import AssembledTurn
 
 
 def answered(*parts, text="ok", usage=None, thoughts=()) -> AssembledTurn:

@@ -68,7 +68,7 @@ class Health:
 
     def __init__(self, bench: "Bench", policy: Policy | None, fallback: str | None = None) -> None:
         self.bench, self.policy, self.fallback = bench, policy, fallback
-        self.failures: list[tuple[str, str | None, str]] = []
+        self.failures: list[tuple[str, str]] = []
 
     def select(self, key: ModelConfigKey, *, consume_attempt: bool = True) -> Selection:
         attempts = None if self.policy is None else self.policy.max_attempts
@@ -77,8 +77,8 @@ class Health:
     def context(self, model: str) -> Policy | None:
         return self.policy
 
-    async def fall_back(self, model: str, auth_type: str | None, error: Exception) -> bool:
-        self.failures.append((model, auth_type, type(error).__name__))
+    async def fall_back(self, model: str, error: Exception) -> bool:
+        self.failures.append((model, type(error).__name__))
         if self.fallback is None:
             return False
         self.bench.state.set_active_model(self.fallback)
@@ -146,7 +146,7 @@ def run(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
         return runner.run(work)
 
 
-def test_a_request_for_json_is_the_configuration_and_what_goes_on_top() -> None:
+def test_a_request_for_json_adds_a_schema_to_the_configuration() -> None:
     bench = Bench(text('{"a": 1}'))
 
     assert bench.json(system_instruction="be brief") == {"a": 1}
@@ -217,7 +217,7 @@ def test_json_may_come_in_pieces() -> None:
         "[" * 100_000,
     ],
 )
-def test_what_is_no_json_is_asked_for_again(answer: str) -> None:
+def test_an_answer_that_is_not_json_is_requested_again(answer: str) -> None:
     bench = Bench(text(answer), text('{"a": 1}'))
 
     assert bench.json() == {"a": 1}
@@ -235,14 +235,14 @@ def test_json_that_is_no_object_is_refused_at_once(answer: str) -> None:
 
 
 @pytest.mark.parametrize("answer", [{}, text(""), text(" \n"), {"candidates": []}])
-def test_silence_is_asked_again(answer: dict[str, Any]) -> None:
+def test_an_empty_answer_is_requested_again(answer: dict[str, Any]) -> None:
     bench = Bench(answer, text("fine"))
 
     assert bench.content() == text("fine")
     assert len(bench.model.requests) == 2
 
 
-def test_after_five_attempts_it_is_over() -> None:
+def test_a_request_ends_after_five_attempts() -> None:
     bench = Bench(text(""))
 
     with pytest.raises(ModelError, match=r"^Failed to generate content: Retry attempts exhausted$"):
@@ -271,7 +271,7 @@ def test_a_request_may_have_its_own_number_of_attempts() -> None:
     assert [(retry.max_attempts, retry.error) for retry in bench.retries] == [(2, "SERVER_ERROR")]
 
 
-def test_retries_are_told_under_the_models_public_name() -> None:
+def test_notices_of_retries_have_the_models_display_name() -> None:
     bench = Bench(text(""), text("fine"))
     bench.content(config_key="loop-detection-double-check")
 
@@ -279,7 +279,7 @@ def test_retries_are_told_under_the_models_public_name() -> None:
     assert [retry.model for retry in bench.retries] == ["gemini-3.1-pro-preview"]
 
 
-def test_no_attempts_are_none() -> None:
+def test_an_empty_limit_means_no_attempts() -> None:
     bench = Bench(text("fine"))
 
     with pytest.raises(ModelError, match=r"content: maxAttempts must be a positive number.$"):
@@ -287,7 +287,7 @@ def test_no_attempts_are_none() -> None:
     assert bench.model.requests == []
 
 
-def test_what_cannot_be_mended_is_not_tried_again() -> None:
+def test_a_permanent_failure_is_not_retried() -> None:
     bench = Bench(ApiError(400, "bad"))
 
     with pytest.raises(ModelError, match=r"^Failed to generate content: bad$"):
@@ -295,14 +295,14 @@ def test_what_cannot_be_mended_is_not_tried_again() -> None:
     assert len(bench.model.requests) == 1
 
 
-def test_a_key_that_does_not_resolve_is_told_as_such() -> None:
+def test_an_unresolvable_key_raises_a_config_error() -> None:
     bench = Bench(text("fine"))
 
     with pytest.raises(ModelConfigError):
         bench.content(config_key="")
 
 
-def test_after_an_abort_the_error_comes_as_it_is() -> None:
+def test_after_an_abort_the_error_is_raised_unchanged() -> None:
     bench = Bench(ApiError(400, "bad"))
     bench.model.before_answer = bench.abort.abort
 
@@ -329,7 +329,7 @@ def test_an_abort_ends_the_wait_between_attempts() -> None:
     assert len(bench.model.requests) == 1
 
 
-def test_a_cancellation_that_nobody_asked_for_is_a_failure() -> None:
+def test_a_cancellation_without_an_abort_is_a_failure() -> None:
     bench = Bench(AbortError())
 
     with pytest.raises(ModelError, match=r"^Failed to generate content: The operation was aborted"):
@@ -351,7 +351,7 @@ def test_availability_chooses_the_model_and_the_attempts() -> None:
     assert bench.availability.policy.healthy == 0
 
 
-def test_a_model_that_answers_is_well() -> None:
+def test_a_model_that_answers_is_healthy() -> None:
     bench = Bench(text("fine"))
     bench.availability = Health(bench, Policy(None))
     bench.content()
@@ -370,10 +370,10 @@ def test_a_fallback_changes_model_and_config_between_attempts() -> None:
         "includeThoughts": True,
         "thinkingBudget": 8192,
     }
-    assert bench.availability.failures == [("chosen", "gemini-api-key", "ModelNotFoundError")]
+    assert bench.availability.failures == [("chosen", "ModelNotFoundError")]
 
 
-def test_where_nobody_is_there_nothing_falls_back() -> None:
+def test_a_session_without_a_user_never_falls_back() -> None:
     bench = Bench(ApiError(404, "gone"), text("fine"))
     bench.availability = Health(bench, None, fallback="gemini-2.5-flash")
 

@@ -154,7 +154,7 @@ DETAILS = [
 
 
 @pytest.mark.parametrize(("error", "expected"), WORDS, ids=lambda value: str(value)[:60])
-def test_without_details_the_words_decide(error: Exception, expected: object) -> None:
+def test_without_details_the_message_decides(error: Exception, expected: object) -> None:
     assert verdict(error) == expected
 
 
@@ -224,7 +224,7 @@ def test_other_403s_are_left_alone(error: Exception) -> None:
     assert classify_google_error(error) is error
 
 
-def test_what_was_classified_stays_as_it_is() -> None:
+def test_a_classified_error_stays() -> None:
     once = classify_google_error(api(429, "Please retry in 2s"))
 
     assert classify_google_error(once) is once
@@ -276,7 +276,7 @@ RETRYABLE = [
 
 
 @pytest.mark.parametrize(("error", "expected", "label"), RETRYABLE, ids=lambda value: str(value))
-def test_what_is_retryable_and_what_it_is_called(error: object, expected: bool, label: str) -> None:
+def test_retryable_errors_and_their_labels(error: object, expected: bool, label: str) -> None:
     assert is_retryable_error(error, retry_fetch_errors=True) is expected
     assert retry_error_type(error) == label
 
@@ -288,9 +288,7 @@ def test_what_is_retryable_and_what_it_is_called(error: object, expected: bool, 
         ("Incomplete JSON segment at the end", "INCOMPLETE_JSON"),
     ],
 )
-def test_failures_of_fetching_are_retryable_only_where_that_is_wanted(
-    message: str, label: str
-) -> None:
+def test_failures_of_fetching_are_retryable_by_setting(message: str, label: str) -> None:
     error = NetworkError(message, name="TypeError")
 
     assert is_retryable_error(error, retry_fetch_errors=True)

@@ -16,7 +16,7 @@ def resolve(value: JsonObject | None, model: str) -> ResolvedModelConfig:
     return configs(value).resolve(ModelConfigKey(model=model))
 
 
-def test_nothing_of_ones_own_leaves_the_products() -> None:
+def test_without_a_setting_the_products_configs_apply() -> None:
     assert resolve(None, "classifier") == resolve({}, "classifier")
     assert resolve(None, "classifier").config["maxOutputTokens"] == 1024
     assert configs().resolutions is None
@@ -121,6 +121,6 @@ def test_tables_are_added_name_by_name_and_used_where_they_are_switched_on() -> 
         ),
     ],
 )
-def test_the_wrong_shape_is_told_with_its_place(value: JsonObject, message: str) -> None:
+def test_an_error_names_the_wrong_value_and_its_place(value: JsonObject, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         configs(value)

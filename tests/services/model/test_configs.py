@@ -138,7 +138,7 @@ def test_a_chat_retry_is_tried_at_temperature_one() -> None:
     assert temperature("cold", retry=True) == 0
 
 
-def test_what_was_resolved_may_be_changed_without_harm() -> None:
+def test_a_resolved_config_may_be_changed() -> None:
     configs = product()
     key = ModelConfigKey(model="web-search")
     first = configs.resolve(key)

@@ -57,7 +57,7 @@ def test_an_api_errors_message_is_the_responses_compact_json() -> None:
     assert (error.name, error.status, error.details) == ("ApiError", 429, [{"@type": "t", "n": 1}])
 
 
-def test_an_api_errors_json_leaves_out_what_was_not_said() -> None:
+def test_an_api_errors_json_omits_missing_fields() -> None:
     assert str(ApiError.from_parts(400, "bad")) == '{"error":{"code":400,"message":"bad"}}'
 
 
@@ -116,7 +116,7 @@ def test_a_zero_retry_delay_is_none_and_others_are_milliseconds() -> None:
     assert RetryableQuotaError("m", REFUSAL).status == 429
 
 
-def test_running_out_of_credits_is_told_by_the_reason() -> None:
+def test_the_reason_shows_insufficient_credits() -> None:
     broke = TerminalQuotaError("m", REFUSAL, reason="INSUFFICIENT_G1_CREDITS_BALANCE")
 
     assert broke.is_insufficient_credits
@@ -162,7 +162,7 @@ def test_an_http_clients_refusal_becomes_its_named_error(code: int, kind: type[M
         None,
     ],
 )
-def test_other_http_errors_stay_what_they_are(data: object) -> None:
+def test_other_http_errors_are_not_converted(data: object) -> None:
     error = HttpError(data)
 
     assert friendly_error(error) is error
@@ -204,7 +204,7 @@ def test_error_messages(error: object, message: str) -> None:
     assert error_message(error) == message
 
 
-def test_an_error_that_cannot_be_told_is_told_so() -> None:
+def test_an_error_without_a_readable_message_has_a_substitute() -> None:
     class MuteError(Exception):
         def __str__(self) -> str:
             raise RuntimeError

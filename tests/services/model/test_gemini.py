@@ -264,7 +264,7 @@ async def test_a_malformed_chunk_is_a_network_error(raw, name):
     assert caught.value.name == name
 
 
-async def test_nobody_listening_is_a_refused_connection():
+async def test_a_closed_port_is_a_refused_connection():
     async with open_standin([]) as standin:
         url = standin.base_url
     auth = AuthConfig(type=AuthType.USE_GEMINI, api_key="k", base_url=url)
@@ -309,7 +309,7 @@ async def test_an_abort_in_the_middle_leaves_no_connection_and_no_task():
     assert standin.open_connections == 0
 
 
-async def test_a_stream_that_nobody_reads_is_closed_by_aclose():
+async def test_aclose_closes_an_unread_stream():
     step = {"stream": [said("a"), said("b")], "hang_at": len(event_stream([said("a")]))}
     async with api(step) as (generator, standin):
         stream = await generator.generate_content_stream(asked())
@@ -384,6 +384,7 @@ async def test_a_gateway_without_a_key_gets_an_empty_key_header():
     assert (headers["x-goog-api-key"], headers["x-team"]) == ("", "t")
 
 
-def test_the_module_does_not_import_the_sdk():
-    code = "import services.model.gemini, sys; sys.exit('google.genai' in sys.modules)"
+def test_a_surface_without_a_model_does_not_import_the_sdk():
+    modules = "surfaces.headless.model, harness.http.case"
+    code = f"import sys, {modules}; sys.exit('google.genai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

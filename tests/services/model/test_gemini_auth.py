@@ -49,7 +49,7 @@ def test_the_way_is_chosen_in_upstreams_order(variables, kind):
         ),
     ],
 )
-def test_what_cannot_be_used_names_what_can(variables, text):
+def test_an_unsupported_sign_in_names_the_supported_ones(variables, text):
     with pytest.raises(AuthError, match=text):
         auth_from_environment(variables)
 

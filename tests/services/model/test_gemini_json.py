@@ -8,9 +8,8 @@ import httpx
 import pytest
 from google.genai import types
 
-from services.model.accessors import function_calls
 from services.model.errors import ApiError
-from services.model.parts import response_text
+from services.model.parts import function_calls, response_text
 from services.model.sdk_json import bytes_of, parse_leniently, plain_json
 from services.model.transport_errors import api_error, network_error
 
@@ -58,7 +57,7 @@ def test_the_two_readings_of_a_text_differ_as_upstreams_do():
     assert response_text(response(call)) == ""
     assert response_text({"candidates": [{}]}) is None
     assert function_calls(response({"text": "a"}, call)) == [{"name": "f"}]
-    assert function_calls(response()) is None
+    assert function_calls(response()) == []
 
 
 def caused(error, cause):
@@ -94,17 +93,17 @@ def caused(error, cause):
     ],
 )
 def test_a_broken_connection_has_nodes_code(error, answering, code):
-    told = network_error(error, answering=answering)
-    assert told.code == (code or "ECONNRESET")
-    assert told.name == ("TypeError" if answering else "Error")
-    assert told.cause is error
+    converted = network_error(error, answering=answering)
+    assert converted.code == (code or "ECONNRESET")
+    assert converted.name == ("TypeError" if answering else "Error")
+    assert converted.cause is error
 
 
-def test_a_bad_record_is_told_as_node_tells_it():
+def test_a_bad_record_has_the_code_of_node():
     broken = ssl.SSLError(1, "")
     broken.reason = "SSLV3_ALERT_BAD_RECORD_MAC"
-    told = network_error(caused(httpx.ReadError(""), broken), answering=True)
-    assert told.code == "ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC"
+    converted = network_error(caused(httpx.ReadError(""), broken), answering=True)
+    assert converted.code == "ERR_SSL_SSLV3_ALERT_BAD_RECORD_MAC"
 
 
 @pytest.mark.parametrize(
@@ -119,6 +118,6 @@ def test_a_bad_record_is_told_as_node_tells_it():
     ],
 )
 def test_a_refusal_that_is_not_the_apis_json_is_wrapped(body, text):
-    told = api_error(418, "Teapot", body, answering=False)
-    assert (told.status, str(told)) == (418, text)
+    converted = api_error(418, "Teapot", body, answering=False)
+    assert (converted.status, str(converted)) == (418, text)
     assert str(api_error(418, "Teapot", body, answering=True)) == f"got status: Teapot. {text}"

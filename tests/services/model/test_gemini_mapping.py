@@ -57,7 +57,7 @@ async def test_each_call_asks_for_the_backends_name(model, access, code_assist, 
     assert (backend.requests[0] is request) == (wire == model)
 
 
-async def test_what_is_launched_is_asked_at_each_request():
+async def test_the_launched_models_are_read_for_each_request():
     backend, flags = Backend(), [AccessFlags(), AccessFlags(latest_flash=True)]
     generator = MappedContentGenerator(backend, lambda: flags.pop(0))
     await generator.count_tokens(asked("gemini-3.5-flash"))

@@ -43,7 +43,7 @@ def test_the_message_of_an_api_error_is_read() -> None:
         ),
     ],
 )
-def test_the_error_is_found_wherever_it_hides(error: object) -> None:
+def test_the_error_is_found_in_every_supported_place(error: object) -> None:
     assert parse_google_error(error) == GoogleError(429, "s")
 
 
@@ -69,7 +69,7 @@ def test_the_error_is_found_wherever_it_hides(error: object) -> None:
         {"name": "ValidationRequiredError", **body(403, "m")},
     ],
 )
-def test_there_is_none_to_be_found(error: object) -> None:
+def test_without_an_account_no_token_is_found(error: object) -> None:
     assert parse_google_error(error) is None
 
 
@@ -110,7 +110,7 @@ def test_details_without_a_type_are_dropped_and_padded_type_keys_mended() -> Non
     assert parsed.details == ({"@type": RETRY_INFO, "retryDelay": "4s"},)
 
 
-def test_what_was_parsed_is_left_as_it_was() -> None:
+def test_parsing_does_not_change_its_input() -> None:
     detail = {"@type ": RETRY_INFO}
     parse_google_error(body(429, "m", details=[detail]))
 
@@ -124,7 +124,7 @@ def test_a_network_cause_gives_its_own_code() -> None:
     assert parse_google_error(error) == GoogleError("ECONNREFUSED", "connect ECONNREFUSED")
 
 
-def test_pythons_own_chaining_is_no_cause() -> None:
+def test_pythons_exception_chaining_is_not_a_cause() -> None:
     error = ValueError("outer")
     error.__cause__ = ValueError(json.dumps(body(429, "s")))
 

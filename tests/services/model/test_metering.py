@@ -63,18 +63,18 @@ class Model:
 
 class Notes:
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.seen: list[str] = []
         self.calls: list[ModelCall] = []
 
     def call_began(self, call: ModelCall) -> None:
-        self.told.append("began")
+        self.seen.append("began")
         self.calls.append(call)
 
     def call_received(self, call: ModelCall, response: JsonObject) -> None:
-        self.told.append("received")
+        self.seen.append("received")
 
     def call_ended(self, call: ModelCall) -> None:
-        self.told.append("ended")
+        self.seen.append("ended")
 
 
 REQUEST = ModelRequest(
@@ -106,7 +106,7 @@ async def test_a_stream_is_passed_through_and_measured() -> None:
     model, notes = rig(*CHUNKS)
     assert await read(model) == CHUNKS
     (call,) = notes.calls
-    assert notes.told == ["began", "received", "received", "received", "ended"]
+    assert notes.seen == ["began", "received", "received", "received", "ended"]
     assert (call.end, call.streaming, call.duration_ms) == (CallEnd.ANSWERED, True, 25)
     assert call.first_ms == VIRTUAL_EPOCH_MS + 15
     assert (call.model, call.response_id) == ("gemini-2.5-flash-001", "r1")
@@ -122,20 +122,22 @@ async def test_an_answer_in_one_piece_is_measured() -> None:
 
 @pytest.mark.parametrize("chunks", [(ApiError(500, "no"),), (CHUNKS[0], ApiError(500, "no"))])
 @pytest.mark.parametrize("at_once", [True, False])
-async def test_a_failure_is_told_with_its_error(chunks: tuple[Any, ...], at_once: bool) -> None:
+async def test_observers_receive_a_failure_with_its_error(
+    chunks: tuple[Any, ...], at_once: bool
+) -> None:
     model, notes = rig(*chunks, at_once=at_once)
     with pytest.raises(ApiError):
         await read(model)
     (call,) = notes.calls
     assert (call.end, call.error) == (CallEnd.FAILED, chunks[-1])
-    assert notes.told[-1] == "ended"
+    assert notes.seen[-1] == "ended"
 
 
-async def test_a_stream_that_is_left_is_abandoned() -> None:
+async def test_a_stream_that_is_closed_early_is_abandoned() -> None:
     model, notes = rig(*CHUNKS)
     async with aclosing(await model.generate_content_stream(REQUEST)) as stream:
         await anext(stream)
-    assert (notes.calls[0].end, notes.told) == (CallEnd.ABANDONED, ["began", "received", "ended"])
+    assert (notes.calls[0].end, notes.seen) == (CallEnd.ABANDONED, ["began", "received", "ended"])
 
 
 async def test_an_abort_is_no_failure() -> None:
@@ -161,4 +163,4 @@ async def test_token_counts_and_embeddings_are_not_measured() -> None:
     assert await model.count_tokens(REQUEST) == {"totalTokens": 3}
     embed = EmbedRequest(model="m", contents=[], signal=REQUEST.signal)
     assert await model.embed_content(embed) == {"embeddings": []}
-    assert notes.told == []
+    assert notes.seen == []

@@ -101,7 +101,7 @@ def test_resolution_follows_the_table(requested: str) -> None:
         (None, "gemini-2.5-pro", "gemini-3.5-flash", PREVIEW_FLASH),
     ],
 )
-def test_access_depends_on_how_one_signed_in(
+def test_access_depends_on_the_sign_in(
     auth_type: str | None, pro: str, flash: str, preview_flash: str
 ) -> None:
     access = AccessFlags.for_auth(auth_type)
@@ -112,7 +112,7 @@ def test_access_depends_on_how_one_signed_in(
     assert access.preview_flash == preview_flash
 
 
-def test_a_gateway_keeps_the_old_preview_flash_that_is_none_there() -> None:
+def test_a_gateway_keeps_the_old_preview_flash_which_is_no_preview_there() -> None:
     assert resolve_model(PREVIEW_FLASH, AccessFlags.for_auth("gateway")) == PREVIEW_FLASH
 
 
@@ -122,7 +122,7 @@ def test_routing_leaves_custom_tools_out() -> None:
     assert resolve_model("gemini-3-pro-preview", access) == "gemini-3.1-pro-preview"
 
 
-def test_auto_models_are_three() -> None:
+def test_there_are_three_auto_models() -> None:
     names = [*TABLE, "auto-gemini-4", "AUTO"]
 
     assert [name for name in names if is_auto_model(name)] == [
@@ -132,7 +132,7 @@ def test_auto_models_are_three() -> None:
     ]
 
 
-def test_preview_models_are_told_by_the_name_alone() -> None:
+def test_the_name_alone_marks_a_preview_model() -> None:
     assert {name for name in TABLE if is_preview_model(name)} == {
         "auto",
         "auto-gemini-3",
@@ -198,7 +198,7 @@ def test_families(model: str, gemini3: bool, gemini2: bool, custom: bool, modern
         ("gemini-2.5-pro", AccessFlags(latest_flash=True), True, "gemini-2.5-pro"),
     ],
 )
-def test_what_a_model_is_called_on_the_wire(
+def test_wire_model_names(
     model: str, access: AccessFlags, code_assist: bool, expected: str
 ) -> None:
     assert wire_model_name(model, access, code_assist=code_assist) == expected
@@ -239,7 +239,7 @@ PREVIEW = AccessFlags()
         ("my-model", SIGNED_IN, "gemini-3.5-flash", "my-model"),
     ],
 )
-def test_a_tier_is_of_the_family_that_was_asked_for(
+def test_a_tier_belongs_to_the_requested_family(
     requested: str, access: AccessFlags, flash: str, pro: str
 ) -> None:
     assert resolve_classifier_model(requested, "flash", access) == flash
@@ -264,5 +264,5 @@ def test_a_tier_is_of_the_family_that_was_asked_for(
         ("my-model", "my-model", "my-model"),
     ],
 )
-def test_what_people_are_shown(model: str, plain: str, launched: str) -> None:
+def test_display_names(model: str, plain: str, launched: str) -> None:
     assert (display_name(model), display_name(model, KEY)) == (plain, launched)

@@ -94,7 +94,7 @@ async def test_text_is_compact_and_a_shared_object_is_written_twice(tmp_path):
     assert text.endswith("}\n")
 
 
-async def test_a_stream_that_was_left_or_broke_is_not_recorded(tmp_path):
+async def test_an_incomplete_stream_is_not_recorded(tmp_path):
     path = tmp_path / "a.responses"
     inner = Scripted([CHUNK, CHUNK], [CHUNK, ApiError(500, "no")])
     recording = RecordingContentGenerator(inner, path)

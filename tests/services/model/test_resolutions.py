@@ -82,9 +82,7 @@ def test_the_products_tables(
         ("gemini-x", "gemini-2.5-pro"),
     ],
 )
-def test_a_preview_of_the_users_own_stands_down_where_previews_are_not_accessible(
-    model: str, stands_down_to: str
-) -> None:
+def test_an_inaccessible_preview_of_the_user_is_replaced(model: str, stands_down_to: str) -> None:
     tables = ModelResolutions(definitions={model: {"isPreview": True}})
 
     assert tables.concrete(model, SIGNED_IN) == stands_down_to
@@ -110,7 +108,7 @@ def test_every_condition_must_hold_and_be_known(condition: dict[str, object], ho
     assert ModelResolutions(ids={"m": entry}).concrete("m", KEY) == ("yes" if holds else "no")
 
 
-def test_a_tier_may_depend_on_what_was_asked_for() -> None:
+def test_a_tier_may_depend_on_the_requested_model() -> None:
     tables = ModelResolutions()
 
     assert tables.for_tier("auto-gemini-2.5", "pro", OPEN) == "gemini-2.5-pro"
@@ -130,7 +128,7 @@ def test_a_chain_does_not_know_whether_previews_are_accessible() -> None:
     assert ModelResolutions().chain("none", KEY) is None
 
 
-def test_what_is_not_geminis_is_a_custom_model_and_other_names_are_unknown() -> None:
+def test_unknown_names_are_custom_models_unless_they_are_geminis() -> None:
     tables = ModelResolutions()
 
     assert (tables.definition("my-model") or {})["tier"] == "custom"

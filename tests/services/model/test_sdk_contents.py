@@ -170,7 +170,7 @@ def test_item_that_is_taken_out_of_a_lent_list_is_a_copy(taken):
     assert list.__len__(lent) == 1 or lent[1] is item
 
 
-def test_lent_list_copies_nothing_that_nobody_takes_out():
+def test_lent_list_copies_only_read_items():
     made = [WireContent.of(turn("a")), WireContent.of(turn("b"))]
     lent = request_contents(made)
     lent.append(made[0])

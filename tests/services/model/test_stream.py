@@ -130,7 +130,7 @@ def test_one_bad_part_spoils_its_whole_chunk() -> None:
         ),
     ],
 )
-def test_invalid_answers_are_told_apart(chunks: list[JsonObject], kind: str | None) -> None:
+def test_an_invalid_response_has_its_own_type(chunks: list[JsonObject], kind: str | None) -> None:
     if kind is None:
         assert assemble(*chunks).finish().response_text == "-->"
         return
@@ -148,7 +148,7 @@ def test_invalid_answers_are_told_apart(chunks: list[JsonObject], kind: str | No
         pytest.param([chunk({"text": "x"})], id="no finish reason"),
     ],
 )
-def test_after_a_tool_response_less_is_demanded(chunks: list[JsonObject]) -> None:
+def test_after_a_tool_response_an_empty_answer_is_valid(chunks: list[JsonObject]) -> None:
     assemble(*chunks, after_tools=True).finish()
 
 

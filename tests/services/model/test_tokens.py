@@ -122,7 +122,7 @@ def test_any_inline_or_file_data_is_media(key: str) -> None:
     assert count(counter, {key: {"mimeType": "text/plain", "data": "x"}}) == 5
 
 
-def test_text_and_tools_are_not_worth_asking_about() -> None:
+def test_the_tokens_of_text_and_tools_are_estimated() -> None:
     counter = Counter({"totalTokens": 17})
 
     assert count(counter, {"text": "Hello world!"}, response(parts=[IMAGE])) == 3003

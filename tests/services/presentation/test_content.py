@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from agent_protocol import ContentPart, MediaPart, ReferencePart, TextPart, ThoughtPart
+from agent_protocol.content import ContentPart, MediaPart, ReferencePart, TextPart, ThoughtPart
 from services.presentation.content import content_to_parts, parts_to_content
 
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from agent_protocol import (
+from agent_protocol.events import (
     AgentDisplay,
     DiffDisplay,
     DisplayContent,

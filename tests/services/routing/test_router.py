@@ -68,7 +68,6 @@ class Session:
         auth_type: str = "gemini-api-key",
         mode: ApprovalMode = ApprovalMode.DEFAULT,
         answer: JsonObject | Exception | None = None,
-        plan: str | None = None,
         settings: Settings | None = None,
     ) -> None:
         self.events: list[CoreEvent] = []
@@ -94,7 +93,6 @@ class Session:
             models=self.models,
             availability=self.availability,
             utility=self.classifier,
-            approved_plan=lambda: plan,
         )
 
     def decide(
@@ -172,7 +170,7 @@ def test_the_default_is_the_configured_models_not_the_requested_ones() -> None:
     assert Session("gemini-2.5-flash").decide(requested="auto").model == "gemini-2.5-flash"
 
 
-def test_strategies_are_asked_in_their_order() -> None:
+def test_strategies_are_called_in_order() -> None:
     assert Session().router.strategies == [
         "fallback",
         "override",
@@ -182,7 +180,7 @@ def test_strategies_are_asked_in_their_order() -> None:
     ]
 
 
-def test_a_model_that_is_out_of_order_is_replaced() -> None:
+def test_an_unavailable_model_is_replaced() -> None:
     session = Session("auto-gemini-2.5")
     session.availability.health.mark_terminal("gemini-2.5-pro", TerminalReason.QUOTA)
 
@@ -195,37 +193,20 @@ def test_a_model_that_is_out_of_order_is_replaced() -> None:
     )
 
 
-def test_a_model_that_nothing_stands_in_for_is_forced_although_it_is_out_of_order() -> None:
+def test_a_model_without_a_fallback_is_used_although_it_is_unavailable() -> None:
     session = Session("my-model")
     session.availability.health.mark_terminal("my-model", TerminalReason.CAPACITY)
 
     assert session.decide().source == "agent-router/override"
 
 
-@pytest.mark.parametrize(
-    ("mode", "plan", "model", "reasoning"),
-    [
-        (
-            ApprovalMode.PLAN,
-            "/p.md",
-            "gemini-3.1-pro-preview-customtools",
-            "Routing to Pro model because ApprovalMode is PLAN.",
-        ),
-        (
-            ApprovalMode.DEFAULT,
-            "/p.md",
-            "gemini-3.8-flash",
-            "Routing to Flash model because an approved plan exists at /p.md.",
-        ),
-    ],
-)
-def test_plans_are_made_by_pro_and_carried_out_by_flash(
-    mode: ApprovalMode, plan: str, model: str, reasoning: str
-) -> None:
-    session = Session("auto", mode=mode, plan=plan)
+def test_a_pro_model_makes_plans() -> None:
+    session = Session("auto", mode=ApprovalMode.PLAN)
 
     assert session.decide() == RoutingDecision(
-        model=model, source="agent-router/approval-mode", reasoning=reasoning
+        model="gemini-3.1-pro-preview-customtools",
+        source="agent-router/approval-mode",
+        reasoning="Routing to Pro model because ApprovalMode is PLAN.",
     )
 
 
@@ -263,7 +244,7 @@ def test_a_classifier_is_asked_in_its_role_with_its_schema() -> None:
     assert schema["properties"]["model_choice"] == {"type": "STRING", "enum": ["flash", "pro"]}
 
 
-def test_a_question_without_a_prompt_has_an_id_of_its_own() -> None:
+def test_a_request_without_a_prompt_id_gets_a_generated_one() -> None:
     session = Session(answer=choice("pro"))
     session.decide()
     [(request, _)] = session.classifier.asked
@@ -292,7 +273,7 @@ def test_a_classifier_sees_the_last_four_turns_without_tools_of_the_last_twenty(
 
 
 @pytest.mark.parametrize("request_parts", [[*RESPONSE["parts"], {"text": "and"}], [], [{"no": 1}]])
-def test_a_classifier_is_not_asked_about_tool_answers_and_nonsense(
+def test_a_classifier_is_not_called_for_tool_answers_and_invalid_parts(
     request_parts: list[Part],
 ) -> None:
     session = Session(answer=choice("flash"))
@@ -310,14 +291,14 @@ def test_a_classifier_is_not_asked_about_tool_answers_and_nonsense(
         RuntimeError("no model"),
     ],
 )
-def test_an_unusable_answer_leaves_it_to_the_default(answer: JsonObject | Exception) -> None:
+def test_after_an_unusable_answer_the_default_decides(answer: JsonObject | Exception) -> None:
     session = Session(answer=answer)
 
     assert session.decide().source == "agent-router/default"
     assert len(session.classifier.asked) == 1
 
 
-def test_a_chosen_model_that_is_out_of_order_is_not_taken() -> None:
+def test_an_unavailable_chosen_model_is_not_used() -> None:
     session = Session(answer=choice("flash"))
     session.availability.health.mark_terminal("gemini-3.8-flash", TerminalReason.CAPACITY)
 
@@ -374,9 +355,9 @@ def test_a_tool_answer_is_rated_only_with_what_came_before_it() -> None:
     assert alone.decide(CALL, request=RESPONSE["parts"]).source == "agent-router/default"
     assert alone.classifier.asked == []
 
-    told = Session("auto", answer=score(5))
-    told.decide(HELLO, CALL, request=RESPONSE["parts"])
-    assert told.asked_contents() == [HELLO, CALL, RESPONSE]
+    answering = Session("auto", answer=score(5))
+    answering.decide(HELLO, CALL, request=RESPONSE["parts"])
+    assert answering.asked_contents() == [HELLO, CALL, RESPONSE]
 
 
 @dataclass
@@ -397,7 +378,7 @@ CONTEXT = RoutingContext(history=[], request=[], signal=AbortController().signal
 
 
 @pytest.mark.contract("P-090")
-async def test_a_strategy_that_fails_is_passed_over() -> None:
+async def test_a_failing_strategy_is_skipped() -> None:
     composite = CompositeStrategy(
         [Fixed(RuntimeError("broken")), Fixed(None)], Fixed(CHOSEN), now_ms=lambda: 0
     )
@@ -417,7 +398,7 @@ async def test_the_time_a_strategy_measured_itself_goes_before_the_whole() -> No
         assert decision.latency_ms == latency_ms
 
 
-async def test_people_are_told_when_the_last_strategy_fails() -> None:
+async def test_the_user_sees_a_failure_of_the_last_strategy() -> None:
     session = Session()
     composite = CompositeStrategy(
         [], Fixed(RuntimeError("broken")), now_ms=lambda: 0, events=session.core_events
@@ -436,7 +417,7 @@ async def test_people_are_told_when_the_last_strategy_fails() -> None:
     ]
 
 
-def test_the_configured_model_is_taken_when_deciding_fails_altogether(
+def test_the_configured_model_is_used_when_all_strategies_fail(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     session = Session("auto")

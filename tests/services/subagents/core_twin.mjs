@@ -13,7 +13,7 @@ async function invocation(job) {
   const kind = job.session ? 'local-session-invocation' : 'local-invocation';
   const module = await load(`agents/${kind}.js`);
   const Invocation = module.LocalSessionInvocation ?? module.LocalSubagentInvocation;
-  const told = [];
+  const outputs = [];
   const controller = new AbortController();
   let given;
   LocalAgentExecutor.create = async (definition, context, onActivity) => {
@@ -41,8 +41,8 @@ async function invocation(job) {
   const published = [];
   const bus = { publish: (m) => void published.push(text([m.subagentName, m.activity])) };
   const call = new Invocation({ name: 'helper', ...job.definition }, {}, job.params, bus);
-  const report = { told, published, description: call.getDescription() };
-  const updateOutput = job.silent ? undefined : (shown) => void told.push(text(shown));
+  const report = { outputs, published, description: call.getDescription() };
+  const updateOutput = job.silent ? undefined : (shown) => void outputs.push(text(shown));
   try {
     const result = await call.execute({ abortSignal: controller.signal, updateOutput });
     report.result = [text(result.llmContent), text(result.returnDisplay), text(result.data)];

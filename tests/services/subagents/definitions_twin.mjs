@@ -36,9 +36,9 @@ async function registry(job) {
   Storage.getUserAgentsDir = () => path.join(job.home, '.gemini', 'agents');
   Storage.getAcknowledgedAgentsPath = () =>
     path.join(job.home, '.gemini', 'acknowledgments', 'agents.json');
-  const told = [];
-  coreEvents.emitFeedback = (severity, message) => void told.push([severity, message]);
-  coreEvents.emitAgentsDiscovered = (agents) => void told.push(agents.map((each) => each.name));
+  const feedback = [];
+  coreEvents.emitFeedback = (severity, message) => void feedback.push([severity, message]);
+  coreEvents.emitAgentsDiscovered = (agents) => void feedback.push(agents.map((each) => each.name));
   const models = [];
   const config = {
     getModel: () => job.model,
@@ -82,7 +82,7 @@ async function registry(job) {
   return {
     agents: found.getAllDefinitions().map(about),
     discovered: found.getAllDiscoveredAgentNames(),
-    told,
+    feedback,
     models,
   };
 }

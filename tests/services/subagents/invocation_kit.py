@@ -18,15 +18,18 @@ from services.policy.engine import PolicyEngine
 from services.state import ApprovalMode, CoreEvents, SessionState
 from services.subagents.activity import ActivityType, SubagentActivity
 from services.subagents.child import ChildAgent, ChildRequest
-from services.subagents.child_run import LocalInvocation, SessionParts
+from services.subagents.child_run import (
+    LocalInvocation,
+    LocalSessionInvocation,
+    LocalSubagentInvocation,
+    SessionParts,
+)
 from services.subagents.definition import (
     AgentOutput,
     AgentPrompt,
     LocalAgentDefinition,
     TerminateMode,
 )
-from services.subagents.invocation import LocalSubagentInvocation
-from services.subagents.session_invocation import LocalSessionInvocation
 from services.subagents.subagents import Subagents
 from services.threads import ThreadPaths
 from services.tools.contract import ToolExecution, ToolResult
@@ -104,14 +107,14 @@ class StandInChild:
 
     async def result(self) -> AgentOutput:
         assert self._task is not None
-        await asyncio.wait([self._task])  # its own: whoever waits does not end it by leaving
+        await asyncio.wait([self._task])  # a task of its own: a cancelled waiter does not end it
         return self._task.result()
 
     @property
     def running(self) -> bool:
         return self._task is not None and not self._task.done()
 
-    def tell(self, type: str, data: JsonObject) -> None:
+    def report(self, type: str, data: JsonObject) -> None:
         self.request.on_activity(
             SubagentActivity(agent_name="helper", type=ActivityType(type), data=data)
         )
@@ -124,7 +127,7 @@ class Bench:
     work: Work
     children: list[StandInChild] = field(default_factory=list)
     shown: list[Any] = field(default_factory=list)
-    told: list[str] = field(default_factory=list)
+    outputs: list[str] = field(default_factory=list)
     published: list[str] = field(default_factory=list)
     controller: AbortController = field(default_factory=AbortController)
     broken: str | None = None
@@ -141,7 +144,7 @@ class Bench:
         self.bus = MessageBus(policy)
         self.bus.subscribe(
             SubagentActivityUpdate,
-            lambda told: self.published.append(js_json([told.subagent, told.activity])),
+            lambda update: self.published.append(js_json([update.subagent, update.activity])),
         )
         self.subagents = Subagents(ThreadPaths())
         self.subagents.run_on(self._child)
@@ -158,7 +161,7 @@ class Bench:
 
     def _show(self, value: Any) -> None:
         self.shown.append(value)
-        self.told.append(js_json(value))
+        self.outputs.append(js_json(value))
 
     def call(
         self,

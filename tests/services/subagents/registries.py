@@ -1,4 +1,4 @@
-"""A registry in folders of its own, and everything that people are told by it."""
+"""A registry in its own folders, with its feedback for the user."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Place:
         self.user = self.workspace.home / ".gemini" / "agents"
         self.events = CoreEvents()
         self.events.subscribe(self._take)
-        self.told: list[tuple[str, str]] = []
+        self.feedback: list[tuple[str, str]] = []
         self.unknown: list[str] = []
         self.refreshed = 0
         self.models = ModelConfigs(AccessFlags())
@@ -64,7 +64,7 @@ class Place:
     def _take(self, event: CoreEvent) -> None:
         match event:
             case UserFeedback(severity=severity, message=message):
-                self.told.append((severity, message))
+                self.feedback.append((severity, message))
             case AgentsDiscovered(names=names):
                 self.unknown += names
             case AgentsRefreshed():

@@ -14,7 +14,7 @@ def place(tmp_path: Path) -> Workspace:
     return Workspace.at(tmp_path / "ws", tmp_path / "home")
 
 
-def test_an_agent_is_known_by_name_and_hash_in_its_project_only(place: Workspace) -> None:
+def test_an_acknowledgment_is_for_one_name_hash_and_project(place: Workspace) -> None:
     AcknowledgedAgents(place).add("a", "h1")
     elsewhere = Workspace(root=place.root.parent / "other", home=place.home)
 
@@ -26,7 +26,7 @@ def test_an_agent_is_known_by_name_and_hash_in_its_project_only(place: Workspace
     assert not AcknowledgedAgents(elsewhere).knows("a", "h1")
 
 
-def test_the_file_is_the_one_that_upstream_keeps(place: Workspace) -> None:
+def test_the_file_is_upstreams(place: Workspace) -> None:
     AcknowledgedAgents(place).add("a", "h")
 
     file = place.home / ".gemini" / "acknowledgments" / "agents.json"
@@ -34,7 +34,7 @@ def test_the_file_is_the_one_that_upstream_keeps(place: Workspace) -> None:
     assert [path.name for path in file.parent.iterdir()] == ["agents.json"]
 
 
-def test_what_another_session_has_added_stays(place: Workspace) -> None:
+def test_agents_acknowledged_in_another_session_stay(place: Workspace) -> None:
     one, other = AcknowledgedAgents(place), AcknowledgedAgents(place)
     assert not one.knows("b", "h")
     other.add("b", "h")
@@ -46,7 +46,7 @@ def test_what_another_session_has_added_stays(place: Workspace) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"%s": 5}', "[" * 100_000, "\xff"])
-def test_a_file_that_says_nothing_useful_counts_as_empty(place: Workspace, content: str) -> None:
+def test_an_unusable_file_counts_as_empty(place: Workspace, content: str) -> None:
     known = AcknowledgedAgents(place)
     known.file.parent.mkdir(parents=True)
     known.file.write_text(content.replace("%s", str(place.root)), encoding="latin-1")
@@ -56,7 +56,7 @@ def test_a_file_that_says_nothing_useful_counts_as_empty(place: Workspace, conte
     assert json.loads(known.file.read_text())[str(place.root)] == {"a": "h"}
 
 
-def test_without_a_place_to_keep_it_an_agent_is_let_in_for_the_session(place: Workspace) -> None:
+def test_without_a_writable_file_an_acknowledgment_lasts_for_the_session(place: Workspace) -> None:
     place.home.mkdir()
     (place.home / ".gemini").write_text("in the way")
     known = AcknowledgedAgents(place)

@@ -93,8 +93,8 @@ def test_the_tool_is_what_settings_events_and_models_know() -> None:
 
 def test_arguments_are_checked_before_the_agent_is_looked_for() -> None:
     rig = Rig(agent())
-    assert rig.fault(agent_name="nobody") == "params must have required property 'prompt'"
-    assert rig.fault(agent_name="nobody", prompt="x") == "Subagent 'nobody' not found."
+    assert rig.fault(agent_name="missing") == "params must have required property 'prompt'"
+    assert rig.fault(agent_name="missing", prompt="x") == "Subagent 'missing' not found."
 
 
 @pytest.mark.parametrize(
@@ -116,12 +116,12 @@ async def test_an_agent_without_a_schema_gets_a_prompt() -> None:
 async def test_the_flag_decides_whether_the_agent_is_sent_its_inputs() -> None:
     definition = agent(input_schema=QUERY)
     direct, session = Rig(definition), Rig(definition, sessions=True)
-    told = await direct.run("helper", "go")
+    result = await direct.run("helper", "go")
     also = await session.run("helper", "go")
     assert direct.bench.children[0].sent == []
     assert session.bench.children[0].sent == ["go"]
-    assert told.llm_content == also.llm_content
-    assert told.data == {"agentId": "AGENT"}
+    assert result.llm_content == also.llm_content
+    assert result.data == {"agentId": "AGENT"}
     assert also.data is None
 
 
@@ -132,7 +132,7 @@ async def test_inputs_that_are_no_query_are_sent_before_an_empty_message() -> No
     assert rig.bench.children[0].inputs == {"prompt": "go"}
 
 
-def test_what_is_asked_is_what_the_agents_own_call_would_ask() -> None:
+def test_the_confirmation_is_that_of_the_agents_own_call() -> None:
     rig = Rig(agent(input_schema=QUERY, display_name="The Helper"))
     call = rig.tool.build({"agent_name": "helper", "prompt": "go"})
     assert isinstance(call, DelegatedQuestion)
@@ -145,7 +145,7 @@ def test_what_is_asked_is_what_the_agents_own_call_would_ask() -> None:
     assert call.description() == "Delegating to agent 'helper'"
 
 
-async def test_a_remote_agent_hears_the_hints_given_since_its_call_was_built() -> None:
+async def test_a_remote_agent_receives_the_hints_since_its_call_was_built() -> None:
     rig = Rig(FAR)
     rig.steering.add("too early", InjectionSource.USER_STEERING)
     call: Any = rig.tool.build({"agent_name": "far", "prompt": "go"})
@@ -159,7 +159,7 @@ async def test_a_remote_agent_hears_the_hints_given_since_its_call_was_built() -
     assert result.llm_content == asked
 
 
-async def test_a_remote_agent_without_properties_or_prompt_hears_no_hints() -> None:
+async def test_a_remote_agent_without_properties_or_prompt_receives_no_hints() -> None:
     for definition, prompt in ((FAR, "  "), (replace(FAR, input_schema={}), "go")):
         rig = Rig(definition)
         call: Any = rig.tool.build({"agent_name": "far", "prompt": prompt})

@@ -86,7 +86,7 @@ def test_cli_help_has_one_tool_that_is_its_own(place: Place) -> None:
     assert tool.name == "get_internal_docs"
 
 
-def test_every_prompt_needs_nothing_but_what_a_run_gives(place: Place) -> None:
+def test_every_prompt_uses_only_the_inputs_of_a_run(place: Place) -> None:
     inputs = {"cliVersion": "1", "activeModel": "m", "today": "t"}
 
     for name, asked in (
@@ -110,10 +110,10 @@ def test_the_generalist_has_all_tools_and_the_main_agents_instruction(place: Pla
 
 def test_the_generalist_is_for_other_work_in_plan_mode(place: Place) -> None:
     registry = place.loaded(builtin=True)
-    before = registry.summaries()[2].description
+    before = registry.descriptions()["generalist"]
     place.state.set_approval_mode(ApprovalMode.PLAN)
 
     now = registry.definition("generalist")
 
     assert now is not None
-    assert now.description == registry.summaries()[2].description != before
+    assert now.description == registry.descriptions()["generalist"] != before

@@ -136,7 +136,7 @@ async def ours(job: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
 
 @needs_core
 @pytest.mark.slow
-async def test_every_value_is_judged_and_handed_in_as_in_the_core() -> None:
+async def test_every_value_is_validated_and_submitted_as_in_the_core() -> None:
     asked = jobs()
     for job, theirs in zip(asked, from_core(asked), strict=True):
         mine = await ours(job, theirs)
@@ -159,7 +159,7 @@ def test_the_schema_speaks_before_the_tool() -> None:
     assert fault(CompleteTaskTool(), {"result": " "}).startswith('Missing required "result" arg')
 
 
-def test_a_schema_that_cannot_be_used_leaves_the_judgement_to_the_tool() -> None:
+def test_with_an_unusable_schema_the_tool_validates() -> None:
     shape = {
         "type": "object",
         "properties": {"a": {"type": "string"}, "b": {"$ref": "#/properties/a"}},
@@ -174,7 +174,7 @@ def test_a_schema_that_cannot_be_used_leaves_the_judgement_to_the_tool() -> None
     )
 
 
-def test_what_is_handed_in_goes_through_the_definition() -> None:
+def test_the_submitted_output_is_processed_by_the_definition() -> None:
     shape = {"type": "object", "properties": {"answer": {"type": "string"}}}
     output = OutputConfig(name="report", description="d", schema=shape)
     tool = CompleteTaskTool(output, lambda value: f"<{value['answer']}>")

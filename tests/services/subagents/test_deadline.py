@@ -31,7 +31,7 @@ def test_it_aborts_when_the_time_is_up() -> None:
     timed(work)
 
 
-def test_paused_it_waits_with_what_is_left() -> None:
+def test_a_pause_keeps_the_remaining_time() -> None:
     async def work(clock: VirtualClock, timer: DeadlineTimer) -> None:
         await clock.sleep(60)
         timer.pause()
@@ -92,7 +92,7 @@ def test_either_of_two_signals_is_enough() -> None:
         assert signal.aborted
 
 
-def test_outside_of_its_block_a_combined_signal_hears_nothing() -> None:
+def test_a_combined_signal_is_not_aborted_after_its_block() -> None:
     one = AbortController()
     with either_aborted(one.signal) as signal:
         pass
@@ -100,7 +100,7 @@ def test_outside_of_its_block_a_combined_signal_hears_nothing() -> None:
     assert not signal.aborted
 
 
-def test_a_signal_that_is_aborted_already_counts() -> None:
+def test_an_already_aborted_signal_counts() -> None:
     one = AbortController()
     one.abort()
     with either_aborted(AbortController().signal, one.signal) as signal:

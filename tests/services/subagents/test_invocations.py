@@ -49,7 +49,7 @@ CASES: dict[str, dict[str, Any]] = {
         ]
     },
     "a call ends badly": {"activities": [begun("c1", args={}), over("c1", {"isError": True})]},
-    "a call ends that nobody began": {"activities": [over("c9"), over("")]},
+    "a call ends that never began": {"activities": [over("c9"), over("")]},
     "two calls of one id": {"activities": [begun("c1"), begun("c1"), over("c1"), over("c1")]},
     "a call fails": {"activities": [begun("c1"), error("no such file", callId="c1")]},
     "a call is refused": {
@@ -115,8 +115,8 @@ CASES: dict[str, dict[str, Any]] = {
         "error": {"message": "Request was Aborted by peer"},
     },
     "it cannot be made": {"broken": "no prompt"},
-    "nobody looks": {"silent": True, "activities": [thought("t")]},
-    "nobody looks and it fails": {
+    "no client shows it": {"silent": True, "activities": [thought("t")]},
+    "no client shows it and it fails": {
         "silent": True,
         "activities": [begun("c1")],
         "error": {"message": "bad"},
@@ -124,7 +124,7 @@ CASES: dict[str, dict[str, Any]] = {
     "an input of another name": {"params": {"objective": "find it"}},
     "several inputs": {"params": {"query": "q", "depth": 3, "wide": None}},
     "an empty query": {"params": {"query": ""}},
-    "a name for people": {
+    "a display name": {
         "definition": {"displayName": "The Helper"},
         "activities": [begun("c1"), error("x"), over("c1")],
     },
@@ -151,7 +151,7 @@ JOBS = [
 
 
 def without_ids(texts: Sequence[str]) -> list[str]:
-    """Ids made up on the way, told apart by the order in which they come."""
+    """Generated ids, numbered in the order of their appearance."""
     seen: dict[str, str] = {}
 
     def named(match: re.Match[str]) -> str:
@@ -163,7 +163,7 @@ def without_ids(texts: Sequence[str]) -> list[str]:
 async def ours(job: dict[str, Any]) -> dict[str, Any]:
     async def work(child: StandInChild) -> AgentOutput:
         for each in job["activities"]:
-            child.tell(each["type"], each["data"])
+            child.report(each["type"], each["data"])
         if job.get("abort"):
             bench.controller.abort()
             await child.aborted.wait()
@@ -188,11 +188,11 @@ async def ours(job: dict[str, Any]) -> dict[str, Any]:
         report["raised"] = [raised.name or "Error", str(raised)]
     if bench.children:
         report["given"] = bench.children[0].inputs
-    return {**report, "told": bench.told, "published": bench.published}
+    return {**report, "outputs": bench.outputs, "published": bench.published}
 
 
 def comparable(report: dict[str, Any]) -> str:
-    keys = ("description", "told", "published", "result", "error", "raised", "given")
+    keys = ("description", "outputs", "published", "result", "error", "raised", "given")
     whole = "\n".join(json.dumps(report.get(key), ensure_ascii=False) for key in keys)
     return without_ids([whole])[0]
 
@@ -206,7 +206,7 @@ async def test_every_call_shows_and_brings_back_what_it_does_in_the_core() -> No
 
 
 @BOTH
-async def test_an_abort_is_seen_by_the_child_in_the_step_in_which_it_is_made(session: bool) -> None:
+async def test_an_abort_reaches_the_child_in_the_same_step(session: bool) -> None:
     seen: list[bool] = []
 
     async def work(child: StandInChild) -> AgentOutput:
@@ -223,7 +223,7 @@ async def test_an_abort_is_seen_by_the_child_in_the_step_in_which_it_is_made(ses
 @BOTH
 async def test_an_abort_ends_the_child_before_the_call_ends(session: bool) -> None:
     async def work(child: StandInChild) -> AgentOutput:
-        child.tell("TOOL_CALL_START", begun("c1")["data"])
+        child.report("TOOL_CALL_START", begun("c1")["data"])
         bench.controller.abort()
         await child.aborted.wait()
         await asyncio.sleep(0)
@@ -233,7 +233,7 @@ async def test_an_abort_ends_the_child_before_the_call_ends(session: bool) -> No
     with pytest.raises(AbortError, match="Operation cancelled by user"):
         await bench.execute(bench.call({"query": "go"}, session=session))
     assert not bench.children[0].running
-    last = json.loads(bench.told[-1])
+    last = json.loads(bench.outputs[-1])
     assert last["state"] == "cancelled"
     assert last["recentActivity"][0]["status"] == "cancelled"
 
@@ -252,7 +252,7 @@ async def test_a_signal_that_is_aborted_already_ends_the_child_too(session: bool
 
 
 @BOTH
-async def test_a_cancelled_task_ends_its_child_before_it_is_gone(session: bool) -> None:
+async def test_a_cancelled_task_waits_for_the_end_of_its_child(session: bool) -> None:
     started = asyncio.Event()
 
     async def work(child: StandInChild) -> AgentOutput:
@@ -272,7 +272,7 @@ async def test_a_cancelled_task_ends_its_child_before_it_is_gone(session: bool) 
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_a_child_that_is_deaf_to_aborts_costs_a_bounded_time(
+async def test_the_wait_for_a_child_that_ignores_an_abort_is_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("services.subagents.child_run._LAST_WAIT_S", 0)
@@ -288,15 +288,15 @@ async def test_a_child_that_is_deaf_to_aborts_costs_a_bounded_time(
         await bench.execute(bench.call({"query": "go"}))
 
 
-async def test_what_was_shown_does_not_change_when_the_agent_goes_on() -> None:
+async def test_published_progress_does_not_change_later() -> None:
     async def work(child: StandInChild) -> AgentOutput:
-        child.tell("TOOL_CALL_START", begun("c1")["data"])
-        child.tell("TOOL_CALL_END", over("c1")["data"])
+        child.report("TOOL_CALL_START", begun("c1")["data"])
+        child.report("TOOL_CALL_END", over("c1")["data"])
         return ended()
 
     bench = Bench(work)
     await bench.execute(bench.call({"query": "go"}))
-    assert [js_json(value) for value in bench.shown] == bench.told
+    assert [js_json(value) for value in bench.shown] == bench.outputs
 
 
 async def test_agents_side_by_side_make_ids_that_do_not_depend_on_each_other() -> None:
@@ -311,7 +311,7 @@ async def test_agents_side_by_side_make_ids_that_do_not_depend_on_each_other() -
     assert [again.new_id(), again.new_id()] == [ids[0], ids[2]]
 
 
-async def test_without_a_runtime_the_model_is_told() -> None:
+async def test_the_model_receives_the_error_of_a_missing_runtime() -> None:
     bench = Bench(lambda child: ended())
     bench.subagents = Subagents(ThreadPaths())
     result = await bench.execute(bench.call({"query": "go"}))

@@ -46,7 +46,7 @@ def test_a_local_agent_is_what_its_file_says(tmp_path: Path) -> None:
     assert agent.file == str(file)
 
 
-def test_no_tools_given_is_not_the_same_as_none(tmp_path: Path) -> None:
+def test_a_missing_list_of_tools_differs_from_an_empty_one(tmp_path: Path) -> None:
     write(tmp_path, "a.md")
 
     (agent,) = load_agents(tmp_path).agents
@@ -78,7 +78,7 @@ def test_a_missing_folder_has_no_agents(tmp_path: Path) -> None:
     assert (found.agents, found.errors) == ([], [])
 
 
-def test_a_folder_that_is_none_is_an_error_entry(tmp_path: Path) -> None:
+def test_a_path_that_is_no_folder_is_an_error_entry(tmp_path: Path) -> None:
     file = write(tmp_path, "agents")
 
     (error,) = load_agents(file).errors
@@ -169,7 +169,7 @@ def test_a_value_may_be_used_again() -> None:
     assert "Unrecognized key(s) in object: 'x'" in fault("name: a\nx: &x [1]\ntools: *x")
 
 
-def test_what_refers_to_itself_is_refused() -> None:
+def test_a_value_that_refers_to_itself_is_refused() -> None:
     assert "refers to itself (line 3)" in fault("name: a\nx: &x [*x]")
 
 
@@ -177,13 +177,13 @@ def test_a_character_that_yaml_does_not_know_is_refused() -> None:
     assert "a character that YAML does not allow (number 0x7)" in fault("name: \a")
 
 
-def test_what_is_wrong_with_yaml_is_placed_by_the_files_lines() -> None:
+def test_errors_of_yaml_have_the_files_line_numbers() -> None:
     assert fault("name: a\nname: b") == (
         "YAML frontmatter parsing failed: duplicated mapping key (line 3)"
     )
 
 
-def test_a_very_long_number_is_no_trouble() -> None:
+def test_a_very_long_number_is_accepted() -> None:
     front = "name: a\ndescription: d\nmax_turns: "
 
     assert "Expected integer, received float" in fault(f"{front}-{'9' * 5000}")

@@ -44,10 +44,10 @@ def test_built_in_agents_come_first_then_project_user_and_extensions(
 
     assert registry.names() == [*BUILT_IN, "own", "user", "ext"]
     assert [agent.name for agent in registry.definitions()] == registry.names()
-    assert place.told == []
+    assert place.feedback == []
 
 
-def test_of_two_with_one_name_the_first_wins_and_people_are_told(
+def test_of_two_agents_with_one_name_the_first_wins_with_a_warning(
     place: Place, tmp_path: Path
 ) -> None:
     extension = tmp_path / "extension"
@@ -62,16 +62,16 @@ def test_of_two_with_one_name_the_first_wins_and_people_are_told(
     assert one is not None
     assert one.description == "first"
     assert registry.names() == [*BUILT_IN, "one"]
-    assert place.told == [duplicate("generalist"), duplicate("one"), duplicate("one")]
+    assert place.feedback == [duplicate("generalist"), duplicate("one"), duplicate("one")]
 
 
-def test_agents_can_be_switched_off_altogether(place: Place) -> None:
+def test_settings_can_disable_all_agents(place: Place) -> None:
     place.write(place.user, "user")
 
     registry = place.loaded(builtin=True, parameters={"enableAgents": False})
 
     assert registry.definitions() == []
-    assert place.told == []
+    assert place.feedback == []
 
 
 def test_a_project_that_is_not_trusted_has_no_agents(place: Place) -> None:
@@ -80,18 +80,18 @@ def test_a_project_that_is_not_trusted_has_no_agents(place: Place) -> None:
     registry = place.loaded(parameters={"trustedFolder": False})
 
     assert (registry.names(), place.unknown) == ([], [])
-    assert place.told == [("info", SKIPPED)]
+    assert place.feedback == [("info", SKIPPED)]
 
 
-def test_trust_plays_no_part_where_the_user_does_not_want_it_to(place: Place) -> None:
+def test_without_the_setting_folder_trust_is_ignored(place: Place) -> None:
     place.write(place.project, "own")
 
     place.loaded(parameters={"trustedFolder": False, "folderTrust": False})
 
-    assert (place.told, place.unknown) == ([], ["own"])
+    assert (place.feedback, place.unknown) == ([], ["own"])
 
 
-def test_a_projects_agent_is_let_in_once_a_person_has_said_so(place: Place) -> None:
+def test_a_projects_agent_is_registered_after_its_acknowledgment(place: Place) -> None:
     file = place.write(place.project, "own")
     registry = place.loaded()
     assert (registry.names(), place.unknown) == ([], ["own"])
@@ -101,7 +101,7 @@ def test_a_projects_agent_is_let_in_once_a_person_has_said_so(place: Place) -> N
     asyncio.run(registry.acknowledge("own"))
     assert (registry.names(), registry.waiting(), place.refreshed) == (["own"], [], 1)
     asyncio.run(registry.acknowledge("own"))
-    assert (place.told, place.refreshed) == ([], 1)
+    assert (place.feedback, place.refreshed) == ([], 1)
     assert place.loaded().names() == ["own"]
 
     file.write_text(file.read_text() + "changed")
@@ -109,7 +109,7 @@ def test_a_projects_agent_is_let_in_once_a_person_has_said_so(place: Place) -> N
     assert place.unknown == ["own", "own"]
 
 
-def test_what_cannot_be_loaded_is_told_of_and_the_rest_is_there(place: Place) -> None:
+def test_a_file_that_fails_is_reported_and_the_others_load(place: Place) -> None:
     place.write(place.user, "good")
     broken = place.write(place.user, "bad", "tools: [nothing]")
 
@@ -120,7 +120,7 @@ def test_what_cannot_be_loaded_is_told_of_and_the_rest_is_there(place: Place) ->
         f"Agent loading error: Failed to load agent from {broken}: Validation failed: "
         "Agent Definition:\ntools.0: Invalid tool name"
     )
-    assert place.told == [("error", message)]
+    assert place.feedback == [("error", message)]
 
 
 def test_agents_that_name_agents_as_tools_are_named_with_their_circle(place: Place) -> None:
@@ -132,7 +132,7 @@ def test_agents_that_name_agents_as_tools_are_named_with_their_circle(place: Pla
 
     registry = place.loaded()
 
-    warnings = [message for severity, message in place.told if severity == "warning"]
+    warnings = [message for severity, message in place.feedback if severity == "warning"]
     assert registry.names() == ["caller", "good"]
     assert len(warnings) == 4
     assert warnings[0] == (
@@ -150,10 +150,10 @@ def test_agents_that_name_agents_as_tools_are_named_with_their_circle(place: Pla
 def test_the_built_in_generalist_is_no_reason_for_a_warning(place: Place) -> None:
     place.loaded(builtin=True)
 
-    assert place.told == []
+    assert place.feedback == []
 
 
-def test_an_agent_that_is_off_is_discovered_all_the_same(place: Place) -> None:
+def test_a_disabled_agent_is_discovered(place: Place) -> None:
     place.write(place.user, "user")
 
     registry = place.loaded(
@@ -195,16 +195,14 @@ def test_reloading_takes_new_settings(place: Place) -> None:
     assert (registry.names(), result.deleted_agents) == ([], ["user"])
 
 
-def test_the_model_hears_names_and_descriptions(place: Place) -> None:
+def test_the_registry_describes_each_agent_by_name(place: Place) -> None:
     place.write(place.user, "user", "description: does this")
     registry = place.loaded(builtin=True)
 
-    summaries = registry.summaries()
-
-    assert [summary.name for summary in summaries] == registry.names()
-    assert [summary.description for summary in summaries] == [
-        agent.description for agent in registry.definitions()
-    ]
+    assert registry.descriptions() == {
+        agent.name: agent.description for agent in registry.definitions()
+    }
+    assert list(registry.descriptions()) == registry.names()
 
 
 def test_looking_agents_up_does_not_read_anything_again(place: Place) -> None:

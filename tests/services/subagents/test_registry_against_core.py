@@ -63,7 +63,7 @@ def config(given: Any) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-def test_everything_is_found_changed_and_told_alike(tmp_path: Path) -> None:
+def test_agents_changes_and_feedback_equal_the_cores(tmp_path: Path) -> None:
     jobs, ours = [], []
     for number, (model, trusted) in enumerate(
         [("gemini-2.5-flash", True), ("auto", False), ("gemini-3-pro-preview", True)]
@@ -77,7 +77,7 @@ def test_everything_is_found_changed_and_told_alike(tmp_path: Path) -> None:
     for own, theirs in zip(ours, from_core(jobs, DEFINITIONS), strict=True):
         assert own["agents"] == theirs["agents"]
         assert own["discovered"] == theirs["discovered"]
-        assert own["told"] == theirs["told"]
+        assert own["feedback"] == theirs["feedback"]
         assert own["models"] == theirs["models"]
 
 
@@ -93,18 +93,18 @@ def prepared(base: Path, model: str) -> Place:
     acknowledged = place.registry().acknowledged
     for name in ("known", "b"):
         acknowledged.add(name, sha256((place.project / f"{name}.md").read_bytes()).hexdigest())
-    place.told.clear()
+    place.feedback.clear()
     return place
 
 
 def outcome(place: Place, trusted: bool) -> dict[str, Any]:
-    told: list[Any] = []
+    feedback: list[Any] = []
 
     def note(event: CoreEvent) -> None:
         if isinstance(event, AgentsDiscovered):
-            told.append(list(event.names))
+            feedback.append(list(event.names))
         elif hasattr(event, "severity"):
-            told.append([event.severity, event.message])
+            feedback.append([event.severity, event.message])
 
     place.events.subscribe(note)
     registry = place.loaded(
@@ -115,7 +115,7 @@ def outcome(place: Place, trusted: bool) -> dict[str, Any]:
     return {
         "agents": [about(agent) for agent in registry.definitions()],
         "discovered": registry.discovered_names(),
-        "told": told,
+        "feedback": feedback,
         "models": place.models.registered,
     }
 

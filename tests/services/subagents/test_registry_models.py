@@ -61,7 +61,7 @@ def test_only_where_the_router_chooses_the_config_goes_with_the_agents_name(tmp_
     assert scoped("gemini-2.5-pro") == 1
 
 
-def test_changing_models_to_and_fro_piles_nothing_up(place: Place) -> None:
+def test_repeated_changes_of_model_add_no_overrides(place: Place) -> None:
     place.state.set_model("auto")
     place.loaded()
     before = len(place.models._runtime_overrides)

@@ -40,7 +40,7 @@ def test_without_an_override_nothing_changes() -> None:
     assert overridden(AGENT, None) is AGENT
 
 
-def test_any_override_drops_what_upstream_forgets_to_copy() -> None:
+def test_every_override_drops_the_fields_that_upstream_does_not_copy() -> None:
     assert changed(enabled=True) == replace(AGENT, mcp_servers={})
 
 
@@ -115,7 +115,7 @@ def test_overrides_reach_built_in_agents_and_their_model(tmp_path: Path) -> None
         ({"mcpServers": 1}, "agents.overrides.a.mcpServers: a mapping expected, not 1"),
     ],
 )
-def test_an_override_without_meaning_is_named_with_its_place(override: Any, message: str) -> None:
+def test_an_error_names_an_invalid_override_and_its_place(override: Any, message: str) -> None:
     for settings in (settings_from_parameters, settings_from_file):
         with pytest.raises(SettingError) as caught:
             settings({"agents": {"overrides": {"a": override}}})
@@ -133,7 +133,7 @@ def test_an_agent_whose_tools_settings_would_replace_is_left_out(
     registry = place.loaded(builtin=True, parameters={"agents": {"overrides": overrides}})
     assert registry.names() == ["codebase_investigator", "cli_help", "other"]
     problem = "Cannot set property toolConfig of #<Object> which has only a getter"
-    assert place.told == [
+    assert place.feedback == [
         ("error", f'Error registering {where} agent "{name}": {problem}')
         for where, name in (("built-in", "generalist"), ("user", "helper"))
     ]

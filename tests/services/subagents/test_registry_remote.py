@@ -1,4 +1,4 @@
-"""Remote agents in the registry, with a stand-in for whoever reads cards."""
+"""Remote agents in the registry, with a stand-in for the reader of cards."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_a_remote_agents_description_is_the_users_and_its_cards(place: Place) ->
     assert agent.hash == "https://h/far"
 
 
-def test_calls_of_remote_agents_are_asked_about_and_of_local_ones_not(place: Place) -> None:
+def test_only_calls_of_remote_agents_need_a_confirmation(place: Place) -> None:
     remote(place, "far")
     place.write(place.user, "near")
     place.loaded(remote=Cards(far=RemoteCard()))
@@ -96,7 +96,7 @@ def test_a_reload_takes_old_rules_back_and_forgets_cards(place: Place) -> None:
     assert decided(place, "far") is Decision.ALLOW
 
 
-def test_a_card_that_cannot_be_had_costs_its_agent_alone(place: Place) -> None:
+def test_a_missing_card_affects_only_its_agent(place: Place) -> None:
     remote(place, "a", "b", "c")
     cards = Cards(
         a=RemoteLoadError("Connection failed for https://h/a: refused"),
@@ -108,20 +108,20 @@ def test_a_card_that_cannot_be_had_costs_its_agent_alone(place: Place) -> None:
 
     assert registry.names() == ["c"]
     assert registry.discovered_names() == ["a", "b", "c"]
-    assert place.told == [
+    assert place.feedback == [
         ("error", "[a] Connection failed for https://h/a: refused"),
         ("error", "[b] Failed to load remote agent: odd"),
     ]
     assert decided(place, "a") is Decision.ALLOW
 
 
-def test_missing_credentials_are_told_of_and_the_agent_is_there(place: Place) -> None:
+def test_an_agent_without_credentials_is_registered_with_a_warning(place: Place) -> None:
     remote(place, "far")
 
     registry = place.loaded(remote=Cards(far=RemoteCard(required_auth="an API key")))
 
     assert registry.names() == ["far"]
-    assert place.told == [("warning", "[far] Agent requires authentication: an API key")]
+    assert place.feedback == [("warning", "[far] Agent requires authentication: an API key")]
 
 
 def test_cards_are_fetched_together_and_agents_keep_their_order(place: Place) -> None:
@@ -132,7 +132,7 @@ def test_cards_are_fetched_together_and_agents_keep_their_order(place: Place) ->
     assert place.loaded(remote=cards).names() == ["a", "b"]
 
 
-def test_agents_that_are_off_and_later_ones_of_a_name_are_not_fetched(place: Place) -> None:
+def test_disabled_and_duplicate_agents_are_not_fetched(place: Place) -> None:
     remote(place, "off", "twice")
     (place.user / "unlike.md").write_text((place.user / "twice.md").read_text())
     cards = Cards(twice=RemoteCard())
@@ -141,7 +141,7 @@ def test_agents_that_are_off_and_later_ones_of_a_name_are_not_fetched(place: Pla
     registry = place.loaded(remote=cards, parameters=parameters)
 
     assert (registry.names(), cards.asked) == (["twice"], ["twice"])
-    assert [severity for severity, _ in place.told] == ["warning"]
+    assert [severity for severity, _ in place.feedback] == ["warning"]
 
 
 def test_without_a_reader_of_cards_remote_agents_are_left_out(place: Place) -> None:
@@ -153,19 +153,19 @@ def test_without_a_reader_of_cards_remote_agents_are_left_out(place: Place) -> N
 
 def test_a_projects_remote_agent_is_known_by_its_card(place: Place) -> None:
     place.write(place.project, "far", "agent_card_url: https://h/far")
-    place.write(place.project, "told", "agent_card_json: '{}'")
-    cards = Cards(far=RemoteCard(), told=RemoteCard())
+    place.write(place.project, "inline", "agent_card_json: '{}'")
+    cards = Cards(far=RemoteCard(), inline=RemoteCard())
     registry = place.loaded(remote=cards)
-    assert (registry.names(), place.unknown) == ([], ["far", "told"])
+    assert (registry.names(), place.unknown) == ([], ["far", "inline"])
     digest = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
 
     registry.acknowledged.add("far", "https://h/far")
-    registry.acknowledged.add("told", digest)
+    registry.acknowledged.add("inline", digest)
 
-    assert place.loaded(remote=cards).names() == ["far", "told"]
+    assert place.loaded(remote=cards).names() == ["far", "inline"]
 
 
-def test_an_unknown_remote_agent_is_let_in_by_name_and_card(place: Place) -> None:
+def test_an_unknown_remote_agent_is_acknowledged_by_name_and_card(place: Place) -> None:
     place.write(place.project, "far", "agent_card_url: https://h/far")
     registry = place.loaded(remote=Cards(far=RemoteCard()))
 

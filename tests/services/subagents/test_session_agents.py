@@ -1,4 +1,4 @@
-"""The agents of a session that is open: what its model is told of them, and how it knows them."""
+"""The agents of an open session in its model's instruction and configs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from services.workspace import Workspace
 
 
 class NoModel:
-    """Nobody asks it anything here."""
+    """It receives no request here."""
 
 
 @asynccontextmanager
@@ -40,14 +40,14 @@ async def session(base: Path, **parameters: Any) -> AsyncIterator[Services]:
         rng=FixedRandom(),
         process_ids=CountingProcessIds(),
         environment=Environment(),
-        content_generator=NoModel(),  # type: ignore[arg-type] # nobody is asked
+        content_generator=NoModel(),  # type: ignore[arg-type] # it receives no request
         settings=settings_from_parameters(parameters),
     )
     async with open_services(setup) as services:
         yield services
 
 
-def told(base: Path, **parameters: Any) -> str:
+def instruction_of(base: Path, **parameters: Any) -> str:
     async def ask() -> str:
         async with session(base, **parameters) as services:
             return services.prompts.system_instruction()
@@ -55,14 +55,14 @@ def told(base: Path, **parameters: Any) -> str:
     return asyncio.run(ask())
 
 
-def test_the_model_is_told_of_the_agents(tmp_path: Path) -> None:
-    instruction = told(tmp_path)
+def test_the_instruction_lists_the_agents(tmp_path: Path) -> None:
+    instruction = instruction_of(tmp_path)
 
     assert "\n- mine: does my work" in instruction
     assert "\n- codebase_investigator: " in instruction
 
 
-def test_where_it_can_call_none_it_is_told_of_none(tmp_path: Path) -> None:
+def test_the_instruction_lists_no_agents_where_none_can_be_called(tmp_path: Path) -> None:
     for number, parameters in enumerate(
         list[dict[str, Any]](
             [
@@ -74,7 +74,7 @@ def test_where_it_can_call_none_it_is_told_of_none(tmp_path: Path) -> None:
     ):
         base = tmp_path / str(number)
         base.mkdir()
-        instruction = told(base, **parameters)
+        instruction = instruction_of(base, **parameters)
         assert "mine" not in instruction
         assert "invoke_agent" not in instruction
 
@@ -92,7 +92,7 @@ def test_a_session_has_its_agents_and_their_models_from_the_start(tmp_path: Path
     asyncio.run(ask())
 
 
-def test_the_generalist_is_told_what_the_main_agent_is_but_not_of_agents(tmp_path: Path) -> None:
+def test_the_generalist_gets_the_main_instruction_without_agents(tmp_path: Path) -> None:
     async def ask() -> None:
         async with session(tmp_path) as services:
             services.state.set_approval_mode(ApprovalMode.YOLO)

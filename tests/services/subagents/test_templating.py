@@ -5,11 +5,11 @@ import pytest
 from services.subagents.templating import MissingInputs, fill_template
 
 
-def test_every_place_is_filled_and_what_is_filled_in_is_left_alone() -> None:
+def test_every_place_is_filled_once() -> None:
     assert fill_template("${a}-${b}-${a}", {"a": "${b}", "b": 2.0}) == "${b}-2-${b}"
 
 
-def test_what_looks_different_is_no_place() -> None:
+def test_text_that_is_not_a_placeholder_stays() -> None:
     text = "$a {a} ${a-b} ${ä} ${}"
 
     assert fill_template(text, {}) == text

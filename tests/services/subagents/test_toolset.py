@@ -33,7 +33,7 @@ class NamedTool:
         return {"name": self.name, "description": f"for {model}"}
 
     def build(self, params: JsonObject) -> ToolInvocation:
-        raise AssertionError("nobody calls it")
+        raise AssertionError("it is never called")
 
 
 class OfServer(NamedTool):
@@ -102,7 +102,7 @@ LAST = "complete_task"
 ALL = ["zeta", "alpha", "mcp_one_x", "mcp_two_b", "mcp_two_a"]
 
 
-def test_nothing_said_means_every_tool_but_agents_and_topics() -> None:
+def test_without_a_list_an_agent_has_every_tool_but_agents_and_topics() -> None:
     assert names(None) == [*ALL, "complete_task"]
 
 
@@ -129,7 +129,7 @@ def test_tools_of_one_server_come_by_name() -> None:
     assert names(("mcp_two_*",)) == ["mcp_two_a", "mcp_two_b", "complete_task"]
 
 
-def test_unknown_names_are_passed_over() -> None:
+def test_unknown_names_are_skipped() -> None:
     assert names(("nothing", "alpha", "mcp_three_*", "mcp_one_nothing")) == [
         "alpha",
         "complete_task",
@@ -159,7 +159,7 @@ def test_a_tool_asked_for_twice_is_there_once() -> None:
     assert names(("alpha", "zeta", "alpha")) == ["alpha", "zeta", "complete_task"]
 
 
-def test_a_raw_declaration_is_told_of_and_may_not_be_called() -> None:
+def test_a_raw_declaration_is_declared_and_may_not_be_called() -> None:
     opened = toolset(({"name": "raw"}, "alpha"))
     assert [tool["name"] for tool in opened.declarations()] == ["raw", "alpha", "complete_task"]
     assert opened.allowed_names() == {"alpha", "complete_task"}
@@ -170,7 +170,7 @@ def test_declarations_are_made_for_the_model_of_the_definition() -> None:
     assert opened.declarations()[0]["description"] == "for inherit"
 
 
-def test_what_the_main_agent_is_offered_is_no_limit_for_agents() -> None:
+def test_an_agent_may_use_tools_that_the_main_agent_is_not_offered() -> None:
     parent = registry(*SESSION, main_agent_tools=("zeta",), core_tools=("zeta",))
     assert [tool["name"] for tool in toolset(("alpha",), parent).declarations()] == [
         "alpha",
@@ -211,14 +211,14 @@ def test_the_agents_own_servers_come_first_and_are_let_go() -> None:
     assert gone == ["gone"]
 
 
-def test_what_the_agent_has_its_parent_has_not() -> None:
+def test_an_agents_own_servers_are_not_the_parents() -> None:
     parent = registry(*SESSION)
     toolset((NamedTool("mine"),), parent)
     assert parent.get("mine") is None
     assert parent.get("complete_task") is None
 
 
-def test_plan_mode_is_told_of_in_an_agents_declarations(tmp_path: Path) -> None:
+def test_an_agents_declarations_mention_plan_mode(tmp_path: Path) -> None:
     state = SessionState(
         session_id="s",
         model="gemini-2.5-flash",
@@ -229,5 +229,5 @@ def test_plan_mode_is_told_of_in_an_agents_declarations(tmp_path: Path) -> None:
     )
     parent = ToolRegistry(Settings(), state, plans_folder=lambda: "/plans")
     parent.register(NamedTool("write_file"))
-    [told, _] = toolset(("write_file",), parent).declarations()
-    assert told["description"].startswith("ONLY FOR PLANS")
+    [declared, _] = toolset(("write_file",), parent).declarations()
+    assert declared["description"].startswith("ONLY FOR PLANS")

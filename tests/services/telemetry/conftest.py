@@ -10,8 +10,8 @@ import pytest
 from services.clock import VirtualClock
 from services.ids import CountingIds
 from services.settings.telemetry import TelemetrySettings
-from services.telemetry.contract import Telemetry
-from services.telemetry.opening import TelemetrySeams, open_telemetry
+from services.telemetry.contract import Telemetry, TelemetrySeams
+from services.telemetry.opening import open_telemetry
 from tests import outfiles
 
 

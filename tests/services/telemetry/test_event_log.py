@@ -68,7 +68,7 @@ def test_a_record_has_the_published_clis_shape(rig: Any) -> None:
     }
 
 
-def test_what_is_said_is_left_out_where_prompts_are(rig: Any) -> None:
+def test_without_prompts_the_log_has_no_content(rig: Any) -> None:
     with rig.opened(log_prompts=False) as telemetry:
         watched(telemetry).emit(RECORD)
 

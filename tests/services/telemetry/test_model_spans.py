@@ -54,10 +54,11 @@ def call_of(**more: Any) -> ModelCall:
 
 
 def ended(telemetry: Any, call: ModelCall, *responses: JsonObject) -> None:
-    telemetry.model_calls.call_began(call)
-    for response in responses:
-        telemetry.model_calls.call_received(call, response)
-    telemetry.model_calls.call_ended(call)
+    for observer in telemetry.model_calls:
+        observer.call_began(call)
+        for response in responses:
+            observer.call_received(call, response)
+        observer.call_ended(call)
 
 
 def answered() -> ModelCall:
@@ -138,7 +139,7 @@ def test_a_failure_has_its_kind_and_never_its_words(rig: Any, error: Exception, 
     assert SECRET not in rig.file.read_text()
 
 
-def test_a_call_that_was_given_up_is_cancelled_and_no_error(rig: Any) -> None:
+def test_an_abandoned_call_is_cancelled_without_an_error(rig: Any) -> None:
     with rig.opened() as telemetry:
         ended(telemetry, call_of(ended_ms=VIRTUAL_EPOCH_MS, end=CallEnd.ABANDONED))
     (span,) = rig.spans()
@@ -151,14 +152,14 @@ SAID: list[JsonObject] = [
 ]
 
 
-def test_what_was_said_is_left_out(rig: Any) -> None:
+def test_content_is_not_recorded_by_default(rig: Any) -> None:
     with rig.opened(log_prompts=False, traces=True) as telemetry:
         ended(telemetry, answered(), *SAID)
     assert SECRET not in rig.file.read_text()
     assert {key for key in rig.spans()[0]["attributes"] if "messages" in key} == set()
 
 
-def test_what_was_said_is_recorded_where_that_is_asked_for(rig: Any) -> None:
+def test_content_is_recorded_if_enabled(rig: Any) -> None:
     with rig.opened(traces=True) as telemetry:
         ended(telemetry, answered(), *SAID)
     attributes = rig.spans()[0]["attributes"]
@@ -191,9 +192,9 @@ def test_secrets_are_masked_also_where_the_stream_or_the_limit_cut_them(rig: Any
     with rig.opened(traces=True) as telemetry:
         ended(telemetry, answered(), *chunks)
         ended(telemetry, call_of(model=f"m {key}"), SAID[0])
-    told = rig.file.read_text()
-    assert key[9:15] not in told
-    assert key[:9] not in told
+    written = rig.file.read_text()
+    assert key[9:15] not in written
+    assert key[:9] not in written
     assert "REDACTEDx" in rig.spans()[0]["attributes"]["gen_ai.output.messages"]
 
 
@@ -206,9 +207,9 @@ def test_long_words_are_cut(rig: Any) -> None:
     assert "...[TRUNCATED: original length 200" in text
 
 
-def test_what_cannot_be_taken_down_stops_nothing(
+def test_a_failure_of_telemetry_does_not_stop_the_session(
     rig: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     with rig.opened() as telemetry, caplog.at_level(logging.WARNING):
-        telemetry.model_calls.call_ended(answered())
+        telemetry.model_calls[0].call_ended(answered())
     assert "telemetry could not take something down" in caplog.text

@@ -44,7 +44,7 @@ def test_the_global_providers_are_left_alone(rig: Any) -> None:
 
 def test_ids_of_the_run_are_the_same_with_and_without(rig: Any) -> None:
     from services.ids import CountingIds
-    from services.telemetry.ids import SeamIdGenerator
+    from services.telemetry.providers import SeamIdGenerator
 
     ids = SeamIdGenerator(rig.ids)
     assert len({ids.generate_span_id() for _ in range(9)}) == 9
@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_written_is_refused_at_once(rig: Any, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ({"target": "gcp"}, "telemetry.target: gcp is not built in; write local"),
         (
@@ -74,8 +74,8 @@ def test_a_file_that_cannot_be_written_is_refused_at_once(rig: Any, tmp_path: Pa
         ),
     ],
 )
-def test_what_is_not_built_in_is_refused(rig: Any, more: dict[str, Any], told: str) -> None:
-    with pytest.raises(TelemetryError, match=told), rig.opened(**more):
+def test_unsupported_settings_are_refused(rig: Any, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(TelemetryError, match=message), rig.opened(**more):
         pass
 
 
@@ -88,7 +88,7 @@ def test_sending_without_the_extra_says_what_to_install(rig: Any) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full: only Linux has one")
-def test_a_full_disk_is_told_once_and_stops_nothing(
+def test_a_full_disk_is_reported_once_and_the_session_goes_on(
     rig: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     with rig.opened(outfile="/dev/full") as telemetry:
@@ -118,7 +118,7 @@ def test_the_resource_says_who_measured_what(rig: Any) -> None:
     }
 
 
-def test_what_is_under_way_at_the_end_is_ended_as_cancelled(rig: Any) -> None:
+def test_open_spans_end_as_cancelled_with_the_session(rig: Any) -> None:
     def broken_off() -> None:
         with rig.opened() as telemetry:
             with_span(telemetry)
@@ -143,4 +143,4 @@ def with_span(telemetry: Any) -> None:
         model="m", contents=[], role=LlmRole.MAIN, prompt_id="p", signal=AbortController().signal
     )
     call = ModelCall(request=request, streaming=False, began_ms=VIRTUAL_EPOCH_MS)
-    telemetry.model_calls.call_began(call)
+    telemetry.model_calls[0].call_began(call)

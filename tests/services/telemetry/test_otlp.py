@@ -63,7 +63,7 @@ def test_everything_is_sent_by_the_end() -> None:
 
 
 @pytest.mark.parametrize("result", [SpanExportResult.FAILURE, OSError("unreachable")])
-def test_a_collector_that_takes_nothing_is_told_once(result: Any) -> None:
+def test_failed_exports_are_reported_once(result: Any) -> None:
     warnings: list[str] = []
     measured(Collector(Spans(result), Metrics(MetricExportResult.FAILURE), warnings.append))
     assert warnings == ["Telemetry is not complete: the collector did not take all of it"]

@@ -79,9 +79,9 @@ def ask(telemetry: Any) -> None:
         model="m", contents=[], role=LlmRole.MAIN, prompt_id="p", signal=AbortController().signal
     )
     call = ModelCall(request=request, streaming=False, began_ms=VIRTUAL_EPOCH_MS)
-    telemetry.model_calls.call_began(call)
+    telemetry.model_calls[0].call_began(call)
     call.ended_ms, call.end = VIRTUAL_EPOCH_MS, CallEnd.ANSWERED
-    telemetry.model_calls.call_ended(call)
+    telemetry.model_calls[0].call_ended(call)
 
 
 def tool_call() -> ToolCall:
@@ -116,7 +116,7 @@ def watched(telemetry: Any) -> CoreEvents:
 RETRY = RetryAttempt(attempt=1, max_attempts=3, delay_ms=5000.0, error="HTTP_503", model="m")
 
 
-async def test_what_a_turn_does_stands_under_its_span(rig: Any) -> None:
+async def test_calls_of_a_turn_are_under_its_span(rig: Any) -> None:
     async def run(call: ToolCall, signal: AbortSignal) -> Ending:
         ask(telemetry)
         return ending(CallStatus.SUCCESS)
@@ -157,7 +157,7 @@ async def test_what_a_turn_does_stands_under_its_span(rig: Any) -> None:
     assert "a secret" not in rig.file.read_text()
 
 
-async def test_turns_are_traces_of_their_own(rig: Any) -> None:
+async def test_each_turn_is_a_trace(rig: Any) -> None:
     with rig.opened() as telemetry:
         agent = Agent(lambda: None)
         measured = telemetry.agent(agent)
@@ -177,7 +177,7 @@ async def test_turns_are_traces_of_their_own(rig: Any) -> None:
         ("failed", "_OTHER", 2),
     ],
 )
-async def test_a_turns_end_is_told(rig: Any, reason: str, kind: str | None, code: int) -> None:
+async def test_a_turns_span_has_its_end(rig: Any, reason: str, kind: str | None, code: int) -> None:
     with rig.opened() as telemetry:
         await turn(telemetry, Agent(lambda: rig.clock.advance(250), reason))
     (span,) = rig.spans()
@@ -188,7 +188,7 @@ async def test_a_turns_end_is_told(rig: Any, reason: str, kind: str | None, code
 
 
 @pytest.mark.parametrize("begun", [False, True])
-async def test_a_send_that_is_refused_is_no_turn(rig: Any, begun: bool) -> None:
+async def test_a_refused_send_is_no_turn(rig: Any, begun: bool) -> None:
     gate = asyncio.Event()
 
     async def work() -> None:
@@ -297,7 +297,7 @@ async def test_a_tool_whose_task_is_cancelled_ends_its_span(rig: Any) -> None:
         assert len(rig.spans()) == 1
 
 
-async def test_words_are_recorded_where_that_is_asked_for(rig: Any) -> None:
+async def test_prompts_are_logged_if_enabled(rig: Any) -> None:
     async def run(call: ToolCall, signal: AbortSignal) -> Ending:
         return ending(CallStatus.SUCCESS)
 

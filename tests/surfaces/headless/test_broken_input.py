@@ -1,4 +1,4 @@
-"""What people write wrongly: each told with its place and its mend, never with a traceback."""
+"""Wrong input: each error has its place and its mend, and never a traceback."""
 
 import json
 import os
@@ -20,7 +20,7 @@ SECOND_OF_SECOND = """{"hooks": {"AfterTool": [
   {"type": "command", "command": 1}]}]}}"""
 
 
-def told(ran: Ran, code: int) -> str:
+def error_of(ran: Ran, code: int) -> str:
     assert (ran.code, ran.out) == (code, ""), ran.err
     assert "Traceback" not in ran.err
     return ran.err
@@ -50,25 +50,27 @@ def told(ran: Ran, code: int) -> str:
         ("{" * 5000, "line 1", "not JSON"),
     ],
 )
-def test_broken_settings_are_told_with_file_line_and_mend(
+def test_broken_settings_are_reported_with_file_line_and_mend(
     run: Run, folders: Path, runtime: str, text: str, place: str, words: str
 ) -> None:
     settings = folders / "settings.json"
     settings.write_text(text)
 
-    err = told(run(says("never"), settings_file=settings, runtime=runtime), 52)
+    err = error_of(run(says("never"), settings_file=settings, runtime=runtime), 52)
 
     assert f"{settings}, {place}" in err
     assert words in err
 
 
 @RUNTIMES
-def test_the_users_own_broken_settings_are_told_too(run: Run, folders: Path, runtime: str) -> None:
+def test_the_users_own_broken_settings_are_reported_too(
+    run: Run, folders: Path, runtime: str
+) -> None:
     file = folders / "home" / ".gemini" / "settings.json"
     file.parent.mkdir()
     file.write_text("{,}")
 
-    err = told(run(says("never"), runtime=runtime), 52)
+    err = error_of(run(says("never"), runtime=runtime), 52)
 
     assert f"{file}, line 1, column 2: not JSON" in err
 
@@ -81,7 +83,7 @@ def test_the_users_own_broken_settings_are_told_too(run: Run, folders: Path, run
         ({"general": {"defaultApprovalMode": "ask"}}, "Invalid approval mode: ask."),
     ],
 )
-def test_values_without_a_meaning_are_told_with_those_that_have_one(
+def test_invalid_values_are_reported_with_the_valid_ones(
     run: Run, folders: Path, runtime: str, settings: dict[str, object], words: str
 ) -> None:
     file = folders / "settings.json"
@@ -89,23 +91,23 @@ def test_values_without_a_meaning_are_told_with_those_that_have_one(
 
     ran = run(says("never"), settings_file=file, runtime=runtime, output=None)
 
-    assert words in told(ran, 52)
+    assert words in error_of(ran, 52)
 
 
 @RUNTIMES
-def test_an_unknown_way_to_sign_in_is_told_with_the_known_ones(
+def test_an_unknown_way_to_sign_in_is_reported_with_the_known_ones(
     run: Run, folders: Path, runtime: str
 ) -> None:
     file = folders / "settings.json"
     file.write_text('{"security": {"auth": {"selectedType": "magic"}}}')
 
-    err = told(run(says("never"), settings_file=file, runtime=runtime), 41)
+    err = error_of(run(says("never"), settings_file=file, runtime=runtime), 41)
 
     assert "'magic'; write one of oauth-personal, gemini-api-key, vertex-ai" in err
 
 
 @RUNTIMES
-def test_a_broken_policy_file_is_told_and_the_rest_goes_on(
+def test_a_broken_policy_file_is_reported_and_the_run_continues(
     run: Run, folders: Path, runtime: str
 ) -> None:
     policies = folders / "home" / ".gemini" / "policies"
@@ -121,7 +123,7 @@ def test_a_broken_policy_file_is_told_and_the_rest_goes_on(
 
 
 @RUNTIMES
-def test_a_policy_rule_without_a_meaning_is_told_with_its_key(
+def test_an_invalid_policy_rule_is_reported_with_its_key(
     run: Run, folders: Path, runtime: str
 ) -> None:
     policies = folders / "home" / ".gemini" / "policies"
@@ -149,24 +151,26 @@ def test_a_policy_rule_without_a_meaning_is_told_with_its_key(
         ('{"method": "generateContent", "response": NaN}', "line 2: not JSON"),
     ],
 )
-def test_an_answer_that_is_none_is_told_with_its_line(
+def test_an_invalid_recorded_answer_is_reported_with_its_line(
     run: Run, folders: Path, runtime: str, line: str, problem: str
 ) -> None:
     file = folders / "broken.jsonl"
     file.write_text(f'{{"method": "generateContentStream", "response": []}}\n{line}\n')
 
-    err = told(run(fake_responses=file, runtime=runtime), 42)
+    err = error_of(run(fake_responses=file, runtime=runtime), 42)
 
     assert f"{file}, {problem}" in err
     assert 'each line is an object {"method": "generateContentStream"' in err
 
 
 @RUNTIMES
-def test_answers_that_are_no_text_are_told(run: Run, folders: Path, runtime: str) -> None:
+def test_recorded_answers_that_are_no_text_are_reported(
+    run: Run, folders: Path, runtime: str
+) -> None:
     file = folders / "broken.jsonl"
     file.write_bytes(b"\xff\xfe")
 
-    assert "not UTF-8" in told(run(fake_responses=file, runtime=runtime), 42)
+    assert "not UTF-8" in error_of(run(fake_responses=file, runtime=runtime), 42)
 
 
 @RUNTIMES
@@ -174,15 +178,15 @@ def test_answers_that_are_no_text_are_told(run: Run, folders: Path, runtime: str
 def test_no_session_is_what_was_asked_for(run: Run, runtime: str, asked: str) -> None:
     run(says("one"), runtime=runtime)
 
-    err = told(run(says("never"), runtime=runtime, resume=asked), 42)
+    err = error_of(run(says("never"), runtime=runtime, resume=asked), 42)
 
     assert err.startswith(f'Error resuming session: Invalid session identifier "{asked.strip()}".')
     assert "--resume latest" in err
 
 
 @RUNTIMES
-def test_a_session_of_none_is_told(run: Run, runtime: str) -> None:
-    err = told(run(says("never"), runtime=runtime, resume="1"), 42)
+def test_resuming_without_any_session_is_reported(run: Run, runtime: str) -> None:
+    err = error_of(run(says("never"), runtime=runtime, resume="1"), 42)
 
     assert err == "Error resuming session: No previous sessions found for this project.\n"
 
@@ -222,26 +226,28 @@ def test_a_recording_cut_off_in_its_last_line_is_gone_on_with_from_the_line_befo
 
 
 @RUNTIMES
-def test_a_place_to_record_that_cannot_be_one_is_told_before_anything_runs(
+def test_a_folder_as_the_file_to_record_is_reported_before_anything_runs(
     run: Run, folders: Path, runtime: str
 ) -> None:
     (folders / "a-file").write_text("")
 
-    folder = told(run(says("never"), runtime=runtime, record_responses=folders), 42)
-    under = told(run(says("never"), runtime=runtime, record_responses=folders / "a-file" / "x"), 42)
+    folder = error_of(run(says("never"), runtime=runtime, record_responses=folders), 42)
+    under = error_of(
+        run(says("never"), runtime=runtime, record_responses=folders / "a-file" / "x"), 42
+    )
 
     assert "is a folder; name a file with --record-responses" in folder
     assert "make it, or name another file with --record-responses" in under
 
 
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that nobody may write")
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a folder that takes no files")
 @RUNTIMES
-def test_a_place_to_record_that_takes_no_files_is_told_before_anything_runs(
+def test_a_place_to_record_that_takes_no_files_is_reported_before_anything_runs(
     run: Run, runtime: str
 ) -> None:
     file = Path("/proc/self/answers")
 
-    assert f"{file}: cannot be written" in told(
+    assert f"{file}: cannot be written" in error_of(
         run(says("never"), runtime=runtime, record_responses=file), 42
     )
 
@@ -261,7 +267,7 @@ def test_a_disk_that_fills_up_while_answers_are_recorded_fails_the_run_in_words(
 
 @AS_ROOT
 @RUNTIMES
-def test_a_place_to_record_that_may_not_be_written_is_told_before_anything_runs(
+def test_a_place_to_record_that_may_not_be_written_is_reported_before_anything_runs(
     run: Run, folders: Path, runtime: str
 ) -> None:
     (folders / "kept").mkdir(mode=0o500)
@@ -269,13 +275,13 @@ def test_a_place_to_record_that_may_not_be_written_is_told_before_anything_runs(
     (folders / "mine").chmod(0o400)
 
     for file in (folders / "kept" / "x", folders / "mine"):
-        err = told(run(says("never"), runtime=runtime, record_responses=file), 42)
+        err = error_of(run(says("never"), runtime=runtime, record_responses=file), 42)
         assert f"{file}: cannot be written" in err
 
 
 @RUNTIMES
 @pytest.mark.parametrize("output", ["text", "json"])
-def test_a_home_that_is_no_folder_is_told(
+def test_a_home_that_is_no_folder_is_reported(
     run: Run, folders: Path, runtime: str, output: str
 ) -> None:
     (folders / "home").rmdir()

@@ -49,7 +49,7 @@ class ScriptedAgent:
         return "s"
 
     async def abort(self) -> None:
-        raise AssertionError("nobody aborts here")
+        raise AssertionError("no test aborts here")
 
 
 IDS = count()
@@ -105,7 +105,7 @@ async def hold(output: str, *script: AgentEvent) -> Ran:
     return Ran(0, out.getvalue(), err.getvalue())
 
 
-async def test_an_answer_that_is_none_is_told_and_is_no_failure_of_the_program() -> None:
+async def test_an_invalid_answer_is_reported_and_is_no_failure_of_the_program() -> None:
     def none() -> ErrorEvent:
         return error("raw", fatal=True, code="INVALID_STREAM", errorType="SAFETY_BLOCKED")
 
@@ -156,7 +156,7 @@ async def test_a_call_that_stops_the_run_brings_back_what_was_said_before_it() -
     assert text.out == "Before.\n"
 
 
-async def test_a_stop_is_told_on_standard_error() -> None:
+async def test_a_stop_is_reported_on_standard_error() -> None:
     assert (await hold("text", ended(message="by a hook"))).err == (
         "Agent execution stopped: by a hook\n"
     )

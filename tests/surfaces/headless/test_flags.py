@@ -40,7 +40,7 @@ def tool_results(ran: Ran) -> list[str]:
 
 @RUNTIMES
 @pytest.mark.parametrize("flag", ["policies", "admin_policies"])
-def test_a_policy_file_lets_a_command_run_that_nobody_could_be_asked_about(
+def test_a_policy_file_lets_a_command_run_without_confirmation(
     run: Run, folders: Path, runtime: str, flag: str
 ) -> None:
     denied = run(ECHO, says("No."), output="stream-json", runtime=runtime)

@@ -46,7 +46,7 @@ def test_comments_are_passed_over_and_variables_filled_in(tmp_path: Path) -> Non
         ('{"a": 1,}', "line 1, column 9: not JSON"),
     ],
 )
-def test_a_fault_is_told_with_its_line(tmp_path: Path, text: str, place: str) -> None:
+def test_an_error_is_reported_with_its_line(tmp_path: Path, text: str, place: str) -> None:
     file = write(tmp_path / "s.json", text)
 
     with pytest.raises(FatalConfigError) as raised:
@@ -116,7 +116,7 @@ def test_what_settings_do_not_allow_is_refused(tmp_path: Path, document: object)
         )
 
 
-def test_the_tool_that_asks_people_is_left_out(tmp_path: Path) -> None:
+def test_the_tool_that_asks_the_user_is_left_out(tmp_path: Path) -> None:
     file = write(tmp_path / "s.json", '{"tools": {"exclude": ["web_fetch"]}}')
     options = HeadlessOptions(settings_file=file)
 
@@ -198,12 +198,12 @@ def test_a_line_is_ended_once() -> None:
     assert out.getvalue() == "a\n"
 
 
-def test_closed_output_is_told_apart() -> None:
+def test_closed_output_raises_output_closed() -> None:
     out, err = io.StringIO(), io.StringIO()
     out.close()
     err.close()
     streams = Streams(out, err)
-    streams.tell("to nobody")
+    streams.report("unread")
 
     with pytest.raises(OutputClosed):
         streams.write("x")
@@ -222,7 +222,7 @@ class _OnTerminal(io.StringIO):
         (io.StringIO(), "", False),
     ],
 )
-def test_colour_is_for_terminals_of_people_who_want_it(
+def test_colour_needs_a_terminal_and_no_no_color(
     monkeypatch: pytest.MonkeyPatch, err: io.StringIO, unwanted: str, colours: bool
 ) -> None:
     monkeypatch.setenv("NO_COLOR", unwanted)

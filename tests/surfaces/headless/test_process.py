@@ -1,4 +1,4 @@
-"""The command as a process of its own: signals, and output that nobody reads."""
+"""The command as a process of its own: signals, and output whose reader has left."""
 
 import os
 import signal
@@ -58,7 +58,7 @@ def test_a_signal_ends_the_run_and_what_its_tools_started(
     assert ends(sleeper)
 
 
-def test_output_that_nobody_reads_ends_the_run_without_a_word(folders: Path) -> None:
+def test_closed_output_ends_the_run_without_a_message(folders: Path) -> None:
     answers = write_answers(folders / "answers.jsonl", says("ok"))
 
     child = start(folders, "-o", "stream-json", "--fake-responses", str(answers))

@@ -129,8 +129,8 @@ def test_an_error_of_no_known_kind_ends_with_1(run: Run, folders: Path, output: 
     ran = run(output=output, fake_responses=folders / "none.jsonl", runtime="legacy")
 
     assert ran.code == 1
-    told = ran.out if output == "stream-json" else ran.err
-    assert "No more mock responses for generateContentStream" in told
+    shown = ran.out if output == "stream-json" else ran.err
+    assert "No more mock responses for generateContentStream" in shown
     assert "Traceback" not in ran.err
 
 
@@ -213,12 +213,12 @@ def test_without_a_way_to_sign_in_the_program_ends_with_41(
     ran = run(output=output)
 
     assert (ran.code, ran.out) == (41, "")
-    told = json.loads(ran.err)["error"]["message"] if output == "json" else ran.err
-    assert told.startswith("Please set an Auth method")
-    assert "GEMINI_API_KEY" in told
+    shown = json.loads(ran.err)["error"]["message"] if output == "json" else ran.err
+    assert shown.startswith("Please set an Auth method")
+    assert "GEMINI_API_KEY" in shown
 
 
-def test_bad_input_is_told_with_its_place_and_its_mend(run: Run, folders: Path) -> None:
+def test_bad_input_is_reported_with_its_place_and_its_mend(run: Run, folders: Path) -> None:
     broken = folders / "broken.jsonl"
     broken.write_text('{"method": "generateContentStream", "response": []}\n{nope\n')
 
@@ -244,7 +244,7 @@ def test_broken_settings_end_with_52(run: Run, folders: Path) -> None:
     assert f"{settings}, line 2, column 20: not JSON" in ran.err
 
 
-def test_nobody_is_asked_so_the_asking_tool_is_not_offered(run: Run, folders: Path) -> None:
+def test_the_tool_that_asks_the_user_is_not_offered(run: Run, folders: Path) -> None:
     (folders / "none.jsonl").write_text("")
 
     # The message of a file that ran out holds the whole request.

@@ -1,4 +1,4 @@
-"""SessionStart and SessionEnd, and what hooks have to say to people."""
+"""SessionStart and SessionEnd, and the messages of hooks."""
 
 import json
 import os
@@ -45,8 +45,8 @@ def test_a_session_starts_once_and_ends_once(run: Run, folders: Path, runtime: s
     second = run(says("two"), runtime=runtime, settings_file=settings, resume="latest")
 
     assert (first.code, second.code) == (0, 0), second.err
-    told = kept(folders)
-    events = [(each["hook_event_name"], each.get("source"), each.get("reason")) for each in told]
+    fired = kept(folders)
+    events = [(each["hook_event_name"], each.get("source"), each.get("reason")) for each in fired]
     assert events == [
         ("SessionStart", "startup", None),
         ("SessionEnd", None, "exit"),
@@ -54,9 +54,9 @@ def test_a_session_starts_once_and_ends_once(run: Run, folders: Path, runtime: s
         ("SessionEnd", None, "exit"),
     ]
     session = first.lines[0]["session_id"]
-    assert {each["session_id"] for each in told} == {session}
-    assert told[0]["transcript_path"].endswith(".jsonl")
-    assert told[0]["cwd"] == str(folders / "ws")
+    assert {each["session_id"] for each in fired} == {session}
+    assert fired[0]["transcript_path"].endswith(".jsonl")
+    assert fired[0]["cwd"] == str(folders / "ws")
 
 
 @RUNTIMES
@@ -121,7 +121,7 @@ def test_what_another_hook_than_that_of_the_start_says_to_users_is_not_shown(
 
 
 @RUNTIMES
-def test_a_hook_of_no_known_event_is_told(run: Run, folders: Path, runtime: str) -> None:
+def test_a_hook_of_an_unknown_event_is_reported(run: Run, folders: Path, runtime: str) -> None:
     settings = with_hooks(folders, {"BeforeLunch": "true"})
 
     ran = run(says("ok"), runtime=runtime, settings_file=settings)

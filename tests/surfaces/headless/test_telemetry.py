@@ -5,7 +5,8 @@ from typing import Any
 import click
 import pytest
 
-from harness.commands.agent import headless_options, run_options
+from harness.command_line.agents import run_options
+from harness.commands.agent import headless_options
 from services.settings.telemetry import TelemetryOverrides
 from tests import outfiles
 from tests.surfaces.headless.conftest import Run, calls, says
@@ -70,7 +71,7 @@ def test_a_run_that_fails_leaves_its_spans(run: Run, folders: Path) -> None:
     assert failed["name"] == "generate_content gemini-2.5-flash"
 
 
-def test_a_file_that_cannot_be_written_is_told_before_anything_runs(
+def test_a_file_that_cannot_be_written_is_reported_before_anything_runs(
     run: Run, tmp_path: Path
 ) -> None:
     outfile = str(tmp_path / "no" / "telemetry.log")
@@ -109,8 +110,8 @@ def test_the_command_line_says_whether(
     def command(**given: Any) -> TelemetryOverrides:
         return headless_options(given).telemetry
 
-    told = command.main(arguments, standalone_mode=False)
-    assert told == TelemetryOverrides(enabled=enabled, outfile=outfile)
+    overrides = command.main(arguments, standalone_mode=False)
+    assert overrides == TelemetryOverrides(enabled=enabled, outfile=outfile)
 
 
 @RUNTIMES

@@ -1,4 +1,4 @@
-"""What the model was asked: each request, as its difference from the one before."""
+"""The requests to the model, each as its difference from the request before."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class _Requests(Channel):
         return RequestDiffer(control, candidate)
 
     def line(self, side: SideView, index: int) -> str:
-        """Which model was asked, how much, and what came last."""
+        """The model, the number of contents, and the last content."""
         request = side.raw(self.name, index)
         count, last = side.once(_last_contents)[index]
         asked = "counted tokens with" if request["method"] == "countTokens" else "asked"
@@ -90,7 +90,7 @@ class _Requests(Channel):
         return request_fields(side.compared(self.name, index), contents, count, paths)
 
     def _contents(self, side: SideView, index: int) -> list[Content]:
-        """A request's contents as they are compared, whole; differing requests are few."""
+        """All compared contents of a request."""
         lineages = side.once(_lineages)
         whole: list[Content] = []
         for number in range(index + 1):
@@ -120,8 +120,8 @@ def _head(request: ObservedRequest) -> JsonObject:
         "thread": request.thread,
         "model": request.model,
         "config": request.config,
-        # By name: one more tool must not look as if all that follow had changed. Their order is in
-        # the digest, with their descriptions.
+        # By name: an extra tool must not shift the others. The digest covers order and
+        # descriptions.
         "tools": dict.fromkeys(request.tools, "declared"),
         "toolsDigest": request.tools_digest,
         "systemInstruction": request.system_digest,
@@ -133,7 +133,7 @@ def _lineages(seen: Observation) -> list[tuple[str, str]]:
 
 
 def _last_contents(seen: Observation) -> list[tuple[int, Any]]:
-    """How many contents each request has, and the last of them."""
+    """The number of contents of each request, and the last of them."""
     whole: dict[tuple[str, str], list[Content]] = {}
     found: list[tuple[int, Any]] = []
     for request in seen.requests:

@@ -1,4 +1,4 @@
-"""At which seam the contents of a question differ: what was remembered, or what was made of it."""
+"""Names the seam where the contents of a request differ: the history, or what became of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from harness.parity.divergence import ABSENT, ChannelName, Kind
-from harness.parity.evidence import Evidence
+from harness.parity.evidence import Evidence, lines_of
 from harness.parity.guess import Guess, Seam, probably
 from harness.timeline.model import MomentKind, Row
 from harness.timeline.words import quoted
@@ -22,15 +22,15 @@ SAID: Final = (
     ("<tool_output_masked>", Seam.REQUEST_ASSEMBLY),
     ("<state_snapshot>", Seam.REQUEST_ASSEMBLY),
 )
-"""What the product itself puts into a conversation, and which seam does. An empty answer to tools
-is met by another seam than the one that found it empty."""
+"""Texts that the product itself puts into a conversation, and their seams. An empty answer after
+tools is unknown: one seam finds it empty, another reacts."""
 
 _ENDED_OTHERWISE: Final = (
     ("hook:", Seam.HOOKS),
     ("abort:", Seam.LIFECYCLE),
     ("end:aborted", Seam.LIFECYCLE),
 )
-"""What one side alone reached, which says why the conversation before the question is another."""
+"""Probes that, if only one side reached them, explain a different conversation so far."""
 
 _CONTENT: Final = re.compile(r"contents\[(\d{1,9})\]")
 _COUNT: Final = re.compile(r": (\d{1,9}) contents?\b")
@@ -40,7 +40,7 @@ _CUT_SHORT: Final = ("emitted agent_end: aborted", "emitted agent_end: failed")
 
 
 def contents_seam(evidence: Evidence) -> Guess:
-    """The seam of a first cause in the contents of a question of the conversation."""
+    """The seam of a first cause in the contents of a main request."""
     if evidence.read_otherwise:
         return probably("said-read-otherwise", Seam.STREAM)
     if evidence.ended_otherwise and evidence.failed_once:
@@ -71,7 +71,7 @@ def contents_seam(evidence: Evidence) -> Guess:
 
 
 def _sign_seam(evidence: Evidence, seam: Seam, *, is_new: bool) -> Guess:
-    """What stands out by its words."""
+    """The seam where one of the texts in `SAID` differs."""
     if seam is Seam.REQUEST_ASSEMBLY and evidence.resumed:
         return probably("sign-resumed", Seam.HISTORY, "a conversation was resumed")
     if seam is Seam.UNKNOWN:
@@ -82,7 +82,7 @@ def _sign_seam(evidence: Evidence, seam: Seam, *, is_new: bool) -> Guess:
 
 
 def _remembered_seam(evidence: Evidence, *, of_the_model: bool) -> Guess:
-    """What had been said before differs, and is remembered so."""
+    """The seam where an earlier content differs, in the stored conversation, too."""
     if of_the_model and not evidence.resumed and _unsigned(evidence):
         return probably("answer-unsigned", Seam.STREAM, "the history may have lost it")
     if _read_back_otherwise(evidence):
@@ -103,7 +103,7 @@ def _remembered_seam(evidence: Evidence, *, of_the_model: bool) -> Guess:
 
 
 def _is_new(evidence: Evidence, number: int) -> bool:
-    """Whether a content was not in the question before: it was added for this one."""
+    """Whether a content was added since the request before."""
     row = evidence.row
     counts = [] if row is None else _counts(row)
     before = [count for row in evidence.earlier(MomentKind.REQUEST)[:1] for count in _counts(row)]
@@ -113,15 +113,13 @@ def _is_new(evidence: Evidence, number: int) -> bool:
 
 
 def _same_conversation(evidence: Evidence) -> bool:
-    """Whether the question before is one of the conversation itself, and not one on the side."""
+    """Whether the request before is a main request."""
     return not any(" (" in line.partition(":")[0] for line in _asked_before(evidence)[:2])
 
 
 def _counts(row: Row) -> list[int]:
-    """How many contents a question has on each side."""
-    sides = (row.control, row.candidate)
-    found = (_COUNT.search(side.line) for side in sides if side is not None)
-    return [int(match[1]) for match in found if match]
+    """The number of contents of a request on each side."""
+    return [int(match[1]) for line in lines_of(row) if (match := _COUNT.search(line))]
 
 
 def _number(path: str) -> int:
@@ -130,8 +128,7 @@ def _number(path: str) -> int:
 
 
 def _asked_before(evidence: Evidence) -> list[str]:
-    rows = evidence.earlier(MomentKind.REQUEST)
-    return [side.line for row in rows for side in (row.control, row.candidate) if side is not None]
+    return [line for row in evidence.earlier(MomentKind.REQUEST) for line in lines_of(row)]
 
 
 def _is_of_the_model(evidence: Evidence, number: int) -> bool:
@@ -146,7 +143,7 @@ def _is_of_the_model(evidence: Evidence, number: int) -> bool:
 
 
 def _is_of_earlier(evidence: Evidence) -> bool:
-    """Whether what differs is what the user had said in an earlier prompt."""
+    """Whether the difference is in an earlier prompt of the user."""
     said = [
         moment.line
         for row in evidence.before
@@ -164,22 +161,21 @@ def _is_of_earlier(evidence: Evidence) -> bool:
 
 
 def _unsigned(evidence: Evidence) -> bool:
-    """Whether all that differs in an answer is its signatures.
+    """Whether only the signatures of an answer differ.
 
-    A signature comes with a piece of the model's stream. Where the pieces are put together into
-    one turn it is kept, or lost.
+    A signature comes with a chunk of the stream, and may be lost when chunks are joined.
     """
     return all(found.path.endswith("thoughtSignature") for found in evidence.beside)
 
 
 def _read_back_otherwise(evidence: Evidence) -> bool:
-    """Whether a conversation may have been read back from a recording that differed before."""
+    """Whether the conversation may have been resumed from differing recordings."""
     kinds = {found.kind for found in evidence.of(ChannelName.RECORDING)}
     return evidence.resumed and {Kind.MISSING, Kind.EXTRA} <= kinds
 
 
 def _in_another_order(evidence: Evidence) -> bool:
-    """Whether the results are the same ones, only of other calls at each place."""
+    """Whether the same results stand in another order."""
     places = [found for found in evidence.beside if "functionResponse." in found.path]
     if sum(found.path.endswith("functionResponse.name") for found in places) > 1:
         return True
@@ -188,7 +184,7 @@ def _in_another_order(evidence: Evidence) -> bool:
 
 
 def _result_seam(evidence: Evidence, is_new: bool) -> Guess:
-    """What the model receives of a call's result."""
+    """The seam where the result of a call differs."""
     if _in_another_order(evidence):
         return probably("results-swapped", Seam.SCHEDULER, "the question may put them so")
     if not is_new:

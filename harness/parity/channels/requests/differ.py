@@ -1,8 +1,8 @@
-"""Where two requests differ; their contents are compared without ever being built whole.
+"""Finds where two requests differ, without building the contents of every request.
 
-Requests are kept as differences from the one before. Walking both sides' requests in order, this
-keeps, for each lineage, the projected contents and a hash of each prefix: equal tails mean equal
-contents, and a bisection finds the first differing one.
+Requests are stored as differences. The differ walks both sides' requests in order and keeps for
+each lineage the projected contents with a hash of each prefix; a bisection over these hashes finds
+the first differing content.
 """
 
 from __future__ import annotations
@@ -23,10 +23,9 @@ __all__ = ["RequestDiffer"]
 
 
 class RequestDiffer:
-    """Requests, whose contents continue those of the request before.
+    """Compares requests, whose contents continue those of the request before.
 
-    A difference is reported where it enters the conversation; the requests that merely carry it
-    along are not reported again.
+    It reports a difference where it enters the conversation, not in the requests that repeat it.
     """
 
     def __init__(self, control: Observation, candidate: Observation) -> None:
@@ -34,7 +33,7 @@ class RequestDiffer:
         self._texts = (_instructions(control), _instructions(candidate))
 
     def pair(self, control: Item, candidate: Item) -> tuple[Sequence[Difference], bool]:
-        """What differs, and whether the contents agree: ids stand in those."""
+        """The differences, and whether the contents, which hold the hidden ids, agree."""
         here, there = self._sides[0].at(control), self._sides[1].at(candidate)
         if control.digest == candidate.digest:
             return (), True
@@ -43,7 +42,6 @@ class RequestDiffer:
         found: list[Difference] = []
         if canonical(head) != canonical(other_head):
             found.extend(differences(head, other_head))
-        # Ids stand in the contents: those are compared also where, say, one tool more is declared.
         alike = canonical(tail) == canonical(other_tail)
         if not alike:
             found.extend(_contents_differences(here, there))
@@ -63,10 +61,10 @@ def _instructions(seen: Observation) -> dict[str | None, str | None]:
 
 
 def _split(item: Item, texts: Mapping[str | None, str | None]) -> tuple[dict[str, Any], list[Any]]:
-    """A request without its contents but with its system instruction as text; and the contents."""
+    """A request without contents, its system instruction as text; and its contents."""
     head = dict(item.value)
     tail = [head.pop("sameAsPrevious"), head.pop("newContents")]
-    # A placeholder stands for itself: an instruction on one side only must show.
+    # An unknown digest is a placeholder: it stays, so that a lone instruction shows.
     instruction = head["systemInstruction"]
     head["systemInstruction"] = texts.get(instruction, instruction)
     return head, tail
@@ -80,7 +78,7 @@ class _Conversation:
         self.chain: list[bytes] = []
 
     def advance(self, same: int, new: list[Content]) -> None:
-        """Keep `same` leading contents and put `new` behind them."""
+        """Keep `same` leading contents and append `new`."""
         del self.contents[same:], self.chain[same:]
         for content in new:
             before = self.chain[-1] if self.chain else b""
@@ -95,7 +93,7 @@ class _Conversations:
         self._lineages: dict[tuple[str, str], _Conversation] = {}
 
     def at(self, request: Item) -> _Conversation:
-        """The conversation as it stands in `request`, which must be the next one of its side."""
+        """The conversation in `request`, which must be the next request of its side."""
         value: dict[str, Any] = request.value
         lineage = self._lineages.setdefault((value["role"], value["thread"]), _Conversation())
         lineage.advance(value["sameAsPrevious"], value["newContents"])
@@ -103,7 +101,7 @@ class _Conversations:
 
 
 def _contents_differences(control: _Conversation, candidate: _Conversation) -> list[Difference]:
-    """What differs in the first differing content, paths from `contents[N]`; empty if equal."""
+    """The differences in the first differing content, with paths from `contents[N]`."""
     here, there = control.contents, candidate.contents
     common = min(len(here), len(there))
     # Prefix hashes agree up to a point and never after it.

@@ -1,4 +1,4 @@
-"""At which seam a question to the model became another one, or one that only one side asked."""
+"""Names the seam where a request differs, or where only one side made it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 from harness.parity.another_order import reordered
 from harness.parity.channels.requests.contents import SAID, contents_seam
 from harness.parity.divergence import ChannelName, Kind
-from harness.parity.evidence import Evidence
+from harness.parity.evidence import Evidence, lines_of
 from harness.parity.guess import Guess, Seam, plainly, probably, unknown
-from harness.timeline.model import MomentKind, Row
+from harness.timeline.model import MomentKind
 
 __all__ = ["request_seam"]
 
@@ -23,7 +23,7 @@ _ASKED_BY: Final = {
     "utility_state_snapshot_processor": Seam.REQUEST_ASSEMBLY,
     "utility_next_speaker": Seam.LIFECYCLE,
 }
-"""Questions that the product asks for itself, and what they are for."""
+"""Roles of the product's own requests, and their seams."""
 
 _BY_ITSELF: Final = (
     ("hook:", Seam.HOOKS),
@@ -31,8 +31,8 @@ _BY_ITSELF: Final = (
     ("end:max_turns", Seam.LIFECYCLE),
     ("end:max_time", Seam.LIFECYCLE),
 )
-"""What one side alone reached, which is why it went on or stopped where the other did not; of
-several the first."""
+"""Probes that, if only one side reached them, explain why it continued or stopped; the first
+counts."""
 _AT_THE_MODEL: Final = (
     ("policy:denied", Seam.POLICY),
     ("policy:asked", Seam.POLICY),
@@ -43,7 +43,7 @@ _AT_THE_MODEL: Final = (
     ("end:aborted", Seam.LIFECYCLE),
     ("abort:", Seam.LIFECYCLE),
 )
-"""The same, where the question is one of the conversation itself."""
+"""The same for main requests."""
 
 _FOLLOWS: Final = "what one side alone reached may follow from it"
 _OVERFLOW: Final = "Context window will overflow"
@@ -106,18 +106,15 @@ def _model_seam(evidence: Evidence) -> Guess:
 
 
 def _failed_before(evidence: Evidence) -> bool:
-    return any(_tells_failure(row) for row in evidence.before)
-
-
-def _tells_failure(row: Row) -> bool:
-    lines = [side.line for side in (row.control, row.candidate) if side is not None]
-    return row.kind is MomentKind.RETRY or any(
-        line.startswith(("fallback-handler", "emitted error")) for line in lines
+    return any(
+        row.kind is MomentKind.RETRY
+        or any(line.startswith(("fallback-handler", "emitted error")) for line in lines_of(row))
+        for row in evidence.before
     )
 
 
 def _asked_again(evidence: Evidence) -> bool:
-    """Whether the question before it, within the same stream, was the very same on one side."""
+    """Whether one side repeated its request before, within the same stream."""
     row, earlier = evidence.row, evidence.earlier(MomentKind.REQUEST)
     if row is None or not earlier:
         return False
@@ -135,7 +132,7 @@ def _asked(line: str) -> str:
 
 
 def _utility_seam(evidence: Evidence) -> Guess:
-    """What is shown to a model that is asked on the side is made of the conversation."""
+    """The seam where the contents of one of the product's own requests differ."""
     for found in evidence.of(ChannelName.REQUESTS):
         if found.label.startswith("generateContentStream(main") and found.path.startswith("con"):
             doubt = "questions of the conversation differ as well"
@@ -144,7 +141,7 @@ def _utility_seam(evidence: Evidence) -> Guess:
 
 
 def _asked_for(evidence: Evidence, rule: str) -> Guess | None:
-    """The seam that asks questions of this sort for itself."""
+    """The seam that makes requests of this role."""
     label = evidence.first.label
     if label.startswith("countTokens"):
         return probably(f"{rule}-counted", Seam.REQUEST_ASSEMBLY, "tools decide what is counted")
@@ -173,7 +170,7 @@ def _lone_question(evidence: Evidence) -> Guess:
 
 
 def _lone_at_last(evidence: Evidence) -> Guess:
-    """Where nothing says why one side asked: what had happened before."""
+    """The seam of a lone request without direct signs: what happened before decides."""
     if evidence.about("policy"):
         return probably("lone-about-policy", Seam.POLICY, "the cassette is about it")
     if any(found.sort == "retry" for found in evidence.of(ChannelName.RETRIES)):

@@ -6,7 +6,7 @@ import pytest
 from harness.canonical import sha256_hex
 from harness.parity.compare import compare_observations, compare_repeated
 from harness.parity.divergence import ABSENT, ChannelName
-from harness.parity.side_by_side.build import MOST_ROWS, packed_timelines, timelines
+from harness.parity.side_by_side.build import MOST_ROWS, packed_timelines
 from harness.replay.observation import Observation
 from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack, unpack
 from services.state import RetryAttempt
@@ -17,7 +17,7 @@ LATE = RetryAttempt(attempt=1, max_attempts=3, delay_ms=5000, error="busy", mode
 
 def built(control: Observation, candidate: Observation) -> Timelines:
     found = compare_observations(control, candidate)
-    return timelines(control, candidate, found.divergences, found.aligned)
+    return unpack(packed_timelines(control, candidate, found.divergences, found.aligned))
 
 
 def with_events(seen: Observation, *more: dict[str, Any], at: int = 99) -> Observation:
@@ -48,8 +48,8 @@ def test_rows_come_in_the_order_in_which_things_happened() -> None:
 
     rows = built(seen, with_events(seen, said(1))).rows
 
-    told = [(row.kind, row.control.index) for row in rows[:5] if row.control is not None]
-    assert told == [
+    shown = [(row.kind, row.control.index) for row in rows[:5] if row.control is not None]
+    assert shown == [
         (MomentKind.EVENT, 0),
         (MomentKind.REQUEST, 1),
         (MomentKind.REQUEST, 0),
@@ -58,14 +58,14 @@ def test_rows_come_in_the_order_in_which_things_happened() -> None:
     ]
 
 
-def test_each_moment_says_when_it_was() -> None:
+def test_each_moment_has_its_time() -> None:
     here = replace(observation("legacy"), times={("events", 0): 0, ("events", 1): 1500})
     there = replace(observation("adk"), times={("events", 0): 0, ("events", 1): 2500})
 
     rows = built(here, there).rows
-    told = [row for row in rows if row.kind is MomentKind.EVENT][:2]
+    shown = [row for row in rows if row.kind is MomentKind.EVENT][:2]
 
-    assert [(row.control.at_ms, row.candidate.at_ms) for row in told if row.control] == [
+    assert [(row.control.at_ms, row.candidate.at_ms) for row in shown if row.control] == [
         (0, 0),
         (1500, 2500),
     ]
@@ -84,7 +84,7 @@ def test_timelines_of_earlier_builds_are_read_without_times() -> None:
             Timelines.from_json({**old, "rows": [["event", wrong, None, []]]})
 
 
-def test_of_a_run_without_an_order_questions_stand_before_their_answers() -> None:
+def test_without_a_recorded_order_requests_stand_before_their_answers() -> None:
     seen = observation("legacy")
 
     rows = built(seen, with_events(seen, said(1))).rows
@@ -95,7 +95,7 @@ def test_of_a_run_without_an_order_questions_stand_before_their_answers() -> Non
     assert asked[0] < requested < answered < asked[1]
 
 
-def test_what_differs_has_fields_and_what_is_alike_has_none() -> None:
+def test_only_differing_items_have_fields() -> None:
     seen = observation("legacy")
     events = [dict(event) for event in seen.events]
     events[-1]["reason"] = "failed"
@@ -130,7 +130,7 @@ def test_a_path_leads_to_its_value_in_the_fields_of_a_question() -> None:
     there = replace(there, requests=[there.requests[0], changed])
 
     found = compare_observations(here, there)
-    made = timelines(here, there, found.divergences, found.aligned)
+    made = unpack(packed_timelines(here, there, found.divergences, found.aligned))
 
     (row,) = (row for row in made.rows if row.kind is MomentKind.REQUEST and row.divergences)
     assert row.candidate is not None
@@ -141,7 +141,7 @@ def test_a_path_leads_to_its_value_in_the_fields_of_a_question() -> None:
     assert contents[1]["parts"][0]["text"] == "x"
 
 
-def test_the_run_s_own_folders_stand_nowhere_whole_or_cut() -> None:
+def test_timelines_never_contain_the_runs_own_folders() -> None:
     seen = observation("legacy", base="/tmp/run-with-a-long-name")
     event = said(1)
     event["content"][0]["text"] = "x" * 60 + " /tmp/run-with-a-long-name/ws/a.txt"
@@ -174,7 +174,7 @@ def test_a_secret_in_pieces_is_found() -> None:
     assert key[8:] not in str(made.to_json())
 
 
-def test_of_a_long_run_what_is_alike_and_far_away_is_left_out() -> None:
+def test_a_long_run_drops_equal_rows_far_from_differences() -> None:
     seen = with_events(observation("legacy"), *map(said, range(2 * MOST_ROWS)), at=3)
     events = [dict(event) for event in seen.events]
     events[MOST_ROWS]["role"] = "user"
@@ -186,7 +186,7 @@ def test_of_a_long_run_what_is_alike_and_far_away_is_left_out() -> None:
     assert any(row.divergences for row in made.rows)
 
 
-def test_what_is_packed_fits_into_a_journal_s_line() -> None:
+def test_packed_timelines_fit_into_a_journal_line() -> None:
     seen = observation("legacy")
     many = [said(number) for number in range(1000)]
     for number, event in enumerate(many):
@@ -212,7 +212,7 @@ def test_the_earliest_of_both_sides_own_orders_comes_first_among_the_causes() ->
     )
     found = compare_observations(here, there)
 
-    made = timelines(here, there, found.divergences, found.aligned)
+    made = unpack(packed_timelines(here, there, found.divergences, found.aligned))
 
     assert found.divergences[0].channel is ChannelName.REQUESTS
     assert {found.divergences[index].channel for index in made.causes} >= {

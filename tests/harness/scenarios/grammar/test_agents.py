@@ -1,4 +1,4 @@
-"""Agents in the grammar: whom a step is for, and what several beside each other may not do."""
+"""Agents in the grammar: the threads of their steps, and the limits of parallel agents."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_steps_are_addressed_to_calls_of_agents() -> None:
     assert several > 5
 
 
-def test_who_is_addressed_asks_for_it() -> None:
+def test_steps_are_addressed_to_threads_that_make_requests() -> None:
     found = 0
     for document in drawn(60):
         if not addressed(document) or "during" in document:

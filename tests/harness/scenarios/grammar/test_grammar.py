@@ -1,4 +1,4 @@
-"""The grammar: every option of every choice can be drawn, and whatever is drawn is a cassette."""
+"""The grammar can draw every option of every choice, and every draw is a cassette."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from services.model.tokens import estimate_tokens
 
 T = TypeVar("T")
 Choice = tuple[str, Any]
-"""Where a choice is made, and what was chosen."""
+"""The place of a choice, and the chosen option."""
 
 ROOT = Path("generated")
 WIDE = 12
-"""A range with more numbers than this is tried at its ends."""
+"""Only the ends of a range with more numbers than this are tried."""
 
 
 class Watched(Chooser):
-    """Draws given numbers, then the plainest; tells what was chosen where, and what might be."""
+    """Draws given numbers, then the plainest; records the choices and their options."""
 
     def __init__(self, numbers: Sequence[int], weights: Mapping[str, Mapping[str, int]]) -> None:
         super().__init__(self._next, weights)
         self._numbers = list(numbers)
         self.drawn: list[int] = []
         self.places: list[tuple[str, int, int, int]] = []
-        """Of each number: the choice, its range, and which number it is."""
+        """For each number: the choice, its range, and the number's index."""
         self.taken: set[Choice] = set()
         self._name = ""
 
@@ -169,7 +169,7 @@ def test_a_profile_shifts_each_weight_that_it_names(profile: str) -> None:
         for option in changed:
             key = (option, True) if name == "chances" else (name, option)
             assert shifted[key] != plain[key], f"{profile}: {key} is never drawn"
-    # What a profile raises on purpose is drawn more often than it would be.
+    # A profile raises some chances on purpose.
     most = max(weights["chances"], key=lambda chance: weights["chances"][chance])
     assert shifted[most, True] > plain[most, True]
 
@@ -254,7 +254,7 @@ class Counting(Chooser):
 
 
 def _frequencies(weights: Mapping[str, Mapping[str, int]]) -> Mapping[Choice, float]:
-    """How often each option was taken, of all the times that its choice was made."""
+    """The rate at which each option of a choice was taken."""
     counted: Counter[Choice] = Counter()
     for seed in range(150):
         chooser = Counting(seed, weights)

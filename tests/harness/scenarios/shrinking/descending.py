@@ -1,4 +1,4 @@
-"""Going down a pass as `shrink` does, with a rule instead of two runtimes; and small documents."""
+"""Runs a pass as `shrink` does, with a rule instead of two runtimes; and makes small documents."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from harness.scenarios.trial import Trial
 Document = dict[str, Any]
 DIVERGENCE = Divergence(cassette="a/b", channel=ChannelName.EVENTS, kind=Kind.MISSING, label="x")
 FINGERPRINT = DIVERGENCE.fingerprint
+HOOK = {"type": "command", "command": "echo a; rm -rf b"}
+HOOKS = {"BeforeTool": [{"matcher": "x", "hooks": [HOOK, HOOK]}, {"hooks": [HOOK]}]}
+FAILURE = {"status": 502, "message": "long words", "grpc": "UNKNOWN", "details": [{"a": 1}]}
 
 
 def down(each: Pass, document: Document, wanted: Callable[[Document], bool]) -> Document:
-    """The document that the pass ends with where `wanted` says what is kept."""
+    """The last document of the pass; `wanted` decides which candidates are kept."""
     descent = each.descend(document)
     try:
         candidate = next(descent)
@@ -48,7 +51,7 @@ def call(name: str = "read_file", **args: Any) -> Document:
 
 
 def trial(document: Document, *, shows: bool, **facts: Any) -> Trial:
-    """What a run of `document` came to: the finding, or parity."""
+    """A trial of `document` with the finding, or at parity."""
     found = (DIVERGENCE,) if shows else ()
     return Trial(
         document={"unused": [], **document},
@@ -58,3 +61,13 @@ def trial(document: Document, *, shows: bool, **facts: Any) -> Trial:
         compare_s=0.0,
         **facts,
     )
+
+
+def stream(*chunks: Document, **keys: Any) -> Document:
+    """A cassette whose model answers with these chunks."""
+    return cassette(model=[{"stream": list(chunks), **keys}])
+
+
+def always(_: Document) -> bool:
+    """Keeps every document."""
+    return True

@@ -9,7 +9,7 @@ from tests.harness.scenarios.shrinking.descending import Document, down
 NUMBERS = {"all": list(range(20))}
 
 
-def test_what_stands_together_goes_together() -> None:
+def test_neighbouring_items_are_dropped_together() -> None:
     tried: list[Document] = []
 
     def wanted(document: Document) -> bool:
@@ -32,7 +32,7 @@ def test_items_are_left_out_the_last_first() -> None:
     assert tried == [[], [1, 2], [3, 4], [1, 2, 3], [1, 2, 4], [1, 3, 4], [2, 3, 4]]
 
 
-def test_as_many_stay_as_must() -> None:
+def test_a_pass_keeps_the_least_number_of_items() -> None:
     assert len(down(dropping("x", "all", least=2), NUMBERS, lambda document: True)["all"]) == 2
 
 
@@ -53,7 +53,7 @@ def test_a_number_is_lowered_to_the_least_that_will_do(value: int, least: int) -
 
 
 @pytest.mark.parametrize("value", ["3", True, None, -1])
-def test_what_is_no_number_is_not_lowered(value: Any) -> None:
+def test_only_numbers_are_lowered(value: Any) -> None:
     assert down(replacing("x", "n", lower(0)), {"n": value}, lambda document: True) == {"n": value}
 
 
@@ -70,7 +70,7 @@ def test_the_plainest_that_is_kept_ends_it() -> None:
     assert tried == ["plainest", "plain"]
 
 
-def test_what_is_plain_already_is_not_made_less_so() -> None:
+def test_plain_values_are_not_replaced() -> None:
     each = replacing("x", "a", one_of("plain", "less plain"))
 
     assert down(each, {"a": "plain"}, lambda document: True) == {"a": "plain"}

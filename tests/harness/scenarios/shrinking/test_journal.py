@@ -33,7 +33,7 @@ def resumed(folder: Path, header: ShrinkHeader = HEADER) -> ShrinkJournal:
         return journal
 
 
-def test_a_shrinking_that_was_ended_goes_on_with_what_it_knew(tmp_path: Path) -> None:
+def test_an_ended_shrinking_resumes_with_its_tries(tmp_path: Path) -> None:
     begun(tmp_path)
     with ShrinkJournal(tmp_path, HEADER, resume=True) as journal:
         journal.add("three")
@@ -88,13 +88,13 @@ def test_the_journal_of_another_shrinking_is_not_used(tmp_path: Path) -> None:
     assert "one" not in again
 
 
-def test_where_there_is_none_it_says_so(tmp_path: Path) -> None:
+def test_a_missing_journal_is_named_and_begun_anew(tmp_path: Path) -> None:
     again = resumed(tmp_path / "new")
 
     assert again.remark == f"there is no {again.file} to go on with: begun anew"
 
 
-def test_what_has_ended_leaves_no_file(tmp_path: Path) -> None:
+def test_a_finished_shrinking_removes_its_journal(tmp_path: Path) -> None:
     with ShrinkJournal(tmp_path, HEADER, resume=False) as journal:
         journal.add("one")
         journal.ended()
@@ -130,7 +130,7 @@ def test_a_journal_has_one_writer(tmp_path: Path, resume: bool) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_going_on_without_room_loses_nothing(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_the_journal_as_it_was(tmp_path: Path) -> None:
     file = begun(tmp_path)
     before = file.read_bytes()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)

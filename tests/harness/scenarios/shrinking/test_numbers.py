@@ -20,7 +20,7 @@ def drawn() -> DrawnScenario:
 
 
 def tries_of(scenario: DrawnScenario, *, most: int) -> list[Document]:
-    """What Hypothesis proposes where everything shows what is looked for."""
+    """The proposals of Hypothesis if every scenario shows the finding."""
     seen: list[Document] = []
 
     class Enough(BaseException):
@@ -79,7 +79,7 @@ def test_drawn_numbers_come_before_the_passes() -> None:
         enough=lambda: False,
         choices=scenario.choices,
         profile=EVERYTHING,
-        told=lambda progress: stages.append(progress.stage),
+        on_progress=lambda progress: stages.append(progress.stage),
     )
 
     assert stages[1] == "drawn numbers"

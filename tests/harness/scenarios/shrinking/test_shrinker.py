@@ -34,7 +34,7 @@ def run(
     return shrink(document, judge, fingerprint=FINGERPRINT, **values)
 
 
-def test_what_is_left_is_what_the_finding_needs() -> None:
+def test_shrinking_keeps_only_what_the_finding_needs() -> None:
     shrunk = run()
 
     assert shrunk.document == SMALL
@@ -79,7 +79,7 @@ def test_a_cassette_that_is_as_small_as_it_gets_stays() -> None:
     assert shrunk.tries > 0
 
 
-def test_another_finding_is_not_what_is_looked_for() -> None:
+def test_a_document_with_another_finding_is_refused() -> None:
     with pytest.raises(FindingLost, match="shows parity, not"):
         run(lambda document: trial(document, shows=False))
 
@@ -92,7 +92,7 @@ def test_what_is_no_cassette_cannot_be_shrunk() -> None:
 @pytest.mark.parametrize(
     "misses", [{"provider_errors": frozenset({"call-unanswered"})}, {"misses": 1}]
 )
-def test_a_conversation_gains_nothing_that_a_model_would_object_to(misses: dict[str, Any]) -> None:
+def test_shrinking_adds_no_provider_error_and_no_miss(misses: dict[str, Any]) -> None:
     def judge(document: Document) -> Trial | None:
         worse = {} if {"send": "one"} in document["script"] else misses
         return trial(document, shows=shows(document), **worse)
@@ -104,7 +104,7 @@ def test_a_conversation_gains_nothing_that_a_model_would_object_to(misses: dict[
     assert shrunk.trial.misses == 0
 
 
-def test_what_a_model_objected_to_before_is_no_hindrance() -> None:
+def test_provider_errors_of_the_start_do_not_stop_shrinking() -> None:
     def judge(document: Document) -> Trial | None:
         facts = {"provider_errors": frozenset({"call-unanswered"}), "misses": 1}
         return trial(document, shows=shows(document), **facts)
@@ -136,7 +136,7 @@ def test_steps_that_are_left_over_at_the_end_are_declared() -> None:
 
 
 class Coming:
-    """Shows the finding where it is, but only at some of the looks at a scenario."""
+    """Shows the finding in only some of the runs of a scenario."""
 
     def __init__(self, answers: Iterator[bool]) -> None:
         self._answers = answers
@@ -171,27 +171,27 @@ def test_a_finding_that_was_seen_once_and_never_again_ends_with_the_start() -> N
 
 
 @pytest.mark.parametrize("tries", range(1, 12))
-def test_time_that_is_up_leaves_the_smallest_so_far_which_can_be_gone_on_with(tries: int) -> None:
+def test_when_the_time_is_up_the_smallest_so_far_can_be_shrunk_further(tries: int) -> None:
     calls = iter(range(1000))
-    told: list[Progress] = []
-    stopped = run(enough=lambda: next(calls) >= tries, told=told.append)
+    seen: list[Progress] = []
+    stopped = run(enough=lambda: next(calls) >= tries, on_progress=seen.append)
 
     assert not stopped.finished
     assert stopped.tries == tries
     assert size_of(stopped.document) == min(
-        (each.size for each in told), key=lambda size: size.bytes
+        (each.size for each in seen), key=lambda size: size.bytes
     )
     assert run(document=stopped.document).document == SMALL
 
 
-def test_time_that_is_up_at_once_leaves_what_it_began_with() -> None:
+def test_without_time_the_start_is_the_result() -> None:
     shrunk = run(enough=lambda: True)
 
     assert shrunk.document == BIG
     assert (shrunk.tries, shrunk.steps, shrunk.finished) == (0, 0, False)
 
 
-def test_what_was_refused_before_is_not_tried_again() -> None:
+def test_refused_scenarios_are_not_tried_again() -> None:
     tried: set[str] = set()
     first = run(tried=tried)
     again = run(document=first.document, tried=tried)
@@ -200,29 +200,29 @@ def test_what_was_refused_before_is_not_tried_again() -> None:
     assert (again.tries, again.finished) == (0, True)
 
 
-def test_whoever_watches_is_told_of_each_try_and_of_the_best_that_is_sure() -> None:
-    told: list[Progress] = []
+def test_progress_is_reported_after_each_try_with_the_best_scenario() -> None:
+    seen: list[Progress] = []
 
-    shrunk = run(told=told.append)
+    shrunk = run(on_progress=seen.append)
 
-    assert [progress.tries for progress in told] == list(range(shrunk.tries + 1))
-    assert told[0].size.turns == 9
-    assert told[-1].size.turns == 1
-    assert told[-1].best.fingerprint == FINGERPRINT
-    assert {"answers", "whole keys"} <= {progress.stage for progress in told}
+    assert [progress.tries for progress in seen] == list(range(shrunk.tries + 1))
+    assert seen[0].size.turns == 9
+    assert seen[-1].size.turns == 1
+    assert seen[-1].best.fingerprint == FINGERPRINT
+    assert {"answers", "whole keys"} <= {progress.stage for progress in seen}
 
 
-def test_an_interruption_comes_through_and_the_best_was_told() -> None:
-    told: list[Progress] = []
+def test_an_interruption_is_raised_after_the_best_was_reported() -> None:
+    seen: list[Progress] = []
 
-    def tell(progress: Progress) -> None:
-        told.append(progress)
+    def stop_at_nine(progress: Progress) -> None:
+        seen.append(progress)
         if progress.tries == 9:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(told=tell)
+        run(on_progress=stop_at_nine)
 
-    best = told[-1].best.document
+    best = seen[-1].best.document
     assert shows(best)
     assert len(repr(best)) < len(repr(BIG))

@@ -2,7 +2,7 @@ from harness.scenarios.shrinking.sizes import content_digest, size_of, steps_lef
 from tests.harness.scenarios.shrinking.descending import call, cassette, chunk
 
 
-def test_a_size_counts_answers_that_were_asked_for_and_what_is_in_them() -> None:
+def test_a_size_counts_used_answers_and_their_parts() -> None:
     document = cassette(
         model=[
             {"stream": [chunk({"text": "a"}, call()), chunk({"text": "b"})]},
@@ -20,7 +20,7 @@ def test_a_size_counts_answers_that_were_asked_for_and_what_is_in_them() -> None
     assert str(size) == f"4 model turns, 5 parts, {size.bytes} bytes"
 
 
-def test_what_is_said_about_a_scenario_is_no_part_of_it() -> None:
+def test_descriptions_do_not_change_the_digest_of_a_scenario() -> None:
     other = {**cassette(), "name": "c/d", "note": "words", "provenance": {}, "unused": [0]}
 
     assert content_digest(other) == content_digest(cassette())
@@ -28,7 +28,7 @@ def test_what_is_said_about_a_scenario_is_no_part_of_it() -> None:
     assert content_digest(cassette(match="by_role")) != content_digest(cassette())
 
 
-def test_steps_left_over_are_told_by_position() -> None:
+def test_unused_steps_are_counted_by_position() -> None:
     document = cassette(model=[{"text": "a", "repeat": 3}, {"text": "b"}], unused=[1, 2, 3])
 
     assert steps_left_over(document) == {0: 2, 1: 1}

@@ -83,7 +83,7 @@ def test_time_moves_on_one_millisecond_per_request():
     run(main())
 
 
-def test_in_order_a_step_must_be_asked_for_in_its_place():
+def test_in_order_each_request_must_match_the_next_step():
     async def main():
         model = replayed([{"json": "later"}, {"text": "a"}])
         with pytest.raises(ApiError) as caught:
@@ -128,7 +128,7 @@ def test_by_role_takes_the_first_unused_step_that_fits_and_names_the_nearest():
     run(main())
 
 
-def test_running_out_of_steps_is_said():
+def test_a_request_after_the_last_step_is_an_error():
     async def main():
         model = replayed([])
         with pytest.raises(ApiError, match="every step is used"):
@@ -165,7 +165,7 @@ def test_a_step_without_thread_blocks_every_thread_behind_it():
     run(main())
 
 
-def test_what_is_handed_out_is_a_copy():
+def test_responses_are_copies():
     async def main():
         model = replayed([{"stream": [chunk("a")], "repeat": 2}])
         async with aclosing(await model.generate_content_stream(ask())) as stream:
@@ -243,7 +243,7 @@ def test_an_abort_ends_every_wait_at_once(step):
     run(main())
 
 
-def test_a_request_under_an_aborted_signal_is_seen_and_not_answered():
+def test_a_request_under_an_aborted_signal_is_counted_and_not_answered():
     async def main():
         controller = AbortController()
         controller.abort()
@@ -267,7 +267,7 @@ def test_an_abort_at_the_request_uses_the_step_up():
     run(main())
 
 
-def test_on_chunk_fires_when_the_consumer_has_dealt_with_the_chunk():
+def test_on_chunk_is_called_when_the_consumer_asks_for_the_next_chunk():
     async def main():
         seen = []
         model = replayed(

@@ -153,7 +153,7 @@ def test_too_many_steps_are_refused_before_they_are_made():
         ({"error": {"message": "m", "cause": "n"}}, "s.error.cause", "must be a mapping"),
     ],
 )
-def test_what_is_wrong_is_named_with_its_path(mapping, path, problem):
+def test_an_error_names_the_path_of_the_wrong_value(mapping, path, problem):
     with pytest.raises(StepFormatError) as caught:
         parse_step(mapping, "s")
     assert caught.value.path == path

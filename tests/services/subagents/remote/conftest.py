@@ -162,7 +162,7 @@ def agent(name: str = "far", **given: Any) -> RemoteAgentDefinition:
 
 
 def text_of(result: ToolResult) -> str:
-    """What the model is told."""
+    """The result for the model."""
     assert isinstance(result.llm_content, list)
     (part,) = result.llm_content
     assert isinstance(part, dict)

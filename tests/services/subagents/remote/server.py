@@ -2,7 +2,7 @@
 
 Agents by path: `/now` (protocol 1.0), `/old` (0.3, the library's), `/first` (0.3, by hand), each as
 JSON-RPC at `…/rpc`; `/rest` and `/oldrest` over HTTP+JSON. `/locked/<scheme>` wants credentials.
-Cards are at `/card/<agent>`; bad ones under `/bad/`. `/seen` tells what was asked of the server.
+Cards are at `/card/<agent>`; bad ones under `/bad/`. `/seen` returns the server's requests.
 """
 
 import asyncio
@@ -100,8 +100,8 @@ class Agent(AgentExecutor):
 
     async def echo(self, task, rest, context):
         headers = context.call_context.state["headers"]
-        told = " ".join(f"{name}={value}" for name, value in sorted(headers.items()))
-        await task.complete(said(task, told))
+        listed = " ".join(f"{name}={value}" for name, value in sorted(headers.items()))
+        await task.complete(said(task, listed))
 
     async def cancel(self, context, queue):
         SEEN["cancelled"].append(context.task_id)
@@ -212,7 +212,7 @@ async def dropping(request):
 
 
 async def stuck(request):
-    """Answers, goes on for ever, and cannot be told to stop."""
+    """Answers, never ends, and refuses to cancel."""
     asked = await request.json()
     if asked["method"] == "tasks/cancel":
         await asyncio.sleep(30)
@@ -387,7 +387,7 @@ def app():
 if __name__ == "__main__":
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
-    # Whoever reads the port connects at once.
+    # The client connects as soon as it reads the port.
     listening.listen()
     sys.stdout.write(f"{listening.getsockname()[1]}\n")
     sys.stdout.flush()

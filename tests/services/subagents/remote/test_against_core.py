@@ -96,7 +96,7 @@ async def test_every_call_is_answered_and_shown_as_the_core_does(
 
 
 def job_differs(job: dict[str, Any]) -> bool:
-    """No answer at all where one is due: the core tells of its parser, we of the answer."""
+    """A missing response: the core reports its parser's error, we report the response."""
     text = job["card"].get("agentCardJson", "")
     return "/nothing/" in text and '"streaming": false' in text
 

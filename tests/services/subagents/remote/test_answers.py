@@ -53,7 +53,7 @@ async def test_a_task_is_reassembled_from_its_pieces(
 
 @pytest.mark.parametrize("name", EVERY)
 @on_virtual_time
-async def test_data_and_files_are_told_as_text(server: Server, opened: Open, name: str) -> None:
+async def test_data_and_files_become_text(server: Server, opened: Open, name: str) -> None:
     async with opened() as session:
         result = await session.call(agent(card_url=server.card(name)), "parts")
     assert text_of(result) == (
@@ -148,7 +148,7 @@ async def test_a_server_of_the_older_protocol_that_is_not_the_librarys_is_unders
 )
 @pytest.mark.parametrize("sessions", [False, True], ids=["direct", "session"])
 @on_virtual_time
-async def test_what_breaks_off_keeps_what_there_was_and_says_why(
+async def test_an_interrupted_response_keeps_its_text_and_reports_the_error(
     server: Server, opened: Open, sessions: bool, name: str, text: str
 ) -> None:
     async with opened() as session:
@@ -161,16 +161,14 @@ async def test_what_breaks_off_keeps_what_there_was_and_says_why(
 
 
 @on_virtual_time
-async def test_a_task_that_broke_off_is_gone_on_with(server: Server, opened: Open) -> None:
+async def test_an_interrupted_task_is_continued(server: Server, opened: Open) -> None:
     async with opened() as session:
         await session.call(agent(card_url=server.card("dropping")), "x")
         assert session.agents.conversation("far") == Conversation("c-2", "t-2")
 
 
 @on_virtual_time
-async def test_an_answer_that_cannot_be_read_costs_the_call_alone(
-    server: Server, opened: Open
-) -> None:
+async def test_an_unreadable_answer_affects_only_its_call(server: Server, opened: Open) -> None:
     async with opened() as session:
         result = await session.call(agent(card_url=server.card("nonsense")), "x")
     assert "The agent's answer cannot be read: Failed to parse" in text_of(result)
@@ -191,7 +189,7 @@ async def test_no_answer_is_an_error_to_a_direct_call_and_empty_to_a_session(
 
 @pytest.mark.parametrize("sessions", [False, True], ids=["direct", "session"])
 @on_virtual_time
-async def test_an_agent_that_is_away_is_told_of(opened: Open, sessions: bool) -> None:
+async def test_an_unreachable_agent_is_reported_to_the_model(opened: Open, sessions: bool) -> None:
     card = '{"url": "http://127.0.0.1:9/", "capabilities": {"streaming": true}}'
     async with opened() as session:
         result = await session.call(agent(card_json=card), "x", sessions=sessions)

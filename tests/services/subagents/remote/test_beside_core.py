@@ -59,7 +59,7 @@ def cassette(server: Server, name: str, *, sessions: bool) -> Cassette:
         "session": {
             "model": "gemini-2.5-flash",
             "approval_mode": "yolo",
-            # Its tools for plans are declared by the core alone, and nobody asks for them here.
+            # Only the core declares its tools for plans, and no request here needs them.
             "settings": {"plan": False, "adk": {"agentSessionSubagentEnabled": sessions}},
         },
         "home_files": {".gemini/agents/far.md": "\n".join(["---", *lines, "---", ""])},
@@ -109,7 +109,7 @@ def asked(server: Server, since: int) -> list[str]:
     ],
 )
 @pytest.mark.slow
-def test_the_core_and_both_runtimes_say_hear_and_show_the_same(
+def test_the_core_and_both_runtimes_send_receive_and_show_the_same(
     server: Server, name: str, sessions: bool
 ) -> None:
     seen: list[Observation] = []

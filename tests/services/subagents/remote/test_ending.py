@@ -23,7 +23,7 @@ def once_shown(text: str, abort: AbortController) -> Callable[[Any], None]:
 
 
 def stuck(server: Server) -> str:
-    """The card of an agent that begins to answer and does no more, whatever it is told."""
+    """The card of an agent that begins a response and never ends it."""
     capabilities = {"streaming": True}
     return json.dumps({"url": f"{server.url}/stuck/rpc", "capabilities": capabilities})
 
@@ -131,7 +131,7 @@ async def test_an_answer_without_end_is_broken_off(server: Server, opened: Open)
 
 
 @on_virtual_time
-async def test_a_silent_agent_is_given_up(server: Server, opened: Open) -> None:
+async def test_a_silent_agent_times_out(server: Server, opened: Open) -> None:
     async with opened(limits=Limits(silence_s=0.3)) as session:
         result = await session.call(agent(card_json=stuck(server)), "x")
     assert text_of(result).endswith("sendMessageStream Error [far]: terminated")

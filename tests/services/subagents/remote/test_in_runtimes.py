@@ -40,7 +40,7 @@ def asking(server: Server, card: str, *queries: str, sessions: bool, auth: str =
 
 
 def answers(seen: Observation) -> list[str]:
-    """What the model was told of its calls."""
+    """The results of calls that the model received."""
     assert seen.error is None
     return [
         part["functionResponse"]["response"]["output"]

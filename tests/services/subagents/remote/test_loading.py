@@ -24,7 +24,7 @@ BEARER = {"type": "http", "scheme": "Bearer", "token": "token-81d02e5c66"}
 
 
 @on_virtual_time
-async def test_a_card_tells_what_the_agent_can_do(server: Server, opened: Open) -> None:
+async def test_a_card_describes_the_agents_skills(server: Server, opened: Open) -> None:
     async with opened() as session:
         card = await session.agents.load(agent(card_url=server.card("now")))
     assert card == RemoteCard(
@@ -59,7 +59,7 @@ async def test_an_agent_is_loaded_once(server: Server, opened: Open) -> None:
     ],
 )
 @on_virtual_time
-async def test_a_card_that_is_none_is_refused(
+async def test_an_invalid_card_is_refused(
     server: Server, opened: Open, kind: str, message: str
 ) -> None:
     url = server.bad(kind)
@@ -70,9 +70,7 @@ async def test_a_card_that_is_none_is_refused(
 
 
 @on_virtual_time
-async def test_a_card_that_cannot_be_had_fails_the_call_in_words(
-    server: Server, opened: Open
-) -> None:
+async def test_a_missing_card_is_reported_in_the_calls_result(server: Server, opened: Open) -> None:
     async with opened() as session:
         for sessions in (False, True):
             result = await session.call(agent(card_url=server.bad("gone")), "x", sessions=sessions)
@@ -83,7 +81,7 @@ async def test_a_card_that_cannot_be_had_fails_the_call_in_words(
 
 
 @on_virtual_time
-async def test_nobody_at_the_address_is_told_as_fetch_tells_it(opened: Open) -> None:
+async def test_a_closed_port_has_the_message_of_fetch(opened: Open) -> None:
     async with opened() as session:
         with pytest.raises(RemoteAgentError, match=r"^fetch failed$"):
             await session.agents.load(agent(card_url="http://127.0.0.1:9/card"))
@@ -114,7 +112,7 @@ async def test_credentials_go_to_a_card_only_once_it_asks_for_them(
     "url", ["file:///etc/passwd", "nonsense", "http://", "http://[::1", "http://h:0/"]
 )
 @on_virtual_time
-async def test_an_address_that_is_none_is_refused(opened: Open, url: str) -> None:
+async def test_an_invalid_address_is_refused(opened: Open, url: str) -> None:
     async with opened() as session:
         with pytest.raises(RemoteAgentError, match="Invalid URL"):
             await session.agents.load(agent(card_url=url))
@@ -204,7 +202,7 @@ async def test_every_spelling_of_a_card_leads_to_the_agent(
     ],
 )
 @on_virtual_time
-async def test_a_card_without_a_way_that_we_speak_says_so_when_it_is_loaded(
+async def test_loading_a_card_without_a_supported_interface_fails(
     opened: Open, card: dict[str, Any], message: str
 ) -> None:
     async with opened() as session:
@@ -233,7 +231,7 @@ async def test_a_card_without_a_way_that_we_speak_says_so_when_it_is_loaded(
     ],
 )
 @on_virtual_time
-async def test_what_a_card_wants_and_a_definition_lacks_is_told(
+async def test_a_warning_names_credentials_that_a_card_requires(
     opened: Open, scheme: dict[str, Any], auth: dict[str, Any] | None, required: str | None
 ) -> None:
     card = {"url": "http://127.0.0.1:9/", "securitySchemes": {"s": scheme}}
@@ -263,7 +261,7 @@ async def test_one_scheme_of_several_is_enough(opened: Open) -> None:
         ("odd", AgentConnectionError, "Connection failed for u: odd"),
     ],
 )
-def test_failures_are_told_by_what_they_come_down_to(
+def test_failures_are_classified_by_their_causes(
     message: str, kind: type[A2AAgentError], words: str
 ) -> None:
     error = classified("far", "u", ValueError(message))

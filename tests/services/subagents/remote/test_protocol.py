@@ -6,16 +6,11 @@ import asyncio
 
 import pytest
 
-from agent_protocol import (
-    ActionSend,
-    LifecycleChecker,
-    MediaPart,
-    MessageSend,
-    StreamActive,
-    TextPart,
-    UpdateSend,
-    to_wire,
-)
+from agent_protocol.agent import ActionSend, MessageSend, UpdateSend
+from agent_protocol.codec import to_wire
+from agent_protocol.content import MediaPart, TextPart
+from agent_protocol.errors import StreamActive
+from agent_protocol.lifecycle import LifecycleChecker
 from services.background import background_tasks
 from services.subagents.remote.errors import RemoteAgentError
 from services.subagents.remote.protocol import RemoteSubagentProtocol
@@ -27,7 +22,7 @@ def message(text: str) -> MessageSend:
     return MessageSend(content=(TextPart(text=text),))
 
 
-def told(protocol: RemoteSubagentProtocol) -> list[tuple[str, str]]:
+def emitted(protocol: RemoteSubagentProtocol) -> list[tuple[str, str]]:
     """Types of events, with what messages and errors say."""
     wires = [to_wire(event) for event in protocol.events]
     return [
@@ -42,7 +37,7 @@ def told(protocol: RemoteSubagentProtocol) -> list[tuple[str, str]]:
 
 
 @on_virtual_time
-async def test_new_text_is_told_as_messages(server: Server, opened: Open) -> None:
+async def test_new_text_is_emitted_as_messages(server: Server, opened: Open) -> None:
     async with opened() as session, background_tasks() as tasks:
         protocol = RemoteSubagentProtocol(
             agent(card_url=server.card("now")), session.agents, tasks, Conversation()
@@ -50,7 +45,7 @@ async def test_new_text_is_told_as_messages(server: Server, opened: Open) -> Non
         stream = await protocol.send(message("work"))
         assert list(protocol.events) == []
         result = await protocol.result()
-    assert told(protocol) == [
+    assert emitted(protocol) == [
         ("agent_start", ""),
         ("message", "Looking. "),
         ("message", "Found it. "),
@@ -69,7 +64,7 @@ async def test_new_text_is_told_as_messages(server: Server, opened: Open) -> Non
 
 
 @on_virtual_time
-async def test_a_failure_is_told_and_raised(server: Server, opened: Open) -> None:
+async def test_a_failure_is_emitted_and_raised(server: Server, opened: Open) -> None:
     async with opened() as session, background_tasks() as tasks:
         protocol = RemoteSubagentProtocol(
             agent(card_url=server.card("dropping")), session.agents, tasks, Conversation()
@@ -78,7 +73,7 @@ async def test_a_failure_is_told_and_raised(server: Server, opened: Open) -> Non
         with pytest.raises(RemoteAgentError, match="terminated"):
             await protocol.result()
     words = "[A2AClientManager] sendMessageStream Error [far]: terminated"
-    assert told(protocol) == [
+    assert emitted(protocol) == [
         ("agent_start", ""),
         ("message", "Half of it"),
         ("error", f"Error calling remote agent: {words}"),
@@ -106,7 +101,7 @@ async def test_an_abort_ends_the_stream_with_an_empty_result(server: Server, ope
         await begun.wait()
         await protocol.abort()
         result = await protocol.result()
-    assert told(protocol)[-1] == ("agent_end", "aborted")
+    assert emitted(protocol)[-1] == ("agent_end", "aborted")
     assert result.llm_content == [{"text": ""}]
 
 
@@ -127,7 +122,7 @@ async def test_one_stream_at_a_time_and_the_next_goes_on_with_the_conversation(
         second = await protocol.send(message("blue"))
         await protocol.result()
     assert first != second
-    assert told(protocol) == [
+    assert emitted(protocol) == [
         ("agent_start", ""),
         ("message", "Which colour?"),
         ("agent_end", "completed"),
@@ -147,7 +142,7 @@ async def test_anything_but_a_message_is_acknowledged_only(server: Server, opene
         assert await protocol.send(ActionSend(type="x")) is None
         await protocol.send(MessageSend(content=(MediaPart(data="eA==", mime_type="a/b"),)))
         await protocol.result()
-    assert told(protocol)[1] == ("message", "Artifact (answer):\nGET STARTED!")
+    assert emitted(protocol)[1] == ("message", "Artifact (answer):\nGET STARTED!")
 
 
 @on_virtual_time
@@ -158,4 +153,4 @@ async def test_a_stream_whose_engine_ends_is_aborted(server: Server, opened: Ope
         )
         await protocol.send(message("wait"))
         await tasks.end(0)
-    assert told(protocol)[-1] == ("agent_end", "aborted")
+    assert emitted(protocol)[-1] == ("agent_end", "aborted")

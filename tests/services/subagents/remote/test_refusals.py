@@ -9,7 +9,7 @@ import pytest
 from services.subagents.remote.refusals import (
     refused_over_rest,
     refused_over_rpc,
-    told_in_stream,
+    stream_error_text,
 )
 
 NO = {"code": -32050, "message": "no", "data": {"why": 1}}
@@ -26,9 +26,7 @@ NAMED = {"code": -32001, "message": "no"}
         ("no", False, "JSON-RPC error: undefined (Code: undefined) Data: {}"),
     ],
 )
-def test_over_json_rpc_a_code_that_has_a_name_is_told_by_it(
-    error: Any, streaming: bool, said: str
-) -> None:
+def test_a_named_json_rpc_code_has_its_own_message(error: Any, streaming: bool, said: str) -> None:
     assert refused_over_rpc(error, streaming=streaming) == said
 
 
@@ -43,7 +41,7 @@ def test_over_json_rpc_a_code_that_has_a_name_is_told_by_it(
         ({"detail": "no"}, None),
     ],
 )
-def test_over_http_the_agents_own_words_come_first(body: Any, said: str | None) -> None:
+def test_over_http_the_agents_own_message_is_preferred(body: Any, said: str | None) -> None:
     assert refused_over_rest(body) == said
 
 
@@ -63,5 +61,5 @@ def test_an_event_of_the_kind_error_is_an_error_like_others(
     text: str, rest: bool, said: str | None
 ) -> None:
     error = RuntimeError(f"SSE stream error event received: {text}")
-    assert told_in_stream(error, rest=rest) == said
-    assert told_in_stream(RuntimeError(text), rest=rest) is None
+    assert stream_error_text(error, rest=rest) == said
+    assert stream_error_text(RuntimeError(text), rest=rest) is None

@@ -92,13 +92,13 @@ def task(state: str, **given: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_task_that_ended_without_a_word_answers_from_its_history(
+def test_a_task_without_a_last_message_answers_from_its_history(
     chunks: list[dict[str, Any]], expected: str
 ) -> None:
     assert of(*chunks).text() == expected
 
 
-def test_what_is_shown_is_work_until_something_was_said() -> None:
+def test_progress_shows_work_until_the_first_message() -> None:
     def item(key: str, content: str, state: str) -> dict[str, str]:
         return {"id": key, "type": "thought", "content": content, "status": state}
 
@@ -114,7 +114,7 @@ def test_what_is_shown_is_work_until_something_was_said() -> None:
     ]
 
 
-def test_a_conversation_keeps_its_context_and_lets_go_of_ended_tasks() -> None:
+def test_a_conversation_keeps_its_context_and_drops_ended_tasks() -> None:
     begun = Conversation().after(task("working"))
     assert begun == Conversation("c", "t")
     assert begun.after({}) == begun
@@ -157,7 +157,7 @@ async def test_a_call_is_always_confirmed_and_says_whom_it_calls(opened: Open) -
 
 
 @on_virtual_time
-async def test_a_query_is_a_text_or_the_usual_one(opened: Open) -> None:
+async def test_a_query_is_a_text_or_the_default(opened: Open) -> None:
     async with opened() as session:
         given = {"agents": session.agents, "host": session.host, "sessions": False}
         assert remote_invocation(agent(), {}, **given).params == {"query": "Get Started!"}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from agent_protocol import to_wire
+from agent_protocol.codec import to_wire
 from services.abort import AbortController
 from services.background import background_tasks
 from services.subagents.remote.errors import A2AAgentError, RemoteAgentError

@@ -36,7 +36,7 @@ BASIC = {"type": "http", "scheme": "Basic", "username": "ada", "password": PASSW
     ],
 )
 @on_virtual_time
-async def test_the_right_credentials_let_us_in(
+async def test_valid_credentials_are_accepted(
     server: Server, opened: Open, lock: str, auth: dict[str, Any]
 ) -> None:
     definition = agent(card_url=server.card(f"locked.{lock}"), auth=auth)
@@ -85,7 +85,7 @@ async def test_a_key_that_has_changed_is_fetched_anew(
 
 
 @on_virtual_time
-async def test_nobody_is_asked_more_than_twice_in_a_row(server: Server, opened: Open) -> None:
+async def test_credentials_are_renewed_at_most_twice_in_a_row(server: Server, opened: Open) -> None:
     definition = agent(
         card_url=server.card("locked.bearer"),
         auth={"type": "http", "scheme": "Bearer", "token": "wrong-0b5e77"},
@@ -117,7 +117,7 @@ async def test_nobody_is_asked_more_than_twice_in_a_row(server: Server, opened: 
     ],
 )
 @on_virtual_time
-async def test_credentials_that_cannot_be_had_are_told_when_the_agent_is_loaded(
+async def test_loading_an_agent_reports_unavailable_credentials(
     server: Server, opened: Open, auth: dict[str, Any], message: str
 ) -> None:
     async with opened() as session:
@@ -256,7 +256,7 @@ async def test_the_account_is_the_one_that_the_environment_names(
     assert identity.expires_ms == claims["exp"] * 1000
 
 
-async def test_an_account_that_gives_no_token_says_so_without_details(
+async def test_an_account_without_a_token_fails_without_details(
     server: Server, tmp_path: Path
 ) -> None:
     key = tmp_path / "account.json"

@@ -1,14 +1,14 @@
-"""What the log is told, and what it never is."""
-
 import logging
 from contextlib import aclosing
 
 import pytest
 
 from services.abort import AbortController, AbortError
+from services.clock import VirtualClock
+from services.model.call_log import ModelCallLog
 from services.model.errors import ApiError
 from services.model.generator import LlmRole, ModelRequest
-from services.model.logging_generator import LoggingContentGenerator
+from services.model.metering import metered
 
 KEY = "AIzaSyA-0123456789_0123456789_012345678"
 
@@ -52,6 +52,10 @@ def asked(prompt_id="s########2"):
     )
 
 
+def logged(model, logger):
+    return metered(model, [ModelCallLog(logger)], VirtualClock())
+
+
 @pytest.fixture
 def logger(caplog):
     caplog.set_level(logging.DEBUG, "model")
@@ -60,7 +64,7 @@ def logger(caplog):
 
 async def test_a_stream_passes_unchanged_and_is_logged_at_its_end(logger, caplog):
     chunks = ({"a": 1}, {"usageMetadata": {"promptTokenCount": 3, "candidatesTokenCount": 2}})
-    generator = LoggingContentGenerator(Answers(*chunks), logger)
+    generator = logged(Answers(*chunks), logger)
     stream = await generator.generate_content_stream(asked())
     async with aclosing(stream):
         assert [chunk async for chunk in stream] == list(chunks)
@@ -74,7 +78,7 @@ async def test_a_stream_passes_unchanged_and_is_logged_at_its_end(logger, caplog
 @pytest.mark.parametrize("early", [True, False])
 async def test_a_failure_is_raised_unchanged_and_logged_without_its_secrets(logger, caplog, early):
     error = ApiError(403, f'{{"error":{{"code":403,"message":"key {KEY} is blocked"}}}}')
-    generator = LoggingContentGenerator(Answers(error=error, early=early), logger)
+    generator = logged(Answers(error=error, early=early), logger)
     with pytest.raises(ApiError) as caught:
         assert [chunk async for chunk in await generator.generate_content_stream(asked())]
     assert caught.value is error
@@ -87,7 +91,7 @@ async def test_a_failure_is_raised_unchanged_and_logged_without_its_secrets(logg
 
 @pytest.mark.parametrize("early", [True, False])
 async def test_an_abort_is_not_logged_as_a_failure(logger, caplog, early):
-    generator = LoggingContentGenerator(Answers(error=AbortError(), early=early), logger)
+    generator = logged(Answers(error=AbortError(), early=early), logger)
     with pytest.raises(AbortError):
         assert [chunk async for chunk in await generator.generate_content_stream(asked())]
     with pytest.raises(AbortError):

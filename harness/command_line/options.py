@@ -9,33 +9,42 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from harness.commands.naming import cassette_place
+from harness.command_line.deferred import deferred
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
 
 __all__ = [
     "FILE",
     "FOLDER",
     "PLACE",
+    "adk_plugin_option",
     "as_of",
+    "candidate",
+    "control",
     "duration",
     "duration_or_none",
     "evidence",
     "expect_head",
     "gates",
     "jobs",
+    "key_options",
     "limits",
+    "passphrase_options",
     "paths",
     "phase",
     "phase_required",
     "policy_from",
     "profile",
     "select",
+    "shard",
+    "side",
     "signoffs",
     "trust",
     "verbose",
     "waivers",
 ]
 
+_MOST_SHARDS: Final = 1000
+_PLUGIN: Final = re.compile(r"\w+(\.\w+)*:\w+(\.\w+)*")
 _UNITS: Final = {"h": 3600, "m": 60, "s": 1}
 _WHOLE: Final = re.compile(r"(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s?)?")
 
@@ -64,6 +73,21 @@ def duration_or_none(asked: str) -> float:
     return duration(asked, allow_zero=True)
 
 
+def shard(asked: str) -> str:
+    """`I/N`, the I-th of N parts counted from 1, without leading zeros: the type of an option.
+
+    Raises:
+        click.BadParameter: it is no such part.
+    """
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", asked, re.ASCII)
+    if match is None:
+        raise click.BadParameter(f"{asked!r} is no part of a corpus; write it as 2/3")
+    number, count = int(match[1]), int(match[2])
+    if not 1 <= number <= count <= _MOST_SHARDS:
+        raise click.BadParameter(f"{asked!r}: parts count from 1 to at most {_MOST_SHARDS}")
+    return f"{number}/{count}"
+
+
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 FILE: Final = click.Path(path_type=Path, dir_okay=False)
@@ -80,7 +104,18 @@ def _limits(asked: str | Limits) -> Limits:
         raise click.BadParameter(f"{error}; write it as {Limits()}") from error
 
 
-paths = click.argument("paths", nargs=-1, type=cassette_place)
+side = deferred("harness.commands.naming:side")
+"""The type of a side of a comparison."""
+
+control = click.option(
+    "--control", type=side, default="legacy", show_default=True, help="The runtime that is right."
+)
+
+candidate = click.option(
+    "--candidate", type=side, default="adk", show_default=True, help="The runtime that is judged."
+)
+
+paths = click.argument("paths", nargs=-1, type=deferred("harness.commands.naming:cassette_place"))
 
 select = click.option(
     "-k",
@@ -186,4 +221,60 @@ def signoffs(default: str = "./signoffs") -> Callable[[Command], Command]:
         type=FOLDER,
         metavar="DIR",
         help=f"The folder of records.  [default: {default}]",
+    )
+
+
+def passphrase_options(command: Command) -> Command:
+    """`--passphrase-file`, `--passphrase-fd`."""
+    command = click.option(
+        "--passphrase-fd",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Read the passphrase from this open descriptor.",
+    )(command)
+    return click.option(
+        "--passphrase-file",
+        type=FILE,
+        metavar="FILE",
+        help="Read the passphrase from this file.",
+    )(command)
+
+
+def key_options(command: Command) -> Command:
+    """`--key`, `--key-fd` and where the passphrase comes from."""
+    command = passphrase_options(command)
+    command = click.option(
+        "--key-fd",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Read the private key from this open descriptor.",
+    )(command)
+    return click.option(
+        "--key",
+        "key_file",
+        type=FILE,
+        metavar="FILE",
+        help="The private key, of `parity keygen`.",
+    )(command)
+
+
+def _plugins(
+    ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]
+) -> tuple[str, ...]:
+    for name in given:
+        if not _PLUGIN.fullmatch(name):
+            problem = f"{name!r} names no plugin; write it as package.module:attribute"
+            raise click.BadParameter(problem, ctx, parameter)
+    return given
+
+
+def adk_plugin_option(words: str) -> Callable[[Command], Command]:
+    """`--adk-plugin package.module:attribute`, any number of times."""
+    return click.option(
+        "--adk-plugin",
+        "adk_plugins",
+        metavar="MODULE:NAME",
+        multiple=True,
+        callback=_plugins,
+        help=words,
     )

@@ -1,4 +1,4 @@
-"""What models are told of hints and of background commands that have ended."""
+"""Hints and ends of background commands in requests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from services.subagents.injected import (
+from services.subagents.steering_inbox import (
     background_completion,
     injected_parts,
     steering_update,
@@ -45,7 +45,7 @@ def test_completions_come_before_hints() -> None:
     assert "\n- hurry\n" in parts[1]["text"]
 
 
-def test_nothing_said_is_no_part() -> None:
+def test_without_injections_there_is_no_part() -> None:
     assert injected_parts([], []) == []
     assert len(injected_parts(["hint"], [])) == len(injected_parts([], ["end"])) == 1
 
@@ -68,7 +68,7 @@ OUTPUTS = [
 
 @needs_core
 @pytest.mark.parametrize("behaviour", ["inject", "notify"])
-def test_ends_of_background_commands_are_told_in_the_words_of_the_core(behaviour: str) -> None:
+def test_ends_of_background_commands_have_the_cores_text(behaviour: str) -> None:
     job = {"kind": "completion", "behaviour": behaviour, "outputs": OUTPUTS}
     (theirs,) = from_core([job])
     for output, their in zip(OUTPUTS, theirs, strict=True):
@@ -76,5 +76,5 @@ def test_ends_of_background_commands_are_told_in_the_words_of_the_core(behaviour
 
 
 @pytest.mark.parametrize("behaviour", ["silent", "", "INJECT"])
-def test_ends_of_background_commands_go_untold_unless_asked_for(behaviour: str) -> None:
+def test_ends_of_background_commands_are_not_sent_by_default(behaviour: str) -> None:
     assert completion_note(behaviour, Path("LOG"), "x") is None
