@@ -18,8 +18,20 @@ __all__ = ["DEADLINE_S", "MODULES", "Request", "Traced", "answer", "request", "t
 
 DEADLINE_S: Final = 20.0
 """Real seconds that a run gets where it waits for something real; good ones take one or two."""
-MODULES: Final = (__name__, "harness.replay.runner", "harness.http.replay", "services.warm")
-"""What a process that plays cases has imported, besides the runtimes' own."""
+MODULES: Final = (
+    __name__,
+    "harness.replay.runner",
+    "harness.http.recorded_yaml",
+    "harness.http.replay",
+    "services.mcp.session",
+    "services.telemetry.providers",
+    "services.warm",
+)
+"""What a process that plays cases has imported, besides the runtimes' own.
+
+Whatever a run would import when it needs it is among them: otherwise each forked process would
+import it again, a second of CPU time for the servers of MCP alone.
+"""
 _TRACED: Final = ("agent_protocol", "runtimes", "services")
 
 Request: TypeAlias = tuple[str, str, str, str, bool]
