@@ -82,7 +82,7 @@ class Judge:
     owner: str
     waivers: Waivers
     baselines: Path | None
-    _changed: dict[str, Seen] = field(default_factory=dict)
+    changed: dict[str, Seen] = field(default_factory=dict)
     """Case to a run of legacy that differs from the good one in what no comparison shows."""
 
     def look(
@@ -106,7 +106,7 @@ class Judge:
             both: The other runtime executes the mutant in this case, too.
         """
         as_before = isinstance(run, Seen) and run.digest == good_digest
-        if as_before and (runtime == "legacy" or file.name not in self._changed):
+        if as_before and (runtime == "legacy" or file.name not in self.changed):
             return Judged()
         try:
             case = StoredCase(file, self.waivers, kept=kept, baselines=self.baselines)
@@ -134,7 +134,7 @@ class Judge:
             if result.verdict is not CaseVerdict.PARITY:
                 return Judged(_differs(name, runtime, result))
         if runtime == "legacy":
-            self._changed[name] = run
+            self.changed[name] = run
         return Judged()
 
     def _legs(self, runtime: str) -> list[Leg]:
@@ -158,8 +158,8 @@ class Judge:
         for leg in legs:
             if self.owner != "services" or leg is Leg.PUBLISHED:
                 yield case.result(leg, run.observation)
-            elif leg is Leg.ADK and name in self._changed:
-                yield self._between(case, self._changed[name].observation, run.observation)
+            elif leg is Leg.ADK and name in self.changed:
+                yield self._between(case, self.changed[name].observation, run.observation)
             elif leg is Leg.ADK or not both:
                 # Of a mutant in both runtimes adk's own run says more, and comes later.
                 yield case.result(leg, run.observation)

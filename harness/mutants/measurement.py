@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -13,13 +13,18 @@ from harness.experiment.backend import Backend
 from harness.experiment.events import follow_whole, on_finished, on_waiting
 from harness.experiment.pool import Died, WorkerDied, run_on, workers_of
 from harness.mutants.choosing import FoundBefore, Reach
+from harness.mutants.infection import Probes, has_probe
 from harness.mutants.measuring import (
     Case,
     GoodTask,
+    LookTask,
     MutantTask,
+    Run,
+    Seeing,
     Table,
     Unknown,
     find_out,
+    look,
     measure,
 )
 from harness.mutants.mutant import Mutant
@@ -33,8 +38,15 @@ from harness.whole_file import write_whole
 __all__ = ["Measurement", "Prepared"]
 
 _TABLE: Final = "table"
+_PROBES: Final = "probes"
 _TOGETHER: Final = 8
 """Cases whose good runs are made by one process."""
+_FIRST: Final = 40
+"""Runs of a mutant with a probe before it is found out which of the others can show it."""
+_LOOKS: Final = 25
+"""Runs in which probes are looked at by one process."""
+_WORTH: Final = 1.5
+"""Looking at probes must save so many times what it costs: many mutants are found soon anyway."""
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -49,6 +61,32 @@ class Prepared:
     reach: Reach
     left_out: dict[str, str]
     """Case to the reason why it can show nothing."""
+
+    def task(
+        self, mutant: Mutant, runs: Sequence[Run], every: Sequence[Run] | None = None
+    ) -> MutantTask:
+        """A task for some runs of a mutant; `every` are all that will be made, if more."""
+        by = [{case for case, name in every or runs if name == each} for each in RUNTIMES]
+        both = frozenset(by[0] & by[1])
+        return MutantTask(mutant=mutant, table=self.table, runs=tuple(runs), both=both)
+
+    def seconds(self, runs: Iterable[Run]) -> float:
+        """How long good runs took."""
+        return sum(self.reach.facts[case][name].seconds for case, name in runs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A mutant that its first runs did not show."""
+
+    mutant: Mutant
+    done: Measured
+    left: Sequence[Run]
+
+
+def _may_show(seen: frozenset[int] | None, number: int) -> bool:
+    """Whether a run may show the mutant of that number; `None`: it is not known."""
+    return seen is None or number in seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,22 +169,67 @@ class Measurement:
         """
         before = FoundBefore()
         numbers = {case.file.name: number for number, case in enumerate(prepared.cases)}
+        waiting: list[_Begun] = []
 
-        def tasks() -> Iterator[MutantTask]:
+        def end(mutant: Mutant, done: Measured) -> None:
+            take(mutant, done)
+            progress.mutant(mutant, done)
+
+        def first() -> Iterator[MutantTask]:
             for mutant in mutants:
                 runs = prepared.reach.ordered(mutant, before)
-                by = [{number for number, name in runs if name == each} for each in RUNTIMES]
-                both = frozenset(by[0] & by[1])
-                yield MutantTask(mutant=mutant, table=prepared.table, runs=tuple(runs), both=both)
+                most = _FIRST if has_probe(mutant) else len(runs)
+                yield prepared.task(mutant, runs[:most], runs)
 
-        def finished(task: MutantTask, done: Measured) -> None:
+        def begun(task: MutantTask, done: Measured) -> None:
             if done.finding is not None and done.finding.case in numbers:
                 before.add(task.mutant, done.finding, numbers[done.finding.case])
-            take(task.mutant, done)
-            progress.mutant(task.mutant, done)
+            runs = prepared.reach.ordered(task.mutant, before)
+            done = replace(done, reached=len(runs))
+            left = [run for run in runs if run not in task.runs]
+            if left and done.outcome is Outcome.SURVIVED:
+                waiting.append(_Begun(task.mutant, done, left))
+            else:
+                end(task.mutant, done)
 
         progress.mutants(len(mutants))
-        self._follow(measure, tasks(), _died, finished, progress)
+        self._follow(measure, first(), _died, begun, progress)
+        seeing = self._looked(prepared, waiting, progress)
+        by_name = {each.mutant.fingerprint: each for each in waiting}
+
+        def rest() -> Iterator[MutantTask]:
+            for number, each in enumerate(waiting):
+                again = [(numbers[name], RUNTIMES[0]) for name in each.done.changed]
+                left = [run for run in each.left if _may_show(seeing.get(run), number)]
+                yield prepared.task(each.mutant, [*again, *left])
+
+        def finished(task: MutantTask, done: Measured) -> None:
+            end(task.mutant, by_name[task.mutant.fingerprint].done.and_then(done))
+
+        self._follow(measure, rest(), _died, finished, progress)
+
+    def _looked(
+        self, prepared: Prepared, waiting: Sequence[_Begun], progress: MutantProgress
+    ) -> Seeing:
+        """In which runs the mutants that wait may show; nothing where finding out costs more."""
+        runs = sorted({run for each in waiting for run in each.left})
+        saved = sum(prepared.seconds(each.left) for each in waiting)
+        if saved < _WORTH * prepared.seconds(runs):
+            return {}
+        place = self.folder / _PROBES
+        probes = Probes([each.mutant for each in waiting])
+        write_whole(place, pickle.dumps(probes, pickle.HIGHEST_PROTOCOL))
+        tasks = [
+            LookTask(table=prepared.table, probes=place, runs=tuple(runs[at : at + _LOOKS]))
+            for at in range(0, len(runs), _LOOKS)
+        ]
+        seeing: Seeing = {}
+
+        def died(task: LookTask, death: WorkerDied) -> Seeing:
+            return dict.fromkeys(task.runs)
+
+        self._follow(look, tasks, died, lambda _, seen: seeing.update(seen), progress)
+        return seeing
 
     def _follow(
         self,

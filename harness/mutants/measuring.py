@@ -6,11 +6,11 @@ import importlib
 import pickle
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from harness.cassette.find import CassetteFile
 from harness.detection.playing import Seen
@@ -21,6 +21,7 @@ from harness.http.case import load_found
 from harness.mutants import playing
 from harness.mutants.choosing import owner_of
 from harness.mutants.forked import Answer, Forked, Gone, Raised
+from harness.mutants.infection import Probes, looked_at
 from harness.mutants.judging import Judge
 from harness.mutants.mutant import Mutant
 from harness.mutants.patching import Exchange, LiveCode, Text, exchanges, import_anew, put_in
@@ -30,7 +31,21 @@ from harness.mutants.store import RUNTIMES, GoodRun, Kept, RunFacts
 from harness.parity.waivers import Waivers
 from runtimes.registry import warm_modules
 
-__all__ = ["Case", "GoodTask", "MutantTask", "Table", "Unknown", "find_out", "measure"]
+__all__ = [
+    "Case",
+    "GoodTask",
+    "LookTask",
+    "MutantTask",
+    "Seeing",
+    "Table",
+    "Unknown",
+    "find_out",
+    "look",
+    "measure",
+]
+
+Run: TypeAlias = tuple[int, str]
+"""Number of a case in the table, and a runtime."""
 
 _CPU_S: Final = 5.0
 """Seconds of CPU time that a run with a mutant in force gets; good ones take hundredths."""
@@ -87,7 +102,7 @@ class MutantTask:
 
     mutant: Mutant
     table: Path
-    runs: tuple[tuple[int, str], ...]
+    runs: tuple[Run, ...]
     """Number of a case in the table and a runtime, in the order in which they are run."""
     both: frozenset[int] = frozenset()
     """Cases in which both runtimes execute the mutant."""
@@ -96,6 +111,25 @@ class MutantTask:
     def name(self) -> str:
         """For progress, and for a worker that died in it."""
         return self.mutant.fingerprint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookTask:
+    """Runs of unchanged code in which probes are looked at."""
+
+    table: Path
+    probes: Path
+    """A file with the `Probes`."""
+    runs: tuple[Run, ...]
+
+    @property
+    def name(self) -> str:
+        """For a worker that died in it."""
+        return f"{len(self.runs)} runs with probes"
+
+
+Seeing: TypeAlias = dict[Run, frozenset[int] | None]
+"""Run to the numbers of the mutants that may show in it; `None`: any may."""
 
 
 def find_out(task: GoodTask) -> dict[str, GoodRun]:
@@ -172,8 +206,44 @@ def measure(task: MutantTask) -> Measured:
         anew=run.found is None,
         unsteady=tuple(run.unsteady),
         left_out=tuple(run.left_out),
+        changed=tuple(sorted(run.changed)),
         seconds=round(time.perf_counter() - begun, 3),
     )
+
+
+def look(task: LookTask) -> Seeing:
+    """Run cases with probes in force."""
+    table = _table(task.table)
+    found, unknown = _probes(task.probes)
+    begin = partial(_looking, found)
+    seeing: Seeing = {}
+    left = list(task.runs)
+    while left:
+        with Forked(begin, cpu_s=_CPU_S, wall_s=_WALL_S) as forked:
+            while left:
+                number, runtime = run = left.pop(0)
+                case = table.cases[number]
+                case_begins()
+                seen = forked.ask(playing.request(case.file, runtime, trusted=case.trusted))
+                seeing[run] = None
+                if isinstance(seen, Gone):
+                    break
+                if not isinstance(seen, Raised) and seen[0] == case.digests[runtime]:
+                    seeing[run] = seen[1] | unknown
+    return seeing
+
+
+def _looking(found: Sequence[Exchange]) -> Answer:
+    """Put probes into a forked process; what answers there gives a run's digest and what it saw."""
+    looks = looked_at(found)
+    fresh = _fresh(playing.answer)
+
+    def answer(asked: playing.Request) -> tuple[str, frozenset[int]]:
+        looks.clear()
+        digest: str = fresh(asked).digest
+        return digest, looks.seen
+
+    return answer
 
 
 @dataclass(slots=True)
@@ -186,6 +256,8 @@ class _Run:
     runs: int = 0
     unsteady: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    changed: Mapping[str, Seen] = field(default_factory=dict)
+    """Cases in which legacy does something else, which no comparison shows so far."""
     text: Text = field(init=False)
     found: list[Exchange] | None = field(init=False)
     """What of the live functions is exchanged; `None` where all is imported anew."""
@@ -205,6 +277,7 @@ class _Run:
             waivers=self.table.waivers,
             baselines=self.table.baselines,
         )
+        self.changed = judge.changed
         with self._forked() as forked:
             for number, runtime in self.task.runs:
                 finding = self._look(judge, forked, number, runtime)
@@ -300,6 +373,14 @@ def _table(file: Path) -> Table:
     table: Any = pickle.loads(file.read_bytes())  # noqa: S301 - written for this measurement
     assert isinstance(table, Table)
     return table
+
+
+@lru_cache(maxsize=1)
+def _probes(file: Path) -> tuple[list[Exchange], set[int]]:
+    """What puts the probes of a file into a process, and the numbers of those that cannot be."""
+    probes: Any = pickle.loads(file.read_bytes())  # noqa: S301 - written for this measurement
+    assert isinstance(probes, Probes)
+    return probes.exchanges(_source, _live())
 
 
 @lru_cache(maxsize=64)

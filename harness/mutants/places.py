@@ -268,7 +268,7 @@ class _Places:
         source, is_test = self.source, node in self._tests
         match node:
             case ast.BoolOp():
-                yield from conditions.in_bool_op(source, node)
+                yield from conditions.in_bool_op(source, node, is_test=is_test)
             case ast.Compare():
                 yield from conditions.in_compare(source, node, is_test=is_test)
             case ast.UnaryOp():

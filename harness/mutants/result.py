@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from harness.codec import Coded
@@ -64,4 +64,18 @@ class Measured(Coded):
     """Cases that showed something once and not again, which does not count."""
     left_out: tuple[str, ...] = field(default=())
     """Cases that reach it and could show nothing, with the reason."""
+    changed: tuple[str, ...] = ()
+    """Cases in which legacy did something else that no comparison showed: adk's run may."""
     seconds: float = 0.0
+
+    def and_then(self, later: Measured) -> Measured:
+        """This one, in which nothing showed, and what further runs gave."""
+        return replace(
+            later,
+            reached=self.reached,
+            runs=self.runs + later.runs,
+            unsteady=self.unsteady + later.unsteady,
+            left_out=self.left_out + later.left_out,
+            changed=tuple(sorted({*self.changed, *later.changed})),
+            seconds=round(self.seconds + later.seconds, 3),
+        )

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import Final
 
-from harness.mutants.operators.operator import Change, Operator
+from harness.mutants.operators.operator import Change, Operator, Probe, Watch, probe_without
 from harness.mutants.source import Source
 
 __all__ = ["in_bool_op", "in_compare", "in_negation", "of_test", "returned_truth"]
@@ -38,10 +38,14 @@ def of_test(source: Source, test: ast.expr, *, loop: bool, alone: bool) -> Itera
     """
     if isinstance(test, ast.Constant):
         return
-    yield Change(Operator.NEGATE_CONDITION, (source.replaced(test, _negated(source, test)),))
+    evaluated = Probe(Watch.EVALUATED, *source.span(test))
+    negated = source.replaced(test, _negated(source, test))
+    yield Change(Operator.NEGATE_CONDITION, (negated,), evaluated)
     fixed = ("False",) if loop else ("True", "False") if alone else ("True",)
     for value in fixed:
-        yield Change(Operator.DROP_CONDITION, (source.replaced(test, value),))
+        watch = Watch.FALSE if value == "True" else Watch.TRUE
+        probe = probe_without(watch, source, test)
+        yield Change(Operator.DROP_CONDITION, (source.replaced(test, value),), probe)
 
 
 def returned_truth(source: Source, value: ast.expr) -> Iterator[Change]:
@@ -50,13 +54,20 @@ def returned_truth(source: Source, value: ast.expr) -> Iterator[Change]:
         yield Change(Operator.NEGATE_CONDITION, (source.replaced(value, _negated(source, value)),))
 
 
-def in_bool_op(source: Source, node: ast.BoolOp) -> Iterator[Change]:
-    """`and` and `or`: each operand left out once."""
-    word = " and " if isinstance(node.op, ast.And) else " or "
-    for index in range(len(node.values)):
+def in_bool_op(source: Source, node: ast.BoolOp, *, is_test: bool) -> Iterator[Change]:
+    """`and` and `or`: each operand left out once.
+
+    An operand that does not decide is as good as not there, but for the last one of a value.
+    """
+    both = isinstance(node.op, ast.And)
+    word = " and " if both else " or "
+    decides = Watch.FALSE if both else Watch.TRUE
+    for index, operand in enumerate(node.values):
+        is_value = not is_test and operand is node.values[-1]
+        probe = probe_without(Watch.EVALUATED if is_value else decides, source, operand)
         kept = [each for place, each in enumerate(node.values) if place != index]
         text = word.join(f"({source.segment(each)})" for each in kept)
-        yield Change(Operator.DROP_CONDITION, (source.replaced(node, f"({text})"),))
+        yield Change(Operator.DROP_CONDITION, (source.replaced(node, f"({text})"),), probe)
 
 
 def in_compare(source: Source, node: ast.Compare, *, is_test: bool) -> Iterator[Change]:
@@ -66,7 +77,8 @@ def in_compare(source: Source, node: ast.Compare, *, is_test: bool) -> Iterator[
     kind = type(node.ops[0])
     sides = source.segment(node.left), source.segment(node.comparators[0])
     if kind in _BOUNDS:
-        yield _compared(source, node, Operator.OFF_BY_ONE, _BOUNDS[kind], sides)
+        probe = Probe(Watch.BOUND, *source.span(node.left))
+        yield _compared(source, node, Operator.OFF_BY_ONE, _BOUNDS[kind], sides, probe)
         if not is_test:
             negated = f"not ({source.segment(node)})"
             yield Change(Operator.NEGATE_CONDITION, (source.replaced(node, f"({negated})"),))
@@ -82,10 +94,15 @@ def in_negation(source: Source, node: ast.UnaryOp, *, is_test: bool) -> Iterator
 
 
 def _compared(
-    source: Source, node: ast.Compare, operator: Operator, word: str, sides: tuple[str, str]
+    source: Source,
+    node: ast.Compare,
+    operator: Operator,
+    word: str,
+    sides: tuple[str, str],
+    probe: Probe | None = None,
 ) -> Change:
     left, right = (f"({side})" if "\n" in side else side for side in sides)
-    return Change(operator, (source.replaced(node, f"({left} {word} {right})"),))
+    return Change(operator, (source.replaced(node, f"({left} {word} {right})"),), probe)
 
 
 def _negated(source: Source, test: ast.expr) -> str:

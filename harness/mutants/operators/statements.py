@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from harness.mutants.operators.operator import Change, Operator
+from harness.mutants.operators.operator import Change, Operator, Probe, Watch, probe_without
 from harness.mutants.source import Edit, Source
 
 __all__ = [
@@ -25,6 +25,8 @@ _ENDINGS: Final = frozenset(
     {"cancel", "clear", "close", "discard", "pop", "release", "remove", "reset", "stop", "unwatch"}
 )
 """Methods that let go of something."""
+_EMPTYING: Final = frozenset({"clear", "discard"})
+"""Methods of collections that do nothing where the collection is empty."""
 _EMPTY: Final = {
     "bool": "False",
     "dict": "{}",
@@ -51,7 +53,7 @@ def dropped(
     if not _droppable(node, bound, last=last):
         return
     operator = Operator.SKIP_RESET if _resets(node) else Operator.DROP_STATEMENT
-    yield Change(operator, (source.replaced(node, "pass"),))
+    yield Change(operator, (source.replaced(node, "pass"),), _dropping(source, node))
 
 
 def swapped(source: Source, node: ast.stmt, following: ast.stmt) -> Iterator[Change]:
@@ -82,7 +84,8 @@ def returned_empty(
     empty = _empty(annotation)
     if node.value is None or empty is None or source.segment(node.value) == empty:
         return
-    yield Change(Operator.RETURN_EARLY, (source.replaced(node.value, empty),))
+    probe = probe_without(Watch.NOT_EMPTY, source, node.value, empty)
+    yield Change(Operator.RETURN_EARLY, (source.replaced(node.value, empty),), probe)
 
 
 def finally_skipped(source: Source, node: ast.Try) -> Iterator[Change]:
@@ -116,6 +119,28 @@ def bound_names(node: ast.stmt) -> set[str]:
         elif isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(each.name)
     return found
+
+
+def _dropping(source: Source, node: ast.stmt) -> Probe | None:
+    """What says whether a statement does anything, where its values do."""
+    if isinstance(node, ast.Expr):
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        if isinstance(called, ast.Attribute) and called.attr in _EMPTYING:
+            return probe_without(Watch.HOLDS, source, called.value)
+        return None
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target = node.targets[0]
+    elif isinstance(node, ast.AnnAssign):
+        target = node.target
+    else:
+        return None
+    assert node.value is not None
+    if isinstance(target, ast.Name):
+        return probe_without(Watch.STORED, source, node.value, target.id)
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+        more = f"{target.value.id}, {target.attr!r}"
+        return probe_without(Watch.STORED, source, node.value, more)
+    return None
 
 
 def _droppable(node: ast.stmt, bound: Collection[str], *, last: bool) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from harness.mutants.operators.operator import Change, Operator
+from harness.mutants.operators.operator import Change, Operator, Probe, Watch
 from harness.mutants.source import Source
 
 __all__ = ["in_await", "in_call", "in_constant", "in_display", "in_format"]
@@ -23,16 +23,17 @@ def in_constant(source: Source, node: ast.Constant, *, default: bool) -> Iterato
     value = node.value
     changed = Operator.CHANGE_DEFAULT if default else Operator.CHANGE_CONSTANT
     stepped = Operator.CHANGE_DEFAULT if default else Operator.OFF_BY_ONE
+    probe = None if default else Probe(Watch.EVALUATED, *source.span(node))
     if isinstance(value, bool):
-        yield Change(changed, (source.replaced(node, repr(not value)),))
+        yield Change(changed, (source.replaced(node, repr(not value)),), probe)
     elif isinstance(value, int):
-        yield Change(stepped, (source.replaced(node, repr(value + 1)),))
+        yield Change(stepped, (source.replaced(node, repr(value + 1)),), probe)
         if value > 0:
-            yield Change(stepped, (source.replaced(node, repr(value - 1)),))
+            yield Change(stepped, (source.replaced(node, repr(value - 1)),), probe)
     elif isinstance(value, float):
-        yield Change(changed, (source.replaced(node, repr(value * 2 if value else 1.0)),))
+        yield Change(changed, (source.replaced(node, repr(value * 2 if value else 1.0)),), probe)
     elif isinstance(value, str | bytes):
-        yield Change(changed, (source.replaced(node, repr(_marked(value))),))
+        yield Change(changed, (source.replaced(node, repr(_marked(value))),), probe)
 
 
 def in_format(source: Source, node: ast.JoinedStr) -> Iterator[Change]:

@@ -12,11 +12,11 @@ from harness.cli import parity
 from harness.commands import mutants as command
 from harness.commands.mutants import MutantsSetup
 from harness.experiment.backend import real_backend
-from harness.mutants import measuring
+from harness.mutants import measurement, measuring
 from harness.mutants.journal import MutantJournal
-from harness.mutants.mutant import Mutant
+from harness.mutants.mutant import Mutant, mutants_of
 from harness.mutants.population import Population
-from harness.mutants.source import CODE_ROOT
+from harness.mutants.source import CODE_ROOT, Source
 from tests.harness.detection.stand_ins import write_cassettes
 from tests.harness.mutants.crafted import inserted
 
@@ -98,6 +98,32 @@ def test_a_sample_says_what_was_found_survived_and_unreached(corpus: Path, tmp_p
     assert "1 of 2 mutants found (50.0%" in flat(result)
     assert "survivors in runtimes/legacy" in result.output
     assert "+        [].clear()" in result.output
+
+
+def test_runs_in_which_a_mutant_can_make_no_difference_are_not_made(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`if usage is not None`: usage is there, so that `if True` is the same and `False` is not."""
+    monkeypatch.setattr(measurement, "_FIRST", 0)
+    monkeypatch.setattr(measurement, "_WORTH", 0)
+    monkeypatch.setattr(measuring, "_probes", measuring._probes.__wrapped__)
+    mutants = [
+        mutant
+        for mutant in mutants_of(Source.read(CODE_ROOT, CODE_ROOT / FILE))
+        if mutant.place.statement == "if usage is not None"
+    ]
+    file = tmp_path / "mutants.json"
+
+    invoke(corpus, "--sample", len(mutants), "--json", file, mutants=mutants)
+
+    rows = {row["fingerprint"]: row for row in json.loads(file.read_text())["sample"]}
+    for mutant in mutants:
+        row = rows[mutant.fingerprint]
+        same = mutant.text(Source.read(CODE_ROOT, CODE_ROOT / FILE)).count("if True:")
+        assert row["outcome"] == ("survived" if same else "found")
+        assert (row["runs"] == 0) is bool(same)
+        assert row["reached"] == 1
+    assert {row["outcome"] for row in rows.values()} == {"survived", "found"}
 
 
 def test_all_found_is_exit_code_0(corpus: Path) -> None:
