@@ -1,8 +1,8 @@
-# ruff: noqa: D101, D102, D103 - a program, not a module that anybody reads names of
+# ruff: noqa: D101, D102, D103 - a program of its own, not an importable module
 """A small MCP server on stdio, for the cassettes in `mcp`. Standard library only.
 
-Arguments switch on what not every cassette wants: `resources` (`pages`: one at a time),
-`instructions`, `told` and `long` (further tools).
+The command line's arguments add features: `resources` (with `pages`: one per page),
+`instructions`, and the further tools `inputs` and `long`.
 """
 
 import json
@@ -43,7 +43,7 @@ TOOLS = [
 ]
 NEW = tool("new", "Was learned.")
 SWITCHED = {
-    "told": tool("told", "Says what it was told.", {"text": TEXT}),
+    "inputs": tool("inputs", "Returns its arguments and variables.", {"text": TEXT}),
     "long": tool("begins_here_and_goes_on_for_longer_than_any_name_may_until_it_ends", "Is long."),
 }
 
@@ -68,6 +68,23 @@ def blocks():
         {"type": "resource_link", "uri": "memo://link", "name": "link", "title": "A link"},
         text("last"),
     ]
+
+
+def inputs(args):
+    variables = {key: os.environ[key] for key in sorted(os.environ) if key.startswith("OF_")}
+    return [text(json.dumps({"arguments": args, "variables": variables}))]
+
+
+CONTENTS = {
+    "sum": lambda args: [text(f"sum={args['a'] + args['b']}")],
+    "say": lambda args: [text(args["text"])],
+    "json": lambda args: [text(args["text"])],
+    "picture": lambda args: [{"type": "image", "data": PICTURE, "mimeType": "image/png"}],
+    "blocks": lambda args: blocks(),
+    "nothing": lambda args: [],
+    "inputs": inputs,
+    SWITCHED["long"]["name"]: lambda args: [text("long indeed")],
+}
 
 
 class Refused(Exception):
@@ -105,16 +122,16 @@ class Server:
     def answer(self, method, params):
         resources = "resources" in self.switches
         if method == "initialize":
-            told = {
+            result = {
                 "protocolVersion": params.get("protocolVersion", "2025-06-18"),
                 "capabilities": {"tools": {"listChanged": True}},
                 "serverInfo": {"name": "calc", "version": "1.0.0"},
             }
             if resources:
-                told["capabilities"]["resources"] = {}
+                result["capabilities"]["resources"] = {}
             if "instructions" in self.switches:
-                told["instructions"] = INSTRUCTIONS
-            return told
+                result["instructions"] = INSTRUCTIONS
+            return result
         if method == "ping":
             return {}
         if method == "tools/list":
@@ -136,23 +153,8 @@ class Server:
         return {"resources": RESOURCES[at : at + 1], **more}
 
     def call(self, name, args, token):
-        if name == "sum":
-            return {"content": [text(f"sum={args['a'] + args['b']}")]}
-        if name in ("say", "json"):
-            return {"content": [text(args["text"])]}
-        if name == "picture":
-            return {"content": [{"type": "image", "data": PICTURE, "mimeType": "image/png"}]}
-        if name == "blocks":
-            return {"content": blocks()}
-        if name == "nothing":
-            return {"content": []}
-        if name == "told":
-            variables = {
-                key: os.environ[key] for key in sorted(os.environ) if key.startswith("OF_")
-            }
-            return {"content": [text(json.dumps({"arguments": args, "variables": variables}))]}
-        if name == SWITCHED["long"]["name"]:
-            return {"content": [text("long indeed")]}
+        if name in CONTENTS:
+            return {"content": CONTENTS[name](args)}
         if name == "refuse":
             why = args.get("why", "no reason")
             return {"isError": True, "content": [text(f"refused: {why}")]}
@@ -167,15 +169,15 @@ class Server:
         raise Refused(-32603, "something broke" if name == "break" else f"no tool {name}")
 
     def wait(self, ms, token):
-        """Tells how far it is, once in order and then in ways that make little sense."""
-        told = [{"progress": ms / 4, "total": ms, "message": "a quarter"}, {"progress": -1}]
-        for notice in (*told, {"progress": ms / 2, "total": 0}):
+        """Sends one valid progress notification and two invalid ones before it answers."""
+        valid = {"progress": ms / 4, "total": ms, "message": "a quarter"}
+        for notice in (valid, {"progress": -1}, {"progress": ms / 2, "total": 0}):
             self.send(method="notifications/progress", params={"progressToken": token, **notice})
         time.sleep(ms / 1000)
         return {"content": [text("waited")]}
 
     def learn(self):
-        """Answers only when the client knows: it is told, and asks for the list again."""
+        """Adds a tool, notifies the client, and handles its request for the list first."""
         self.tools.append(NEW)
         self.send(method="notifications/tools/list_changed")
         self.handle(self.read() or {})

@@ -18,7 +18,7 @@ from harness.debug_log import log_debug
 from harness.errors import HarnessError, in_short
 from harness.output import StandardOutput
 from harness.wrapping import say
-from services.redaction import told
+from services.redaction import without_credentials
 
 __all__ = ["main", "parity"]
 
@@ -109,7 +109,7 @@ def _show(error: click.ClickException) -> None:
 
 
 def _say(problem: str) -> None:
-    say(f"parity: {told(problem)}", err=True)
+    say(f"parity: {without_credentials(problem)}", err=True)
 
 
 @click.group(

@@ -39,7 +39,7 @@ from harness.pytest_judging import (
     settled_alone,
 )
 from services.redaction import redacted
-from services.redaction import told as masked
+from services.redaction import without_credentials as masked
 
 __all__ = ["Session", "main"]
 

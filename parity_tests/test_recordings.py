@@ -31,8 +31,8 @@ def files() -> list[Path]:
 @pytest.mark.sampled(4)
 def test_a_recorded_conversation_ends_alike_in_both_runtimes(file: Path) -> None:
     imported = import_responses(file)
-    path = Path("/imported") / f"{imported.name}.yaml"
-    cassette = build_cassette(imported.document, path, Path("/imported"))
+    path = Path("/imported") / f"{imported['name']}.yaml"
+    cassette = build_cassette(imported, path, Path("/imported"))
 
     control, candidate = run_cassette(cassette, "legacy"), run_cassette(cassette, "adk")
 

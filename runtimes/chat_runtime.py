@@ -1,7 +1,6 @@
-"""`ChatRuntime`: what our own runtimes have in common around one conversation.
+"""`ChatRuntime`: the common part of our own runtimes, around one conversation.
 
-How an agent drives the model is each runtime's own; what a client may do with the conversation
-outside a stream is not.
+Each runtime has its own way to drive the model. The commands of a client outside a stream are here.
 """
 
 from __future__ import annotations

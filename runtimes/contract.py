@@ -1,8 +1,7 @@
-"""What a runtime's factory opens: one conversation's engine, and the agents that drive it.
+"""The contract of a runtime: one conversation's engine, and the agents that drive it.
 
-The protocol keeps its four members; what a client outside the protocol may do with an engine
-(start it anew, read its model-facing history) stands here, because slash commands and the harness
-need it of every runtime alike, child processes included.
+`AgentProtocol` has what clients need. This module has what slash commands and the harness need of
+every runtime besides: to start a conversation anew, to read its model-facing history.
 """
 
 from __future__ import annotations
@@ -30,14 +29,11 @@ __all__ = [
 
 
 class RuntimeBroken(Exception):
-    """The engine itself broke (its process died, say): what it did decides nothing."""
+    """The engine itself broke, because its process died for example. Its results do not count."""
 
 
 class CommandFailed(Exception):
-    """A command of a conversation could not be carried out, by the engine's own account.
-
-    `message` is the engine's, `name` what it calls such an error.
-    """
+    """The engine refused a command. `message` and the error's `name` are the engine's."""
 
     def __init__(self, command: str, name: str, message: str) -> None:
         super().__init__(f"{command}: {message}")
@@ -55,29 +51,25 @@ class RuntimeUnavailable(Exception):
 
 
 class UnusableRuntime(RuntimeUnavailable):
-    """A runtime's package cannot be imported, or is not what this module asks of a runtime.
-
-    What such a runtime does decides nothing, and no case can be judged with it.
-    """
+    """A runtime's package cannot be imported, or does not fulfil this module's contract."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuntimeTraits:
-    """What is known of an engine before it is opened.
+    """Facts about an engine before it is opened.
 
     A runtime's package may hold its own as `TRAITS`, or make them in `traits(variant)`.
     """
 
     features: frozenset[str] | None = None
-    """What it can do beyond plain turns, by the names of a cassette's needs; `None`: everything."""
+    """Its features beyond plain turns, by the names of a cassette's needs; `None`: all."""
     folders: Mapping[str, str] = field(default_factory=dict)
-    """Folders of this machine that may show in what it does, and what is written instead."""
+    """Folders of this machine that its output may name, and their replacements."""
     words: str = "parity"
-    """Whose prompts, tool descriptions and environment texts it uses. Two engines with the same
-    ones must send the same texts; of others only the rest is compared."""
+    """The owner of its prompts, tool descriptions and environment texts. The comparison includes
+    these texts only between engines with the same owner."""
     confinable: bool = True
-    """Whether all that it does goes through the services that it is given. The harness does not
-    give a cassette that is not trusted to an engine that works in another program."""
+    """Whether it acts only through its services. Others do not get untrusted cassettes."""
 
 
 class Runtime(Protocol):
@@ -106,7 +98,7 @@ class Runtime(Protocol):
 
 @runtime_checkable
 class ConversationCommands(Protocol):
-    """What slash commands do with a conversation, for engines that can."""
+    """The slash commands for a conversation, for engines that have them."""
 
     async def compress(self) -> None:
         """Summarise the history now, as `/compress` does."""
@@ -131,11 +123,11 @@ class ConversationCommands(Protocol):
 
 @runtime_checkable
 class ReportsVersions(Protocol):
-    """An engine that is more than this project's own code."""
+    """An engine with code of other projects."""
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """What runs in it: name → version."""
+        """Its parts: name → version."""
         ...
 
 

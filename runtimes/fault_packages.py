@@ -1,7 +1,7 @@
 """The packages of seeded faults: each runtime's own, the services', and those of other packages.
 
 They are found by entry points (group `parity.faults`). Ours are known even where this project runs
-uninstalled; a runtime that is deleted takes its faults with it.
+uninstalled; deleting a runtime deletes its faults.
 """
 
 from __future__ import annotations

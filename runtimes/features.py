@@ -1,6 +1,6 @@
-"""What the engines built here can do beyond plain turns, by the names of a cassette's needs.
+"""The features of our own engines beyond plain turns, by the names of a cassette's needs.
 
-Both engines are given the same services, so the list is one.
+Both engines have the same services, so there is one list.
 """
 
 from __future__ import annotations

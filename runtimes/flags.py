@@ -1,7 +1,7 @@
-"""The flags as data: which there are, and what turning one on moves to another path.
+"""The flags as data: their names, their surfaces, and what turning one on changes.
 
-Which runtime a surface gets is the registry's table; this one says what each flag is called, whose
-it is, and which rollout phase must have been signed off before a surface moves.
+The registry's table has the runtime of each surface. This module has the rollout phase that must be
+signed off before a surface moves.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Flag:
     """One flag."""
 
     name: str
-    """As it stands in the settings."""
+    """Its name in the settings."""
     field: str
     """Its field of `AdkFlags`."""
     surface: Surface | None = None
-    """The surface whose own flag it is; `None` for the one that selects the runtime of all."""
+    """Its surface; `None` for the flag that selects the runtime of all surfaces."""
 
     @property
     def short(self) -> str:
@@ -67,10 +67,7 @@ def flag_named(name: str) -> Flag | None:
 
 
 def flips(flag: Flag, flags: AdkFlags) -> tuple[Surface, ...]:
-    """The surfaces that run on something else once `flag` is turned on, the rest as in `flags`.
-
-    Of a flag that is on already: what it holds there.
-    """
+    """The surfaces that `flag` moves, with the other flags as in `flags`."""
     off, on = (replace(flags, **{flag.field: value}) for value in (False, True))
     return tuple(
         surface

@@ -1,7 +1,7 @@
-"""From an entry point to a runtime's module, factory and traits, with an error in words.
+"""Loads a runtime's module, factory and traits from its entry point.
 
-A runtime of a third party is installed by its user, who also writes it. So whatever is wrong with
-it is reported in one sentence that names the entry point, and leaves every other runtime usable.
+A fault of a third party's runtime is reported in one sentence that names the entry point, and every
+other runtime stays usable.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 _MEMBERS: Final = ("agent", "transcript", "reset", "settled")
-"""What `Runtime` has."""
+"""The members of `Runtime`."""
 _MOST_OF_A_MESSAGE: Final = 200
 
 
@@ -52,7 +52,7 @@ def imported(point: EntryPoint, module: str | None = None) -> ModuleType:
 
 
 def factory_of(point: EntryPoint) -> RuntimeFactory:
-    """What an entry point names, as the factory of a runtime.
+    """The factory that an entry point names.
 
     Raises:
         UnusableRuntime: its import fails, or the module has nothing of that name to call.
@@ -120,7 +120,7 @@ def checked(point: EntryPoint, variant: str | None) -> None:
 
 
 def openable(point: EntryPoint, made: object) -> AbstractAsyncContextManager[Runtime]:
-    """What a factory returned, if it can be opened.
+    """Return what a factory returned, if it can be opened.
 
     Raises:
         UnusableRuntime: it is no async context manager.
@@ -134,7 +134,7 @@ def openable(point: EntryPoint, made: object) -> AbstractAsyncContextManager[Run
 
 
 def check_engine(point: EntryPoint, engine: object) -> None:
-    """Make sure that what a factory opened has what a `Runtime` has.
+    """Make sure that an opened engine has the members of `Runtime`.
 
     Raises:
         UnusableRuntime: it has not; names what is missing.

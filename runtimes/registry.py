@@ -1,8 +1,8 @@
 """Name → runtime factory, and which runtime a surface gets under which flags.
 
-Runtimes are found by entry points (group `parity.runtimes`), so a stranger's package adds its own;
-the ones of this project are known even where it runs uninstalled. Nothing is imported before it
-is asked for: google-adk alone takes most of a second.
+Runtimes are found by entry points (group `parity.runtimes`), so another package can add its own.
+This project's runtimes are known even where it runs uninstalled. A runtime is imported when it is
+opened: google-adk alone takes most of a second.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def runtime_factory(name: str) -> RuntimeFactory:
 
 
 def runtime_traits(name: str) -> RuntimeTraits:
-    """What is known of a runtime before it is opened.
+    """The traits of a runtime.
 
     Raises:
         UnknownRuntime: there is none of that name.
@@ -109,7 +109,7 @@ def check_runtime(name: str) -> None:
     checked(point, name.partition("@")[2] or None)
     runtime_factory(name)
     runtime_traits(name)
-    if runtime_point(name) is not None:  # ours take time, and can be imported
+    if runtime_point(name) is not None:  # ours take time to import
         for module in warm_modules([name]):
             imported(point, module)
 
@@ -166,7 +166,7 @@ async def open_runtime(name: str, services: Services) -> AsyncIterator[Runtime]:
 
 
 class Surface(StrEnum):
-    """What people and programs touch; each has a flag of its own."""
+    """A surface for users or programs; each has a flag of its own."""
 
     NONINTERACTIVE = "noninteractive"
     INTERACTIVE = "interactive"
@@ -175,7 +175,7 @@ class Surface(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionChoice:
-    """What a surface runs on. Without `agent_session` it takes its old path, past the protocol."""
+    """The runtime of a surface. Without `agent_session` the surface does not use the protocol."""
 
     agent_session: bool
     runtime: str
@@ -187,15 +187,15 @@ FLAG_TABLE: Final[Mapping[tuple[bool, bool], SessionChoice]] = {
     (False, True): SessionChoice(agent_session=True, runtime="legacy"),
     (True, True): SessionChoice(agent_session=True, runtime="adk"),
 }
-"""(`runtimeEnabled`, the surface's own flag) → what it runs on.
+"""(`runtimeEnabled`, the surface's own flag) → its runtime.
 
-The runtime flag only selects; whether a surface goes through the agent session at all is up to
-its own flag, which therefore comes first. Source: the replatforming plan, foundation item 2.
+The surface's own flag decides whether it uses the agent session at all; the runtime flag only
+selects the engine. Source: the replatforming plan, foundation item 2.
 """
 
 
 def choose_session(surface: Surface, flags: AdkFlags) -> SessionChoice:
-    """What `surface` runs on under `flags`."""
+    """The runtime of `surface` under `flags`."""
     own = {
         Surface.NONINTERACTIVE: flags.agent_session_noninteractive_enabled,
         Surface.INTERACTIVE: flags.agent_session_interactive_enabled,

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 __all__ = [
     "Wrap",
     "around",
+    "changed",
     "during",
     "first",
     "instead",
@@ -176,12 +177,17 @@ def keeps(path: str) -> Wrap:
 
 def during(path: str, value: object) -> Wrap:
     """`self.path` is `value` while the original runs."""
+    return changed(path, lambda _: value)
+
+
+def changed(path: str, change: Callable[[Any], Any]) -> Wrap:
+    """`self.path` is `change` of its value while the original runs."""
 
     @contextmanager
     def context(self: Any, *_args: Any, **_kwargs: Any) -> Iterator[None]:
         owner, name = _owner(self, path)
         kept = getattr(owner, name)
-        setattr(owner, name, value)
+        setattr(owner, name, change(kept))
         try:
             yield
         finally:

@@ -1,8 +1,9 @@
-"""Cancellation as a value: one controller, any number of signals' readers.
+"""Cancellation as a value: one controller, and a signal that any number of readers observe.
 
-A signal is asked (`aborted`), awaited (`wait`) or listened to; nothing is cancelled behind a
-reader's back. Source: the web platform's `AbortController`, which the legacy core passes to its
-model layer and scheduler.
+A reader asks (`aborted`), awaits (`wait`) or subscribes (`on_abort`). A signal cancels no task.
+
+Source: the web platform's `AbortController`, which the legacy core passes to its model layer and
+scheduler.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class AbortError(Exception):
 
 
 class AbortSignal:
-    """Whether somebody asked for the work to end. Made by an `AbortController`."""
+    """Whether work is to end. Made by an `AbortController`."""
 
     __slots__ = ("_aborted", "_listeners", "reason")
 
@@ -40,7 +41,7 @@ class AbortSignal:
         self._aborted = False
         self._listeners: dict[object, Callable[[], None]] = {}
         self.reason: str | None = None
-        """Why, where the one who aborted said so (for example `LOOP_DETECTED`)."""
+        """The reason given with the abort, if any (for example `LOOP_DETECTED`)."""
 
     @property
     def aborted(self) -> bool:

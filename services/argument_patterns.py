@@ -23,8 +23,8 @@ def escape_pattern(text: str) -> str:
 def parameter_pattern(name: str, value: str) -> str:
     r"""The pattern that narrows an approval to one argument, as 0.61.0 builds it.
 
-    Upstream escapes the boundary once too often: the pattern looks for a backslash and a zero,
-    which no canonical text has, so "always allow" for a file never matches again. Seen by a
-    client as another question, and kept for that.
+    Upstream escapes the boundary once too often: the pattern requires a backslash and a zero, which
+    no canonical text has. So "always allow" for a file never matches, and the client gets another
+    question. That behaviour is kept.
     """
     return rf"\\0{escape_pattern(f'{js_json(name)}:{js_json(value)}')}\\0"

@@ -11,7 +11,7 @@ __all__ = ["BackgroundTasks", "background_tasks"]
 
 
 class BackgroundTasks:
-    """Starts tasks in a group that somebody else holds open, and knows which still run."""
+    """Starts tasks in a group that the caller holds open, and knows which still run."""
 
     def __init__(self, group: asyncio.TaskGroup) -> None:
         self._group = group
@@ -29,8 +29,8 @@ class BackgroundTasks:
         Args:
             work: what to do.
             name: the task's.
-            unbegun: called where the task was cancelled before its first step. Nothing of `work`
-                runs then, so that it cannot say by itself that it is over.
+            unbegun: called where the task was cancelled before its first step, so that `work` has
+                not run at all.
 
         Raises:
             RuntimeError: the group has ended; `work` is never begun.
@@ -77,8 +77,7 @@ class BackgroundTasks:
 async def background_tasks() -> AsyncIterator[BackgroundTasks]:
     """Hold a `TaskGroup` open; leaving waits for what still runs.
 
-    What the body raises comes out as it is, not inside an exception group: whoever uses an engine
-    need not know that it has tasks.
+    An exception of the body is raised as it is, not inside an exception group.
     """
     failure: Exception | None = None
     async with asyncio.TaskGroup() as group:

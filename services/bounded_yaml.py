@@ -1,7 +1,7 @@
-"""YAML from others, within bounds: values are built from the parser's events.
+"""Reads YAML from outside within bounds: builds values from the parser's events.
 
-Nothing recursive runs over input whose depth is unknown, and limits are checked as the value grows,
-with aliases counted as what they stand for. A subclass says what scalars, keys and tags mean.
+No recursion runs over input of unknown depth. Limits are checked while the value grows, and an
+alias counts as much as its value. A subclass defines scalars, keys and tags.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ YAML_TAG: Final = "tag:yaml.org,2002:"
 
 
 class YamlProblem(ValueError):
-    """YAML that is refused, and what to write instead where that is known."""
+    """YAML that is refused; `mend` says what to write instead, where that is known."""
 
     def __init__(self, problem: str, event: Event, mend: str = "", key: str | None = None) -> None:
         super().__init__(problem)
@@ -43,7 +43,7 @@ class YamlProblem(ValueError):
 
 
 class _Extent(NamedTuple):
-    """How much a value is, aliases written out."""
+    """The size of a value with its aliases written out."""
 
     values: int = 0
     characters: int = 0
@@ -68,13 +68,13 @@ class _Open:
 
 
 class YamlReader:
-    """Reads one text. Methods that a subclass gives raise `YamlProblem` for what they refuse."""
+    """Reads one text. Methods of a subclass raise `YamlProblem`."""
 
     loader: ClassVar[type[yaml.SafeLoader]] = FAST_LOADER
     words: ClassVar[Mapping[str, str]] = {}
-    """Messages in place of the usual ones, by what is refused: `deep`, `many`, `tag`."""
+    """Messages in place of the usual ones, by problem: `deep`, `many`, `tag`."""
     mends: ClassVar[Mapping[str, str]] = {}
-    """What to do about it, by the same; also for `document`."""
+    """How to mend it, by the same keys and `document`."""
     most_documents: ClassVar[int | None] = 1
     counts_keys: ClassVar[bool] = True
 
@@ -119,7 +119,7 @@ class YamlReader:
         """A value gets a name, or is used by it."""
 
     def problem(self, kind: str, usual: str, event: Event) -> YamlProblem:
-        """Something refused, in this reader's words."""
+        """A problem with this reader's message."""
         words = self.words.get(kind, usual).format(str(getattr(event, "tag", ""))[:60])
         return YamlProblem(words, event, self.mends.get(kind, ""))
 

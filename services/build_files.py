@@ -1,4 +1,4 @@
-"""Which files steer a build: changing one always takes a person's word.
+"""Files that control a build; the user has to confirm each change of one.
 
 Source: core `utils/buildFileUtils.ts`, `policy/policy-engine.ts` (build file protection).
 """

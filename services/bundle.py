@@ -47,17 +47,17 @@ class Services(Session):
     compression: ChatCompressionService
     masking: ToolOutputMaskingService
     conversation_context: ConversationContext
-    """What safety checkers see of the session; opening a chat sets its history."""
+    """The session for safety checkers; opening a chat sets its history."""
     hooks: HookSystem | None
     """The session's hooks; `None` where they are switched off."""
     subagents: Subagents
     """The session's agents; the runtime gives it the factory of children."""
     steering: InjectionService
-    """What is said to the session while it works."""
+    """Texts for the session while it works."""
     new_loop_detector: Callable[[Callable[[], Sequence[Content]]], LoopDetector]
     """A detector for a conversation whose history, as it is shown, the argument gives."""
     fallback_handler: FallbackModelHandler | None = None
-    """Decides what happens when a model cannot be used; `None`: the session has no such prompt."""
+    """Decides when a model cannot be used; `None`: the session has no such prompt."""
     new_recording: Callable[[], ChatRecording]
     """A recorder for a new chat of this session; nothing is on disk before its `initialize`."""
     agent_servers: DiscoverServers | None = None
@@ -65,4 +65,4 @@ class Services(Session):
     version: str = "unknown"
     """Of the product."""
     telemetry: Telemetry | None = None
-    """What watches the session; `None` where telemetry is off. It is shown every agent."""
+    """Observes the session and every agent; `None` where telemetry is off."""

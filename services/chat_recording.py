@@ -1,8 +1,8 @@
 """`ChatRecording`: the session file on disk, in upstream's format (JSON lines, append-only).
 
 Every line is metadata, a message (the same id again replaces it), a `$set` of metadata (with
-`messages` it is a checkpoint that rebuilds the list) or a `$rewindTo`. The file is the truth about
-a conversation; what the model sees is derived from it on resume (`services.recording`).
+`messages` it is a checkpoint that rebuilds the list) or a `$rewindTo`. On resume, the history
+for the model is derived from the file (`services.recording`).
 
 Source: core `services/chatRecordingService.ts`.
 """
@@ -42,8 +42,8 @@ DISK_FULL: Final = (
 class ChatRecording:
     """Writes one conversation's file. Nothing is on disk before `initialize`.
 
-    Appends are synchronous, so that a killed process loses nothing. A full disk switches the
-    recording off with a notice; the conversation goes on.
+    Appends are synchronous, so that a killed process loses nothing. A full disk ends the recording
+    with a notice; the conversation goes on.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class ChatRecording:
         self._queued_tokens: JsonObject | None = None
         self._texts = HistoryTexts()
         self._written: Rewritten | None = None
-        """The history that was just recorded, until anything else is."""
+        """The history that was just recorded, until the next line."""
 
     @property
     def path(self) -> Path | None:
@@ -96,13 +96,13 @@ class ChatRecording:
         parent_session_id: str | None = None,
         directories: Sequence[str] | None = None,
     ) -> None:
-        """Open a new file and write its first line, or go on with a file that is there.
+        """Open a new file and write its first line, or continue an existing file.
 
         Args:
             kind: `main` or `subagent`; a resumed recording keeps its own.
-            resumed: the recording to go on with. What its file holds now counts; if that cannot be
-                read any more, what was read of it before is written anew.
-            parent_session_id: whose subagent this is; names the folder.
+            resumed: the recording to continue. Its file is read again; if that fails, the content
+                read before is written anew.
+            parent_session_id: the parent of a subagent; names the folder.
             directories: a subagent's workspace folders.
 
         Raises:
@@ -150,7 +150,7 @@ class ChatRecording:
         if is_old:
             for line in migrated_lines(self._session_id, loaded, self._messages):
                 self._append(line)
-        # After a line that was cut off this one is lost with it: it says nothing new.
+        # An incomplete last line makes this line unreadable too, so it holds nothing new.
         self._append({"$set": {"sessionId": self._session_id}})
 
     def record_message(
@@ -203,7 +203,7 @@ class ChatRecording:
             self._queued_tokens = tokens
 
     def record_tool_calls(self, model: str, calls: Iterable[CompletedToolCall]) -> None:
-        """Write completed calls into the last `gemini` message, or a new one for want of it."""
+        """Write completed calls into the last `gemini` message, or into a new one."""
         if self._file is None:
             return
         records = [tool_record(call, self._find_tool, self._now()) for call in calls]
@@ -241,7 +241,7 @@ class ChatRecording:
         return list(zip(message_ids, contents, strict=True))
 
     def record_content(self, content: Content) -> HistoryTurn:
-        """Append a content that joins the history without having been sent."""
+        """Append a content that joins the history without a request."""
         kind = "user" if content.get("role") == "user" else "gemini"
         return self.record_synthetic_message(kind, content.get("parts") or []), content
 
@@ -324,7 +324,7 @@ class ChatRecording:
 
     def _take_messages(self, messages: list[JsonObject]) -> None:
         self._messages = messages
-        # From the end on: documents of old versions may hold an id twice, and the first one is it.
+        # From the end on: of an id that an old document holds twice, the first counts.
         ids = [message["id"] for message in reversed(messages)]
         self._index = dict(zip(ids, range(len(ids) - 1, -1, -1), strict=True))
 

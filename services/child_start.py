@@ -1,6 +1,6 @@
-"""Starting a child process: the one place where services do it.
+"""Starts child processes; services start them nowhere else.
 
-A confined session starts none. A start that is cancelled half-way leaves nothing behind.
+A confined session starts none. A cancelled start leaves no process behind.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ async def start_child(
 ) -> P:
     """Start `program` as the leader of a session of its own, its output in a pipe.
 
-    Where the caller is cancelled meanwhile, the start finishes first and `end` ends the child: the
-    child may be at work before the loop has connected its pipes. Cancelled there, the loop would
-    kill the child alone and leave what the child has started.
+    If the caller is cancelled meanwhile, the start finishes first and `end` ends the child. The
+    child may run before the loop has connected its pipes; the loop itself would kill the child
+    alone, and leave its children.
 
     Args:
         protocol: makes what receives the child's output and its end.
@@ -81,7 +81,7 @@ async def start_child(
         folder: the working folder.
         environment: all variables of the child.
         end: ends a child that was started for a cancelled caller.
-        asked: the command as its author wrote it, where the arguments say it otherwise.
+        asked: the command as its author wrote it, where the arguments differ.
         executable: the program's file, where that is not `program`.
         stdin: the child's input, as `subprocess` takes it.
         stderr: the child's error output, likewise.

@@ -1,10 +1,9 @@
 """Time as a seam: `SystemClock` for the product, `VirtualClock` for replays and tests.
 
-Virtual time stands still while anything real is going on (a child process, a thread, a socket:
-whatever runs inside `real_work()`) and jumps to the next waiter when the event loop has nothing
-left to do. A ten-attempt backoff takes no real time, and what happens first in virtual time
-happens first. The jump is made by the loop's selector (`virtual_loop`), the one place that knows
-for certain that nothing is ready.
+Virtual time stands still while real work is going on (a child process, a thread, a socket: what
+runs inside `real_work()`). It jumps to the next waiter when the event loop has nothing left to do,
+so a ten-attempt backoff takes no real time. The loop's selector (`virtual_loop`) makes the jump: it
+alone knows that nothing is ready.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ import asyncio
 import heapq
 import selectors
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from services.abort import AbortError, AbortSignal
+from services.abort import AbortSignal, until_aborted
 
 __all__ = [
     "VIRTUAL_EPOCH_MS",
@@ -32,7 +31,7 @@ __all__ = [
 ]
 
 VIRTUAL_EPOCH_MS = 1_767_225_600_000
-"""2026-01-01T00:00:00Z, where a `VirtualClock` starts unless told otherwise."""
+"""2026-01-01T00:00:00Z, where a `VirtualClock` starts by default."""
 
 
 class Clock(Protocol):
@@ -60,41 +59,19 @@ def iso_timestamp(epoch_ms: int) -> str:
 
 async def sleep_or_abort(clock: Clock, delay_ms: float, signal: AbortSignal) -> None:
     """Sleep, or raise `AbortError` as soon as `signal` is aborted."""
-    await _or_abort(clock.sleep(delay_ms), signal)
+    await until_aborted(clock.sleep(delay_ms), signal)
 
 
 async def sleep_until_or_abort(clock: Clock, due_ms: float, signal: AbortSignal) -> None:
     """Sleep until a date, or raise `AbortError` as soon as `signal` is aborted.
 
-    What moves the clock before the sleep has begun is part of it.
+    Whatever moves the clock before the sleep has begun shortens the sleep.
     """
-    await _or_abort(_sleep_until(clock, due_ms), signal)
 
+    async def sleep() -> None:
+        await clock.sleep(due_ms - clock.now_ms())
 
-async def _sleep_until(clock: Clock, due_ms: float) -> None:
-    await clock.sleep(due_ms - clock.now_ms())
-
-
-async def _or_abort(sleeping: Coroutine[Any, Any, None], signal: AbortSignal) -> None:
-    if signal.aborted:
-        sleeping.close()
-        raise AbortError()
-    loop = asyncio.get_running_loop()
-    sleeper = loop.create_task(sleeping)
-    off = signal.on_abort(lambda: _cancel(sleeper))
-    try:
-        await asyncio.wait([sleeper])
-    finally:
-        off()
-        if not sleeper.done():
-            sleeper.cancel()
-            await asyncio.wait([sleeper])
-    if sleeper.cancelled():
-        raise AbortError()
-
-
-def _cancel(task: asyncio.Task[None]) -> None:
-    task.cancel()
+    await until_aborted(sleep(), signal)
 
 
 class SystemClock:
@@ -110,17 +87,17 @@ class SystemClock:
 
     @contextmanager
     def real_work(self) -> Iterator[None]:
-        """Nothing to hold: all time is real."""
+        """Do nothing: all time is real."""
         yield
 
 
 class VirtualClock:
-    """A clock that only moves when told to, or when its loop has nothing left to do.
+    """A clock that moves by `advance`, and when its loop has nothing left to do.
 
-    Use it inside a loop made by `virtual_loop`, which it finds by itself at the first `sleep`.
-    `on_stall` is called once when the loop is idle with nobody waiting for virtual time and
-    nothing real going on: the run can never go on by itself. `before_waking` is asked each time
-    before virtual time would move; True means that it set something going, and time stands still.
+    Use it inside a loop made by `virtual_loop`; it joins the loop at the first `sleep`. `on_stall`
+    is called once when the loop is idle, no task waits for virtual time and no real work is going
+    on: the run can never go on by itself. `before_waking` is called before virtual time would move;
+    True means that it started something, and time stands still.
     """
 
     def __init__(
@@ -139,7 +116,7 @@ class VirtualClock:
         return int(self._now_ms)
 
     def advance(self, delta_ms: float) -> None:
-        """Move time on by `delta_ms` without waking anybody before the loop is idle."""
+        """Move time on by `delta_ms`. Waiting tasks wake when the loop is idle."""
         self._now_ms += delta_ms
 
     async def sleep(self, delay_ms: float) -> None:
@@ -178,7 +155,7 @@ class VirtualClock:
         return (time.monotonic_ns() - self._real_since_ns) / 1e6 if self._real else 0.0
 
     def wake_next(self) -> bool:
-        """Jump to the earliest waiter and wake it. False when nobody waits. The loop's call."""
+        """Jump to the earliest waiter and wake it; called by the loop. False without a waiter."""
         if self.before_waking is not None and self.before_waking():
             return True
         while self._waiters:

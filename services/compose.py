@@ -15,7 +15,7 @@ from services.availability.handler import FallbackModelHandler
 from services.bundle import Services
 from services.chat_recording import ChatRecording
 from services.clock import Clock
-from services.compression.opening import open_compression
+from services.compression.service import ChatCompressionService
 from services.environment import Environment
 from services.hooks.events import HookNotice
 from services.hooks.system import open_hooks
@@ -33,6 +33,7 @@ from services.prompts import Prompts
 from services.routing.opening import SessionModels, open_models
 from services.scheduler.execution import RunCall
 from services.scheduler.scheduler import ToolScheduler
+from services.scheduler.truncation import OutputLimiter
 from services.session import Session
 from services.settings import Settings
 from services.skills.manager import SkillManager
@@ -42,7 +43,7 @@ from services.subagents.opening import agent_tool, agents_in_prompt, open_agents
 from services.subagents.subagents import Subagents
 from services.telemetry.contract import Telemetry
 from services.threads import ThreadedContentGenerator, ThreadPaths, follow_calls
-from services.tool_distillation import output_limiter
+from services.tool_distillation import ToolDistillation
 from services.tools.builtin import register_builtin_tools
 from services.tools.contract import as_server_tool
 from services.tools.opening import open_host
@@ -56,7 +57,7 @@ __all__ = ["ServicesSetup", "open_services"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServicesSetup:
-    """Everything that makes one session different from another: the seams, and the settings."""
+    """The seams and settings of one session."""
 
     session_id: str
     model: str
@@ -70,18 +71,18 @@ class ServicesSetup:
     approval_mode: ApprovalMode = ApprovalMode.DEFAULT
     settings: Settings = field(default_factory=Settings)
     auth_type: str = "gemini-api-key"
-    """Decides which models are accessible. Source: core `config/config.ts`, `refreshAuth`."""
+    """Determines the accessible models. Source: core `config/config.ts`, `refreshAuth`."""
     events: CoreEvents = field(default_factory=CoreEvents)
     fallback_handler: FallbackModelHandler | None = None
     system_policies: Path | None = None
-    """Where the machine's administrator has policy files; a replay has none."""
+    """The folder of the administrator's policy files; a replay has none."""
     version: str = "unknown"
     """Of the product, as MCP servers receive it. Source: core `config/config.ts`,
     `clientVersion`."""
     model_observers: tuple[ModelCallObserver, ...] = ()
     """Further observers of model calls."""
     telemetry: Telemetry | None = None
-    """What watches the session; `None` where telemetry is off."""
+    """Observes the session; `None` where telemetry is off."""
     around_tools: Callable[[RunCall], RunCall] | None = None
     """Wraps each run of a call, in children too, outside of its measurement."""
     notify_hooks: Callable[[HookNotice], None] = lambda _: None
@@ -160,9 +161,10 @@ class _Parts:
                 tool.name, annotations=_policy_annotations(tool)
             )
         )
-        self.limiter = output_limiter(
+        distillation = ToolDistillation(
             self.session, self.models.utility, self.prompts.system_instruction
         )
+        self.limiter = OutputLimiter(self.session, distillation)
         self.hooks = open_hooks(self.session, notify=setup.notify_hooks)
         self.scheduler = ToolScheduler(
             self.session,
@@ -190,9 +192,9 @@ class _Parts:
             scheduler=self.scheduler,
             prompts=self.prompts,
             utility=self.models.utility,
-            compression=open_compression(
+            compression=ChatCompressionService(
                 self.session,
-                utility=self.models.utility,
+                model=self.models.utility,
                 session_context=self.prompts.session_context,
                 max_chars=self.limiter.threshold,
                 hooks=self.hooks,

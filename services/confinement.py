@@ -1,9 +1,9 @@
 """What a confined session may not do: start a process, open a connection, use a file elsewhere.
 
-A session that runs instructions from a stranger (a cassette that is not trusted) is confined. Each
-way out of the session asks here first, at the place where it is used, so that no spelling of a
-setting or of a tool's name can avoid the question. A refused attempt is reported to the
-code that confined the session, and raised as `Refused`, an `OSError`, to the caller.
+A session that runs an untrusted cassette is confined. Each way out of the session checks here at
+the place of its use, so that no spelling of a setting or of a tool's name avoids the check. A
+refused attempt is reported to the code that confined the session, and raised as `Refused`, an
+`OSError`.
 
 The confinement goes with the task, in a context variable: sessions side by side have their own.
 """

@@ -1,4 +1,4 @@
-"""The outside world a run may know about: platform, variables, locale."""
+"""The environment of a run: platform, variables, locale."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["Environment"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """Facts about the machine, read once and handed down.
+    """Facts about the machine, read once.
 
-    `variables` holds what the program itself may read (keys for auth among them);
-    `child_variables` is the allow-list that child processes get, never keys.
+    `variables` are for the program itself, with the keys for auth; `child_variables` are for child
+    processes, without keys.
     """
 
     platform: str = "linux"
@@ -50,6 +50,6 @@ class Environment:
         return cls(platform="linux", variables=children, child_variables=children)
 
     def long_date(self, epoch_ms: int) -> str:
-        """The date as en-US people write it: `Thursday, January 1, 2026` (UTC)."""
+        """The date in en-US: `Thursday, January 1, 2026` (UTC)."""
         moment = datetime.fromtimestamp(epoch_ms / 1000, UTC)
         return f"{moment:%A}, {moment:%B} {moment.day}, {moment.year}"

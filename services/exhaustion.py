@@ -1,11 +1,10 @@
-"""Ends that say nothing about the session: the machine lacks something, or a limit was reached.
+"""Reports shortages: the machine lacks something, or a limit of this product was reached.
 
-The product survives most of them: a tool answers with an error, a chat recording stops. What the
-session does from then on depends on the machine, so an observer of the session must know of the
-error although no exception reaches it. Each place that writes a file, turns an error into words or
-goes on without a file that it could not read calls `notice`. Limits of this product's own end
-what would take too long or grow too large; how the session would have gone on is not known then, so
-each place that enforces one calls `limited`. Without an observer both do nothing.
+The product survives most shortages: a tool answers with an error, a chat recording stops. But what
+the session does next depends on the machine, so an observer has to know, although no exception
+reaches it. Code that writes a file, formats an error or goes on without an unreadable file calls
+`notice`. Code that enforces a limit of this product calls `limited`. Without an observer both do
+nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _LACKING: Final = frozenset(
         errno.ENOMEM,
     }
 )
-"""Not among them is what a session can provoke by itself: a missing file, a name too long."""
+"""Errors that a session can cause by itself (a missing file, a name too long) are not listed."""
 
 E = TypeVar("E", bound=Exception)
 
@@ -40,10 +39,10 @@ _listeners: list[Callable[[Shortage], None]] = []
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shortage:
-    """Something that the machine did not have when it was needed."""
+    """Something that the machine lacked, or a limit."""
 
     problem: str
-    """In the system's words: `No space left on device`."""
+    """The system's message: `No space left on device`."""
     path: str | None = None
     """The file or folder that was used, where that is known."""
     by_limit: bool = False
@@ -51,11 +50,11 @@ class Shortage:
 
 
 def notice(error: BaseException, path: object = None) -> None:
-    """Report `error` if it is about the machine, and what it was raised from or holds likewise.
+    """Report `error` if the machine caused it; likewise its causes and the errors in a group.
 
     Args:
-        error: what was raised.
-        path: what was used; the path that the error names counts before it.
+        error: The exception.
+        path: The file or folder in use; a path in the error takes precedence.
     """
     if not _listeners:
         return

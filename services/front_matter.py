@@ -1,6 +1,6 @@
-"""The YAML at the top of a file for an agent or a skill, read as JavaScript reads it.
+"""Reads the YAML at the top of a file for an agent or a skill as JavaScript does.
 
-YAML 1.2's plain values: `yes` is a text, `0o17` a number, a date is a date (which no field may be).
+Plain values are those of YAML 1.2: `yes` is a text, `0o17` a number, a date is a date.
 
 Source: core `agents/agentLoader.ts`, which uses `js-yaml` with its default schema.
 """
@@ -28,7 +28,7 @@ MAX_FRONT_MATTER: Final = 100_000
 """Characters. Reading takes a second at most."""
 MAX_DEPTH: Final = 50
 MAX_VALUES: Final = 100_000
-"""So many are checked, and complained of, where aliases repeat them."""
+"""The most values, counting those that aliases repeat."""
 
 _PARTS: Final = re.compile(r"---\r?\n(.*?)\r?\n---(?:\r?\n(.*))?", re.DOTALL)
 _NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
@@ -40,7 +40,7 @@ _WHOLE: Final = re.compile(
     r"[-+]?(?:0b[01][01_]*|0x[0-9a-fA-F][0-9a-fA-F_]*|0o[0-7][0-7_]*|[0-9][0-9_]*)(?<!_)"
 )
 _LONGEST_WHOLE: Final = 255
-"""Digits; what has more is read as a double, which has room for 256 of base 16."""
+"""Digits; a longer number is read as a double, which holds 256 digits of base 16."""
 _BASES: Final = {"0b": 2, "0x": 16, "0o": 8}
 _FLOAT: Final = re.compile(
     r"(?:[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?"
@@ -62,7 +62,7 @@ _SOME_DATE: Final = datetime.date.min
 
 
 class FrontMatterError(ValueError):
-    """YAML that cannot be read; the message says why and, where it is known, on which line."""
+    """YAML that cannot be read; the message has the reason and, where known, the line."""
 
 
 def split_file(text: str) -> tuple[str, str] | None:
@@ -150,7 +150,7 @@ class _FrontMatter(YamlReader):
 
 
 def _merge(values: JsonObject, sources: Json, event: NodeEvent) -> None:
-    """Add to `values` what they say nothing about and the first of `sources` does."""
+    """Add the items of `sources` whose keys `values` lacks; the first source counts."""
     for source in sources if isinstance(sources, list) else [sources]:
         if not isinstance(source, dict):
             problem = "cannot merge mappings; the provided source object is unacceptable"
@@ -159,7 +159,7 @@ def _merge(values: JsonObject, sources: Json, event: NodeEvent) -> None:
 
 
 def _in_order(values: JsonObject) -> JsonObject:
-    """As JavaScript lists an object's keys: numbers first."""
+    """Keys in JavaScript's order: numbers first."""
     numbers = [key for key in values if _INDEX.fullmatch(key)]
     return {**{key: values[key] for key in sorted(numbers, key=int)}, **values}
 
@@ -192,7 +192,7 @@ def _integer(text: str) -> int | float:
 
 
 def _key(value: Json, event: NodeEvent) -> str:
-    """A mapping's key as JavaScript has it: a text."""
+    """A mapping's key as in JavaScript: a text."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool):

@@ -1,9 +1,8 @@
-"""Identity and chance as seams: ids, random numbers, process ids."""
+"""Seams for ids, random numbers and process ids."""
 
 from __future__ import annotations
 
 import hashlib
-import random
 import uuid
 from typing import Final, Protocol
 
@@ -16,7 +15,6 @@ __all__ = [
     "RandomIds",
     "RandomSource",
     "RealProcessIds",
-    "SystemRandomSource",
     "stable_id",
 ]
 
@@ -25,7 +23,7 @@ _VARIANTS: Final = {f"{digit:x}": "89ab"[digit & 3] for digit in range(16)}
 
 
 class IdSource(Protocol):
-    """Where ids come from."""
+    """A source of ids."""
 
     def uuid(self, scope: str) -> str:
         """A new UUID in text form. `scope` says what for (`stream`, `message`, `confirmation`)."""
@@ -33,7 +31,7 @@ class IdSource(Protocol):
 
 
 class RandomSource(Protocol):
-    """Where chance comes from."""
+    """A source of random numbers."""
 
     def random(self) -> float:
         """A number in [0, 1)."""
@@ -41,7 +39,7 @@ class RandomSource(Protocol):
 
 
 class ProcessIds(Protocol):
-    """How a child's process id is shown."""
+    """The process ids to show."""
 
     def shown(self, pid: int) -> int:
         """The id to show for the real `pid`; the same one for the same child."""
@@ -57,7 +55,7 @@ class RandomIds:
 
 
 class CountingIds:
-    """The n-th id of a scope is the same in every run, whatever other scopes did."""
+    """The n-th id of a scope is the same in every run, whatever other scopes do."""
 
     def __init__(self, seed: str = "") -> None:
         self._seed = seed
@@ -70,17 +68,6 @@ class CountingIds:
         raw = hashlib.sha256(text.encode()).hexdigest()
         # Put together as text: a history that is replaced takes an id for each of its contents.
         return f"{raw[:8]}-{raw[8:12]}-4{raw[13:16]}-{_VARIANTS[raw[16]]}{raw[17:20]}-{raw[20:32]}"
-
-
-class SystemRandomSource:
-    """A pseudo-random generator, seeded by the system unless a seed is given."""
-
-    def __init__(self, seed: int | None = None) -> None:
-        self._random = random.Random(seed)  # noqa: S311 - jitter, not secrets
-
-    def random(self) -> float:
-        """The generator's next number."""
-        return self._random.random()
 
 
 class FixedRandom:

@@ -1,7 +1,7 @@
-"""JSON from elsewhere: any fault of it is a `ValueError`, and what is returned can be held.
+"""Reads JSON from outside: every fault is a `ValueError`, and every number fits a double.
 
-Python's own reader also raises `RecursionError` for deep nesting, takes `NaN` for JSON, makes an
-infinity of `1e999`, and keeps whole numbers that no reader of JSON can hold.
+Python's own reader also raises `RecursionError` for deep nesting, accepts `NaN`, reads `1e999` as
+infinity, and keeps whole numbers that no double holds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 MOST_LEVELS: Final = 100
-"""Documents written by hand stay below it; Python functions call each other 1,000 times."""
+"""Far less than Python's limit of 1,000 nested calls."""
 _MOST_DIGITS: Final = 400
 """More than the largest double has; the time to convert a number grows with the square."""
 _SHOWN: Final = 40
@@ -56,7 +56,7 @@ def parse_json(text: str | bytes, *, unique_keys: bool = False) -> Json:
 
 
 def refuse_depth(value: Json) -> None:
-    """Make sure that functions which call themselves for each level can go through `value`.
+    """Make sure that recursive functions can walk through `value`.
 
     Raises:
         ValueError: it is nested deeper than `MOST_LEVELS`.
@@ -99,7 +99,7 @@ def real(digits: str) -> float:
 
 
 def refuse_constant(word: str) -> NoReturn:
-    """Say that `word` is no number that JSON's readers know, such as `NaN`.
+    """Refuse `word`, such as `NaN`, as a JSON number.
 
     Raises:
         ValueError: always.

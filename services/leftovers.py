@@ -1,7 +1,7 @@
-"""What a run would leave behind if it were killed: somebody may be told, and clean up after it.
+"""Reports of what a run would leave behind if it were killed, so that a listener can clean up.
 
-Processes in groups of their own, and folders, outlive whoever is killed with SIGKILL. Nobody is
-told unless somebody asks: the product has nothing that it would clean up for.
+Process groups and folders outlive a program that is killed with SIGKILL. The product itself has no
+listener; the harness has one.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-__all__ = ["Kind", "child_started", "folder_made", "told_of_leftovers"]
+__all__ = ["Kind", "child_started", "folder_made", "leftovers_reported_to"]
 
 Kind = Literal["child", "folder"]
 
@@ -18,18 +18,18 @@ _listeners: list[Callable[[Kind, str], None]] = []
 
 
 def child_started(pid: int) -> None:
-    """Tell of a process that leads a session of its own."""
-    _tell("child", str(pid))
+    """Report a process that leads a session of its own."""
+    _report("child", str(pid))
 
 
 def folder_made(path: str) -> None:
-    """Tell of a folder that will be removed when it is done with."""
-    _tell("folder", path)
+    """Report a folder that the program removes when it ends."""
+    _report("folder", path)
 
 
 @contextmanager
-def told_of_leftovers(listener: Callable[[Kind, str], None]) -> Iterator[None]:
-    """Have `listener` told, of what it is and its process id or path, until this is left."""
+def leftovers_reported_to(listener: Callable[[Kind, str], None]) -> Iterator[None]:
+    """Call `listener` with the kind, and the process id or path, of each leftover in the block."""
     _listeners.append(listener)
     try:
         yield
@@ -37,6 +37,6 @@ def told_of_leftovers(listener: Callable[[Kind, str], None]) -> Iterator[None]:
         _listeners.remove(listener)
 
 
-def _tell(kind: Kind, what: str) -> None:
+def _report(kind: Kind, what: str) -> None:
     for listener in _listeners:
         listener(kind, what)

@@ -8,7 +8,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from services.wire import Json, JsonObject, js_json, js_length, js_slice, js_trim
+from services.wire import (
+    JsonObject,
+    js_json,
+    js_length,
+    js_slice,
+    js_text,
+    js_trim,
+    js_truthy,
+)
 
 __all__ = ["output_preview", "shell_preview"]
 
@@ -36,9 +44,9 @@ def shell_preview(response: JsonObject) -> str:
     and the error beside its text.
     """
     content = response.get("output")
-    if not _truthy(content):
+    if not js_truthy(content):
         content = response.get("stdout")
-    if not _truthy(content):
+    if not js_truthy(content):
         content = ""
     if not isinstance(content, str):
         return js_json(content)
@@ -54,17 +62,17 @@ def shell_preview(response: JsonObject) -> str:
 
 def _beside(response: JsonObject, content: str) -> str:
     """What the response's own fields say that its text does not."""
-    told = ""
+    status = ""
     exit_code = response.get("exitCode")
     if exit_code is None:
         exit_code = response.get("exit_code")
     succeeded = exit_code is None or (exit_code == 0 and not isinstance(exit_code, bool))
-    if not succeeded and f"Exit Code: {_as_text(exit_code)}" not in content:
-        told += f"\n[Exit Code: {_as_text(exit_code)}]"
+    if not succeeded and f"Exit Code: {js_text(exit_code)}" not in content:
+        status += f"\n[Exit Code: {js_text(exit_code)}]"
     error = response.get("error")
-    if _truthy(error) and f"Error: {_as_text(error)}" not in content:
-        told += f"\n[Error: {_as_text(error)}]"
-    return told
+    if js_truthy(error) and f"Error: {js_text(error)}" not in content:
+        status += f"\n[Error: {js_text(error)}]"
+    return status
 
 
 def _edges(text: str) -> str:
@@ -74,19 +82,3 @@ def _edges(text: str) -> str:
     omitted = len(lines) - 2 * _EDGE_LINES
     head, tail = "\n".join(lines[:_EDGE_LINES]), "\n".join(lines[-_EDGE_LINES:])
     return f"{head}\n\n... [{omitted} lines omitted] ...\n\n{tail}"
-
-
-def _truthy(value: Json) -> bool:
-    """JavaScript's truth: an empty list or object is true."""
-    return bool(value) or isinstance(value, (dict, list))
-
-
-def _as_text(value: Json) -> str:
-    """A value inside a JavaScript template."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        return "[object Object]"
-    if isinstance(value, list):
-        return ",".join("" if item is None else _as_text(item) for item in value)
-    return js_json(value)

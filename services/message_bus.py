@@ -1,8 +1,8 @@
 """The message bus: how the scheduler, the tools and the user's surface reach each other.
 
 Messages are values of the types below; a handler subscribes to one type. Delivery is immediate and
-in order of subscription. Publishing never raises: a handler that fails is reported as a
-`BusFailure`, and the others still receive the message. The policy engine answers confirmation
+in order of subscription. Publishing never raises: the error of a handler is logged, and
+the other handlers still receive the message. The policy engine answers confirmation
 requests and takes policy updates before any subscriber. Source: core `confirmation-bus/`.
 """
 
@@ -24,7 +24,6 @@ from services.wire import JsonObject
 
 __all__ = [
     "Announcement",
-    "BusFailure",
     "BusMessage",
     "MessageBus",
     "RequestTimeout",
@@ -44,9 +43,9 @@ REQUEST_TIMEOUT_MS: Final = 60_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolConfirmationRequest:
-    """May this call run? The policy decides; only what it wants asked reaches subscribers.
+    """A question whether a call may run. Subscribers get it only if the policy decides to ask.
 
-    `forced_decision` wins over the policy, except on a derived bus.
+    `forced_decision` replaces the policy's, except on a derived bus.
     """
 
     tool_name: str
@@ -61,9 +60,9 @@ class ToolConfirmationRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolConfirmationResponse:
-    """The answer to a request or to a question shown in a `ToolCallsUpdate`.
+    """The answer to a request or to a question of a `ToolCallsUpdate`.
 
-    `outcome` says more than `confirmed`; `payload` is `{newContent}` and its like.
+    `outcome` is more precise than `confirmed`; `payload` holds `{newContent}` and the like.
     """
 
     correlation_id: str
@@ -82,7 +81,7 @@ class ToolPolicyRejection:
 
 
 class ToolCallView(Protocol):
-    """What an observer sees of a call; the scheduler's own records are richer."""
+    """A call as observers see it; the scheduler's own records have more."""
 
     @property
     def call_id(self) -> str:
@@ -106,12 +105,12 @@ class ToolCallView(Protocol):
 
     @property
     def confirmation_details(self) -> ConfirmationDetails | None:
-        """What is being asked, while the call awaits approval."""
+        """The question, while the call awaits approval."""
         ...
 
     @property
     def correlation_id(self) -> str | None:
-        """What an answer must carry; a new one at every question."""
+        """The id that an answer must carry; each question has a new one."""
         ...
 
 
@@ -133,20 +132,12 @@ class SubagentActivityUpdate:
     """`{id, type, content, displayName?, description?, args?, status}`."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BusFailure:
-    """Something that publishing would have raised."""
-
-    error: Exception
-
-
 Announcement = (
     ToolConfirmationResponse
     | ToolPolicyRejection
     | ToolCallsUpdate
     | SubagentActivityUpdate
     | UpdatePolicy
-    | BusFailure
 )
 BusMessage = ToolConfirmationRequest | Announcement
 M = TypeVar("M", bound=BusMessage)
@@ -158,7 +149,7 @@ class RequestTimeout(Exception):
 
 
 class MessageBus:
-    """One session's bus. `derive` makes the view of it that a subagent gets."""
+    """One session's bus. `derive` makes the bus of a subagent."""
 
     def __init__(self, policy: PolicyEngine) -> None:
         self._policy = policy
@@ -167,7 +158,7 @@ class MessageBus:
         self._parent: MessageBus | None = None
 
     def derive(self, subagent: str) -> MessageBus:
-        """A bus with the same subscribers, on whose requests only name and arguments count."""
+        """A bus with the same subscribers; of its requests only name and arguments count."""
         child = MessageBus(self._policy)
         child._handlers = self._handlers
         child._subagent = subagent
@@ -195,8 +186,8 @@ class MessageBus:
         try:
             if isinstance(message, UpdatePolicy):
                 self._policy.apply_update(message)
-        except Exception as error:  # noqa: BLE001 - the border: a publisher never pays for it
-            self._fail(error)
+        except Exception as error:  # noqa: BLE001 - a border: publishing never raises
+            _log(error)
             return
         self._deliver(message)
 
@@ -213,8 +204,8 @@ class MessageBus:
             if not message.correlation_id:
                 raise ValueError(f"Invalid message structure: {message!r}")
             await self._decide(message)
-        except Exception as error:  # noqa: BLE001 - the border: a publisher never pays for it
-            self._fail(error)
+        except Exception as error:  # noqa: BLE001 - a border: publishing never raises
+            _log(error)
 
     async def request(
         self,
@@ -249,7 +240,7 @@ class MessageBus:
             off()
 
     def _scoped(self, message: ToolConfirmationRequest) -> ToolConfirmationRequest:
-        """A subagent's request without anything that could talk the policy into more."""
+        """A subagent's request without the fields that could change the policy's decision."""
         inner = f"/{message.subagent}" if message.subagent else ""
         return replace(
             message,
@@ -287,19 +278,15 @@ class MessageBus:
             try:
                 handler(message)
             except Exception as error:  # noqa: BLE001 - see the module's first lines
-                self._fail(error)
+                _log(error)
 
-    def _fail(self, error: Exception) -> None:
-        logger.warning("a message could not be delivered: %s", error, exc_info=error)
-        for handler in list(self._handlers.get(BusFailure, ())):
-            try:
-                handler(BusFailure(error=error))
-            except Exception:
-                logger.exception("a handler of bus failures failed")
+
+def _log(error: Exception) -> None:
+    logger.warning("a message could not be delivered: %s", error, exc_info=error)
 
 
 async def _in_time(work: Coroutine[Any, Any, None], clock: Clock, timeout_ms: float) -> None:
-    """Await `work`; nothing of it is left when this returns.
+    """Await `work`; it has ended when this returns.
 
     Raises:
         RequestTimeout: it took longer than `timeout_ms`.

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 
 from services.abort import AbortSignal
 from services.bundle import Services
@@ -20,7 +19,6 @@ from services.wire import Content, JsonObject
 
 __all__ = [
     "CONTINUE_REQUEST",
-    "NextSpeaker",
     "SpokenChat",
     "check_next_speaker",
     "model_goes_on",
@@ -29,13 +27,8 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 CONTINUE_REQUEST: Final = "Please continue."
-"""What the user is made to say where the model should go on. Source: core `core/client.ts`."""
+"""The user-role text that makes the model go on. Source: core `core/client.ts`."""
 
-_AFTER_TOOL: Final = "The last message was a function response, so the model should speak next."
-_AFTER_NOTHING: Final = (
-    "The last message was a filler model message with no content (nothing for user to act on), "
-    "model should speak next."
-)
 _QUESTION: Final = """\
 Analyze *only* the content and structure of your immediately preceding response (your last turn in \
 the conversation history). Based *strictly* on that response, determine who should logically speak \
@@ -79,22 +72,14 @@ class SpokenChat(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class NextSpeaker:
-    """The verdict. `reasoning` is the model's own, or says which shortcut was taken."""
-
-    speaker: Literal["user", "model"]
-    reasoning: str
-
-
 async def check_next_speaker(
     chat: SpokenChat, model: UtilityModel, signal: AbortSignal, prompt_id: str
-) -> NextSpeaker | None:
-    """Say who should speak next, asking a model only where history does not tell.
+) -> str | None:
+    """Decide who speaks next; asks a model only where the history is not enough.
 
     Returns:
-        The verdict; `None` where nothing can be said: no history, the last turn is not the
-        model's, or the question failed for whatever reason.
+        `user` or `model`; `None` without a history, after a turn that is not the model's, and where
+        the question failed.
     """
     curated = chat.curated_history()
     if not curated:
@@ -104,9 +89,9 @@ async def check_next_speaker(
         return None
     last = shown[-1]
     if last.get("role") == "user" and has_function_response(last):
-        return NextSpeaker("model", _AFTER_TOOL)
+        return "model"
     if last.get("role") == "model" and last.get("parts") == []:
-        return NextSpeaker("model", _AFTER_NOTHING)
+        return "model"
     if curated[-1].get("role") != "model":
         return None
     request = UtilityRequest(
@@ -121,10 +106,8 @@ async def check_next_speaker(
     except Exception as error:  # noqa: BLE001 - a failed check ends the turn, as if there were none
         logger.debug("could not ask who should speak next: %s", error)
         return None
-    speaker, reasoning = answer.get("next_speaker"), answer.get("reasoning")
-    if speaker not in ("user", "model"):
-        return None
-    return NextSpeaker(speaker, reasoning if isinstance(reasoning, str) else "")
+    speaker = answer.get("next_speaker")
+    return speaker if speaker in ("user", "model") else None
 
 
 async def model_goes_on(
@@ -142,8 +125,7 @@ async def model_goes_on(
     state = services.state
     if state.quota_error_occurred or services.settings.skip_next_speaker_check:
         return False
-    verdict = await check_next_speaker(chat, services.utility, signal, prompt_id)
-    speaker = "" if verdict is None else verdict.speaker
-    fields = {"prompt_id": prompt_id, "finish_reason": finish_reason or "", "result": speaker}
+    speaker = await check_next_speaker(chat, services.utility, signal, prompt_id)
+    fields = {"prompt_id": prompt_id, "finish_reason": finish_reason or "", "result": speaker or ""}
     state.log("next_speaker_check", "Next speaker check.", fields)
     return speaker == "model"

@@ -1,6 +1,6 @@
-"""File system errors in the words that the model is told: Node's, for Python's exceptions.
+"""Node's messages for Python's file system errors.
 
-Source: libuv's error table; core passes `Error.message` of `fs` calls on to the model.
+The model gets them: the core passes `Error.message` of `fs` calls on. Source: libuv's error table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files that hold what was too long for the model: how they are named, written and pointed at.
+"""Files for outputs that are too long for the model: their names, and the text that names them.
 
 Source: core `utils/fileUtils.ts` (`sanitizeFilenamePart`, `saveTruncatedToolOutput`,
 `formatTruncatedToolOutput`).
@@ -28,7 +28,7 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class OutputFileError(Exception):
-    """An output could not be kept; the message is Node's, because the model may be told it."""
+    """An output could not be saved. The message is Node's, because the model may get it."""
 
 
 def safe_filename_part(part: str) -> str:

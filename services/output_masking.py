@@ -1,13 +1,12 @@
 """`ToolOutputMaskingService`: old, bulky tool outputs leave the history for files.
 
-Before every request the history's function responses are looked at from the newest to the oldest.
-The newest ones are protected up to a number of tokens; if all the older ones together come to
-enough, each is written to a file and a preview takes its place.
+Before every request, the newest function responses of the history are protected up to a number of
+tokens. If the older ones together have enough tokens, each is written to a file and replaced by a
+preview.
 
-Upstream scans and stringifies the whole history each time. Here a response is measured once, when
-it first appears, so that asking whether masking is due costs what was added since the last time.
-Two defects of upstream are mended: a response whose preview would be longer than itself is written
-to a new file before every request, and a file that cannot be written ends the turn.
+Upstream measures the whole history each time; here each response is measured once. Two defects of
+upstream are mended: it writes a response whose preview would be longer to a new file before every
+request, and a file that cannot be written ends its turn.
 
 Source: core `context/toolOutputMaskingService.ts`.
 """
@@ -51,7 +50,7 @@ class MaskedResponse:
 
     call_id: str | None
     replaces: Part
-    """The part that it takes the place of: the very object that the history held."""
+    """The replaced part: the same object as in the history."""
     part: Part
     file: Path
 
@@ -64,7 +63,7 @@ class MaskedResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaskingResult:
-    """What masking made of a history. Contents that did not change are the same objects."""
+    """A history after masking. Unchanged contents are the same objects."""
 
     history: Sequence[Content]
     changes: tuple[MaskedResponse, ...] = ()
@@ -88,7 +87,7 @@ class _Candidate:
 
 
 class ToolOutputMaskingService:
-    """Masks one session's history. Asked before each request, after compression."""
+    """Masks one session's history, before each request and after compression."""
 
     def __init__(self, session: Session) -> None:
         self._settings = session.settings
@@ -229,7 +228,7 @@ class ToolOutputMaskingService:
         )
 
     def _suffix(self) -> str:
-        """Six base-36 digits. Chance as an id, not as a number: no two outputs share a file."""
+        """Six base-36 digits, from the source of ids, so that no two outputs share a file."""
         number = int(self._ids.uuid("tool-output").replace("-", ""), 16) % _SUFFIXES
         digits = ""
         for _ in range(6):
@@ -249,11 +248,11 @@ class _Ledger:
         self._seen: list[Content] = []
         self.without_thoughts = True
         self._tokens: dict[int, tuple[Part, int | None]] = {}
-        """By the identity of the part, which is kept so that the identity stays its own; `None`
-        for a response that is never masked."""
+        """By the id of the part, which is kept so that its id stays unique; `None` for a response
+        that is never masked."""
         self._kept: dict[int, Part] = {}
         self._settled = 0
-        """How many candidates from the oldest on are known not to get shorter by masking."""
+        """How many of the oldest candidates masking would not shorten."""
 
     def follow(self, history: Sequence[Content], *, without_thoughts: bool) -> None:
         """Bring `candidates` up to date with `history`."""

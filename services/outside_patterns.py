@@ -1,4 +1,4 @@
-"""Regular expressions that a model, a server, a cassette or a file wrote, under a time limit.
+"""Regular expressions from a model, a server, a cassette or a file, under a time limit.
 
 Python's own engine needs exponential time for some patterns and cannot be stopped. The package
 `regex` matches the same patterns and stops at a time limit. Each tool call has one `PatternBudget`
@@ -29,8 +29,8 @@ __all__ = [
 ]
 
 PATTERN_SECONDS: Final = 3.0
-"""The most seconds of the processor that the patterns of one call may take together. The event loop
-stands still meanwhile, so it is short."""
+"""The most processor seconds of all patterns of one call. It is short, because patterns block the
+event loop."""
 LONGEST_PATTERN: Final = 20_000
 """The most characters of a pattern."""
 MOST_REPEATED: Final = 200_000
@@ -55,7 +55,7 @@ _INSIDE_CLASS: Final = {r"\w": _WORD, r"\s": _SPACE}
 
 
 class PatternLimit(Exception):
-    """The patterns of a call have used up their time or memory; the message says on what."""
+    """The patterns of a call have used up their time or memory; the message names the text."""
 
 
 class PatternTooLarge(ValueError):

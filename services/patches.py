@@ -1,8 +1,8 @@
 """Line differences and unified patches, line for line those of upstream's diff library.
 
-Which of several shortest edit scripts is taken can be seen in a patch and in the line counts, so
-this is Myers's algorithm with that library's choices: among equal furthest points it removes
-before it adds. (Python's `difflib` chooses otherwise.)
+The choice between several shortest edit scripts shows in a patch and in the line counts. So this is
+Myers's algorithm with that library's choice: among equal furthest points it removes before it adds.
+(Python's `difflib` chooses differently.)
 
 Source: jsdiff 8, `src/diff/base.ts` (`diffLines`) and `src/patch/create.ts` (`createPatch`).
 """
@@ -24,7 +24,7 @@ _NO_NEWLINE: Final = "\\ No newline at end of file"
 
 
 class ChangeKind(StrEnum):
-    """What became of a run of lines."""
+    """The change of a run of lines."""
 
     KEPT = "same"
     REMOVED = "removed"
@@ -36,7 +36,7 @@ _MARKS: Final = {ChangeKind.KEPT: " ", ChangeKind.REMOVED: "-", ChangeKind.ADDED
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A run of lines with one fate; each has its line feed, but for a last one without."""
+    """A run of lines with one kind of change. Each has its line feed, if the text has it."""
 
     kind: ChangeKind
     lines: tuple[str, ...]
@@ -124,19 +124,11 @@ def _search(old: list[int], new: list[int], place: int, last: _Run | None) -> _R
         if steps > MOST_STEPS:
             return _replace_all(old_end - first, new_end - first, common)
         for diagonal in diagonals:
-            removing = best.pop(diagonal - 1, None)
-            adding = best.get(diagonal + 1)
-            if adding is not None and not 0 <= adding[0] - diagonal <= new_end:
-                adding = None
-            if removing is not None and removing[0] >= old_end:
-                removing = None
-            if adding is not None and (removing is None or removing[0] < adding[0]):
-                place, last = adding[0], _longer(adding[1], ChangeKind.ADDED)
-            elif removing is not None:
-                place, last = removing[0] + 1, _longer(removing[1], ChangeKind.REMOVED)
-            else:
+            reached = _step(best, diagonal, old_end, new_end)
+            if reached is None:
                 best.pop(diagonal, None)
                 continue
+            place, last = reached
             start = place
             while (
                 place < old_end
@@ -155,6 +147,23 @@ def _search(old: list[int], new: list[int], place: int, last: _Run | None) -> _R
             if at_new_end:
                 low = max(low, diagonal + 1)
     raise AssertionError("an edit as long as both texts always exists")
+
+
+def _step(
+    best: dict[int, tuple[int, _Run | None]], diagonal: int, old_end: int, new_end: int
+) -> tuple[int, _Run | None] | None:
+    """The furthest place on `diagonal` by one more line; `None` where both edges are reached."""
+    removing = best.pop(diagonal - 1, None)
+    adding = best.get(diagonal + 1)
+    if adding is not None and not 0 <= adding[0] - diagonal <= new_end:
+        adding = None
+    if removing is not None and removing[0] >= old_end:
+        removing = None
+    if adding is not None and (removing is None or removing[0] < adding[0]):
+        return adding[0], _longer(adding[1], ChangeKind.ADDED)
+    if removing is not None:
+        return removing[0] + 1, _longer(removing[1], ChangeKind.REMOVED)
+    return None
 
 
 def _longer(last: _Run | None, kind: ChangeKind) -> _Run:

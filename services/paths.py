@@ -26,7 +26,7 @@ class InvalidPath(ValueError):
 
 
 def is_text(name: str) -> bool:
-    """Whether a name from the file system is text: other names cannot be told to a model.
+    """Whether a name from the file system is text; a model cannot get other names.
 
     Node shows such names with replacement characters, and finds no file of that name then.
     """

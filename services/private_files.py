@@ -1,4 +1,4 @@
-"""Files and folders that only their owner can read: they hold what was said in conversations.
+"""Files and folders that only their owner can read: they hold conversations.
 
 A file is created with its mode, whatever the umask, so that there is no moment at which others can
 open it. The published core (0.61.0) leaves most of these modes to the umask.
@@ -44,8 +44,8 @@ def write_private(file: Path, content: bytes, *, draft: bool = False) -> None:
     Args:
         file: The file.
         content: All that is in it afterwards.
-        draft: It is going to take another file's place. One that somebody else has put there is
-            deleted first, because its mode would stay.
+        draft: The file is going to replace another one. An existing file is deleted first, because
+            its mode would stay.
 
     Raises:
         OSError: as `open` does.

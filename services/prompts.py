@@ -1,7 +1,7 @@
-"""What a conversation starts with: the system instruction and the environment's context.
+"""The texts at the start of a conversation: the system instruction and the environment's context.
 
-The words are this product's own; only the first text's `<session_context>` frame is upstream's
-(core `utils/environmentContext.ts`), because chat recordings and resume recognise it.
+They are this product's own. Only the `<session_context>` frame is upstream's (core
+`utils/environmentContext.ts`), because chat recordings and resume recognise it.
 """
 
 from __future__ import annotations
@@ -41,10 +41,9 @@ Its files and folders, two hundred of them at most:{cut}
 {workspace}/
 {tree}
 
-{told}
+{loaded}
 </session_context>"""
-"""As many characters as upstream's words. Whether a short history is compressed hangs on what this
-text is estimated to cost."""
+"""As long as upstream's text: its token estimate decides whether a short history is compressed."""
 
 _CUT: Final = (
     " Three dots stand for what is left out: it is ignored, it belongs to a folder that is, or it"
@@ -66,7 +65,7 @@ Work like this:
 _MODES: Final = {
     ApprovalMode.DEFAULT: "Edits and commands need your user's approval.",
     ApprovalMode.AUTO_EDIT: "Edits are approved in advance; commands need your user's approval.",
-    ApprovalMode.YOLO: "Everything is approved in advance. Nobody is asked, so be careful.",
+    ApprovalMode.YOLO: "Everything is approved in advance. No user is asked, so be careful.",
     ApprovalMode.PLAN: (
         "You are planning. Read as much as you need, write plans only, change nothing else."
     ),
@@ -79,7 +78,7 @@ _AGENT_PLANS: Final = (
 )
 _AGENT_RULES: Final = """\
 How you work:
-- Nobody can answer you. Ask no questions; decide for yourself.
+- No user can answer you. Ask no questions; decide for yourself.
 - Go step by step, and use your tools for it.
 - Name files by absolute paths, which begin with one of the folders above.
 - When your user refuses a call, respect that. Do not ask for the same again; find another way.
@@ -88,7 +87,7 @@ counts as a failure. Call no other tool together with it."""
 _STRUCTURED_END: Final = " Give it your answer in the form that it declares."
 _PLAIN_END: Final = """ Its `result` is all that is passed on of your work: put in it everything \
 that you found out, in the form that you were asked for."""
-_HEADLESS: Final = "Nobody is there to answer questions. Decide for yourself and finish the task."
+_HEADLESS: Final = "No user is there to answer questions. Decide for yourself and finish the task."
 
 
 class Prompts:
@@ -110,13 +109,13 @@ class Prompts:
 
         Args:
             workspace: the folder that is worked in.
-            state: the mode, and whether somebody is there.
+            state: the mode, and whether the session is interactive.
             environment: platform and calendar.
             clock: for today.
-            server_instructions: what MCP servers say about themselves; empty where they do not.
-            memory: what the user's and the project's memory files say.
-            skills: which skills there are, for agents.
-            agents: what the model is told of the agents that it may call.
+            server_instructions: the instructions of MCP servers; may be empty.
+            memory: the user's and the project's memory files.
+            skills: the session's skills, for agents.
+            agents: the section about the agents that the model may call.
         """
         self._workspace = workspace
         self._state = state
@@ -137,13 +136,13 @@ class Prompts:
         return "\n\n".join([*sections, *self._user_memory()])
 
     def headless_instruction(self) -> str:
-        """What every session's agent is told where nobody is asked: no memory, no other agents."""
+        """The system instruction of a headless session, without memory and agents."""
         return "\n\n".join([_ROLE, _MODES[self._state.approval_mode], _HEADLESS])
 
     def agent_instruction(
         self, prompt: str, *, folders: Sequence[Path], skills: bool, structured: bool
     ) -> str:
-        """An agent's system instruction: what it is, and what every agent is told.
+        """An agent's system instruction: its definition's text, and the rules for all agents.
 
         Source: core `agents/local-executor.ts`, `buildSystemPrompt`.
 
@@ -167,7 +166,7 @@ class Prompts:
         return "\n\n".join(sections)
 
     def session_memory(self) -> str:
-        """What project and servers say, as the first turn of a conversation has it; or nothing."""
+        """The instructions of project and servers, as in the first turn; may be empty."""
         return self._project_context()
 
     def _user_memory(self) -> list[str]:
@@ -180,7 +179,7 @@ class Prompts:
         return "\n".join([f"- {folder}", *tree.lines])
 
     def session_context(self) -> Content:
-        """The first user turn: date, platform, folders, what MCP servers say.
+        """The first user turn: date, platform, folders, instructions of MCP servers.
 
         Its id is `ENVIRONMENT_CONTEXT_ID`.
         """
@@ -192,7 +191,7 @@ class Prompts:
             workspace=self._workspace.root,
             cut=_CUT if tree.cut else "",
             tree="\n".join(tree.lines),
-            told=self._project_context(),
+            loaded=self._project_context(),
         )
         return {"role": "user", "parts": [{"text": text}]}
 
@@ -201,17 +200,17 @@ class Prompts:
             return folder_tree(root, hides=FileDiscovery(root).hides)
         except (OSError, PatternLimit) as error:
             notice(error, root)
-            # A conversation can be had without: the tools will say what is wrong with the folder.
+            # The conversation goes on without it: the tools report what is wrong with the folder.
             return FolderTree(lines=(), cut=False)
 
     def _project_context(self) -> str:
-        """What project and servers say is read with the first turn, not in the system instruction.
+        """The instructions of project and servers, which belong to the first turn.
 
         Source: core `context/memoryContextManager.ts`, `Config.getSessionMemory`.
         """
         project = self._memory.of_project if self._memory is not None else ""
-        told = "\n\n".join(filter(None, (project, self._server_instructions().strip())))
-        if not told:
+        loaded = "\n\n".join(filter(None, (project, self._server_instructions().strip())))
+        if not loaded:
             return ""
-        framed = f"<project_context>\n{told}\n</project_context>"
+        framed = f"<project_context>\n{loaded}\n</project_context>"
         return f"\n<loaded_context>\n{framed}\n</loaded_context>"

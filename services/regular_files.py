@@ -1,8 +1,7 @@
-"""Reading files that somebody else names: regular ones only, and never more than a bound.
+"""Reads regular files only, and no more than a limit; for paths from outside.
 
-To open a FIFO waits for a writer, a device may never end, and a file may grow while it is read. The
-errors are `OSError`s whose `strerror` completes "cannot be read:", so that callers report them with
-the others.
+Opening a FIFO waits for a writer, a device may never end, and a file may grow while it is read. The
+errors are `OSError`s whose `strerror` completes "cannot be read:".
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from typing import Final
 __all__ = ["MOST_TEXT", "FileTooLarge", "NotARegularFile", "open_regular", "read_regular"]
 
 MOST_TEXT: Final = 64 * 1024 * 1024
-"""Bytes: far more than anybody writes, for files that the product reads whole."""
+"""The limit in bytes for files that the product reads whole."""
 
 _PIECE: Final = 1 << 16
 

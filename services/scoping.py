@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 class Scoped(Generic[T]):
-    """A value that is `default` unless a scope says otherwise. Make one per meaning, at the top."""
+    """A value that is `default` outside of scopes. Define it at the top of a module."""
 
     def __init__(self, name: str, default: T) -> None:
         self._variable: ContextVar[T] = ContextVar(name, default=default)

@@ -1,4 +1,4 @@
-"""What changes while a session runs, and the notices that tell of it.
+"""The state that changes while a session runs, and the events that report changes.
 
 Source: the mutable half of core `config/config.ts`, and `utils/events.ts` (`coreEvents`).
 """
@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 class ApprovalMode(StrEnum):
-    """How much a session may do unasked. Values are the core's own (`autoEdit`)."""
+    """What a session may do without a question. The values are the core's (`autoEdit`)."""
 
     DEFAULT = "default"
     AUTO_EDIT = "autoEdit"
@@ -65,7 +65,7 @@ class ApprovalModeChanged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UserFeedback:
-    """Something people should read. `severity` is `info`, `warning` or `error`."""
+    """A message for the user. `severity` is `info`, `warning` or `error`."""
 
     severity: str
     message: str
@@ -73,23 +73,22 @@ class UserFeedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentsDiscovered:
-    """The project brought agents, known by these names, that nobody has let in yet."""
+    """The project has agents with these names, which the user has not allowed yet."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentsRefreshed:
-    """Which agents there are may have changed."""
+    """The set of agents may have changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Logged:
-    """Something for the session's log, which telemetry writes where the user switched that on.
+    """A record for the session's log, which telemetry writes if the user switched it on.
 
-    `name` is the published core's for it, `gemini_cli.…`, and so are the names of `attributes`.
-    `spoken` are more attributes, for what users, models and tools say. An attribute whose value is
-    `None` is left out.
+    `name` (`gemini_cli.…`) and the names of `attributes` are the published core's. `spoken` are
+    attributes with texts of users, models and tools. An attribute that is `None` is left out.
     """
 
     name: str
@@ -126,7 +125,7 @@ class CoreEvents:
         return off
 
     def emit(self, event: CoreEvent) -> None:
-        """Tell everybody."""
+        """Call every listener."""
         for listener in list(self._listeners):
             try:
                 listener(event)
@@ -142,7 +141,7 @@ class PrivilegedModeRefused(Exception):
 
 
 class SessionState:
-    """The mutable state of one session, shared by reference between all that take part in it."""
+    """The mutable state of one session, shared by all of its parts."""
 
     def __init__(
         self,
@@ -167,14 +166,13 @@ class SessionState:
         self.last_prompt_id = session_id
         """The prompt that the turn loop works on, or worked on last."""
         self.last_prompt_tokens = 0
-        """Tokens of the context as the turn loop last made them known; limits what tools may say.
+        """Tokens of the context, as the turn loop last published them; limits tools' outputs.
         It lags behind the chat's own count by a turn, as the core's telemetry does."""
         self._model = model
         self._active_model = model
         self._approval_mode = approval_mode
         self.mode_breaks = 0
-        """How often plan or yolo mode was entered or left: what was made for the mode before it is
-        good no more."""
+        """How often plan or yolo mode was entered or left, which makes cached texts stale."""
         self._folder_trusted = folder_trusted
         self._events = events
 

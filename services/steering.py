@@ -1,7 +1,7 @@
-"""`InjectionService`: what is said to a session while it works.
+"""`InjectionService`: texts for a session while it works.
 
-Hints are the user's; completions are of commands that went on in the background. Every child that
-runs hears of them at once; the main loop's client submits them itself, in the interactive phase.
+Hints are the user's; completions are reports of commands in the background. Every running child
+gets them at once; the main loop's client submits them itself, in the interactive phase.
 
 Source: core `config/injectionService.ts`, `utils/fastAckHelper.ts`.
 """
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 
 class InjectionSource(StrEnum):
-    """Who says it."""
+    """The source of a text."""
 
     USER_STEERING = "user_steering"
     BACKGROUND_COMPLETION = "background_completion"
@@ -38,7 +38,7 @@ class Injection:
 
 
 class InjectionService:
-    """The session's injections in order, and who hears of them."""
+    """The session's injections in order, and their listeners."""
 
     def __init__(self, clock: Clock, *, steering: bool) -> None:
         """Make an empty one. `steering`: whether hints of the user's are taken at all."""
@@ -48,7 +48,7 @@ class InjectionService:
         self._listeners: dict[object, Callable[[Injection], None]] = {}
 
     def add(self, text: str, source: InjectionSource) -> None:
-        """Take a text in and tell the listeners; one that raises is logged and skipped."""
+        """Store a text and call the listeners; one that raises is logged and skipped."""
         if source is InjectionSource.USER_STEERING and not self._steering:
             return
         trimmed = js_trim(text)

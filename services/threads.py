@@ -1,8 +1,8 @@
-"""`ThreadPaths`: on whose behalf a model request is made, as a path of calls.
+"""`ThreadPaths`: the thread of a model request, as a path of calls.
 
-It is known inside which tool call's execution a request is made; the harness speaks of `main`
-and of `T/C`, call C of model turn T of the main thread, both from 0, a grandchild's path being its
-parent's with `/T/C` appended. Source: the cassette format, "Model steps", `thread`; of
+The thread follows from the tool call in whose execution the request is made. It is `main`, or `T/C`
+for call C of model turn T of the main thread, both from 0. A grandchild's path is its parent's with
+`/T/C` appended. Source: the cassette format, "Model steps", `thread`; of
 `executing_call`: core `utils/toolCallContext.ts`.
 """
 
@@ -50,7 +50,7 @@ def executing_call() -> str | None:
 
 @contextmanager
 def outside_calls() -> Iterator[None]:
-    """Mark what this task does as nobody's call: a person's doing, noticed while an agent works."""
+    """Mark what this task does as outside of calls: an action of the user while an agent works."""
     token = _executing.set(None)
     try:
         yield
@@ -93,7 +93,7 @@ class _Thread:
     highest: int = -1
     """The last place that is taken."""
     open: bool = False
-    """The latest turn's stream has not come to its end; whoever read it may have left it."""
+    """The latest turn's stream has not ended; its reader may have left it."""
 
     def forget_calls(self) -> None:
         """Begin a turn without calls."""
@@ -181,7 +181,7 @@ class ThreadPaths:
         state.open = False
 
     def of_call(self, call_id: str) -> str:
-        """The path that a child started by this call has; `main` for a call nobody knows."""
+        """The path that a child started by this call has; `main` for an unknown call."""
         return self._calls.get(call_id, (MAIN, MAIN))[1]
 
     def child(self, call_id: str) -> str:
@@ -190,7 +190,7 @@ class ThreadPaths:
         return self.of_call(call_id)
 
     def making(self, call_id: str) -> str:
-        """The thread on which this call is made; `main` for a call nobody knows."""
+        """The thread on which this call is made; `main` for an unknown call."""
         return self._calls.get(call_id, (MAIN, MAIN))[0]
 
     def inside(self, call_id: str | None) -> str:
@@ -213,14 +213,14 @@ class ThreadPaths:
 
 
 class ThreadedContentGenerator:
-    """A model that is told of every request on which thread it is made.
+    """A model that sets the thread of every request.
 
     Args:
         inner: The model.
-        threads: Which thread a request is on.
-        abreast: Agents of one turn are run directly, not as sessions of their own: those that begin
-            together are all about to ask when the first of them does. Upstream, each request
-            passes several layers before it is made; sessions begin one after the other.
+        threads: Finds the thread of a request.
+        abreast: Agents of one turn run directly, not as sessions of their own. Agents that begin
+            together then all ask before the first request is sent: upstream, a request passes
+            several layers first, while sessions begin one after the other.
     """
 
     def __init__(
@@ -253,7 +253,7 @@ class ThreadedContentGenerator:
         return await self._inner.embed_content(request)
 
     def _placed(self, request: ModelRequest) -> ModelRequest:
-        if request.thread != MAIN:  # an engine that knows better: the published core's driver
+        if request.thread != MAIN:  # set by the published core's driver
             return request
         thread = self._threads.of_request(executing_call(), request.role)
         return request if thread == MAIN else replace(request, thread=thread)
@@ -267,10 +267,10 @@ class ThreadedContentGenerator:
 
 
 def follow_calls(threads: ThreadPaths, bus: MessageBus) -> None:
-    """Let `threads` hear of every call that a scheduler takes in."""
+    """Report every call that a scheduler takes in to `threads`."""
 
-    def update(told: ToolCallsUpdate) -> None:
-        for call in told.calls:
+    def update(message: ToolCallsUpdate) -> None:
+        for call in message.calls:
             threads.call(call.call_id, call.name, call.parent_call_id)
 
     bus.subscribe(ToolCallsUpdate, update)

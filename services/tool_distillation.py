@@ -1,7 +1,7 @@
 """Tool-output distillation: with context management, long outputs become a file and an extract.
 
-Every tool but the file readers is limited. What is kept of a text is its first fifth and its last
-four fifths within a budget; of a very long output a model states the facts as well.
+The outputs of all tools but the file readers are limited. A text keeps its first fifth and its last
+four fifths within a budget; a very long output gets a model's summary as well.
 
 Source: core `context/toolDistillationService.ts`, `context/truncation.ts`.
 """
@@ -21,12 +21,21 @@ from services.model.parts import first_parts
 from services.model.tokens import estimate_tokens
 from services.model.utility import UtilityModel, UtilityRequest
 from services.output_files import save_tool_output, tool_outputs_folder
-from services.scheduler.truncation import OutputLimiter, ShortOutput
+from services.scheduler.truncation import ShortOutput
 from services.session import Session
 from services.tools.contract import LlmContent
-from services.wire import Json, JsonObject, Part, js_json, js_json_pretty, js_length, js_slice
+from services.wire import (
+    Json,
+    JsonObject,
+    Part,
+    js_json,
+    js_json_pretty,
+    js_length,
+    js_slice,
+    js_truthy,
+)
 
-__all__ = ["ToolDistillation", "output_limiter", "truncate_proportionally", "truncated_response"]
+__all__ = ["ToolDistillation", "truncate_proportionally", "truncated_response"]
 
 logger = logging.getLogger(__name__)
 
@@ -89,14 +98,14 @@ class ToolDistillation:
         return ShortOutput(_shortened(content, threshold / length, file, summary), file)
 
     async def _summary(self, tool_name: str, whole: str, length: int) -> str:
-        """What goes after the extract: a model's summary, or nothing."""
+        """The text after the extract: a model's summary, or nothing."""
         settings = self._settings
         summed_up_from = settings.distillation_summary_threshold_tokens * _CHARS_PER_TOKEN
         if not summed_up_from < length <= _MAX_SUMMED_UP:
             return ""
         try:
             response = await self._ask(tool_name, whole)
-        except Exception as error:  # noqa: BLE001 - a summary is a courtesy; the file has it all
+        except Exception as error:  # noqa: BLE001 - a summary is optional; the file has the whole output
             logger.debug("no summary of a long tool output: %s", error)
             return ""
         parts = first_parts(response)
@@ -155,7 +164,7 @@ def _part_length(part: str | Part) -> int:
     if part.get("text"):
         return js_length(part["text"])
     response = (part.get("functionResponse") or {}).get("response")
-    return js_length(js_json(response)) if _is_set(response) else 0
+    return js_length(js_json(response)) if js_truthy(response) else 0
 
 
 def _shortened(content: LlmContent, ratio: float, file: Path, summary: str) -> LlmContent:
@@ -211,19 +220,6 @@ def _cut_value(value: str, ratio: float, note: str) -> str:
     return truncate_proportionally(value, target) + note if js_length(value) > target else value
 
 
-def output_limiter(
-    session: Session, model: UtilityModel, system_instruction: Callable[[], str]
-) -> OutputLimiter:
-    """Build what shortens a session's tool outputs.
-
-    Args:
-        session: The session.
-        model: Writes summaries.
-        system_instruction: The main conversation's.
-    """
-    return OutputLimiter(session, ToolDistillation(session, model, system_instruction))
-
-
 def truncate_proportionally(text: str, target: int) -> str:
     """The beginning and the end of `text` after a line that says so: `target` units in all.
 
@@ -248,8 +244,3 @@ def _chars_of(text: str, tokens: int) -> int:
         return 0
     ascii_ratio = len(sample.encode("ascii", "ignore")) / size
     return floor(tokens / (ascii_ratio * _ASCII_TOKENS + (1 - ascii_ratio) * _OTHER_TOKENS))
-
-
-def _is_set(value: Json) -> bool:
-    """JavaScript's truth: an empty list or object counts."""
-    return bool(value) or isinstance(value, (dict, list))

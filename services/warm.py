@@ -1,7 +1,7 @@
-"""Imported for its effect: loads what services otherwise load when a session first needs it.
+"""Loads modules that services otherwise import when a session first needs them.
 
-A library may start programs or look at files of its own while it is loaded. A confined session may
-not, so its owner imports this first.
+A library may start programs or read files while it is imported. A confined session may not, so its
+owner imports this module first.
 """
 
 import httpcore  # noqa: F401 - httpx loads it for its first connection

@@ -4,8 +4,8 @@ Contents travel as plain dicts in the API's camelCase. Once a content has been h
 to a request it is never changed in place: a caller that needs a change makes a copy. Request
 observers rely on that, and compare by identity before they compare by value.
 
-All lengths that can be seen (token estimates, truncation, `contentLength`) count UTF-16 code
-units, as upstream does.
+All observable lengths (token estimates, truncation, `contentLength`) count UTF-16 code units, as
+upstream does.
 """
 
 from __future__ import annotations
@@ -28,8 +28,10 @@ __all__ = [
     "js_locale_number",
     "js_number",
     "js_slice",
+    "js_text",
     "js_trim",
     "js_trim_end",
+    "js_truthy",
     "js_units",
     "printable",
 ]
@@ -63,8 +65,8 @@ def js_length(text: str) -> int:
 def js_slice(text: str, start: int, end: int | None = None) -> str:
     """`String.prototype.slice` in UTF-16 code units.
 
-    A cut through a surrogate pair leaves a lone surrogate in JavaScript; here the half that would
-    not be valid text becomes U+FFFD, which is what JSON and files would make of it.
+    A cut through a surrogate pair leaves a lone surrogate in JavaScript. Here that half becomes
+    U+FFFD, as in JSON and in files.
     """
     if text.isascii():
         return text[start:end]
@@ -109,6 +111,22 @@ def js_json(value: Json) -> str:
 def js_json_pretty(value: Json, indent: int = 2) -> str:
     """`JSON.stringify(value, null, indent)`; see `js_json`."""
     return _escaped(_text(value, "\n", " " * indent, ": "))
+
+
+def js_truthy(value: Json) -> bool:
+    """Whether JavaScript counts `value` as true: empty lists and objects do."""
+    return bool(value) or isinstance(value, (dict, list))
+
+
+def js_text(value: Json) -> str:
+    """`String(value)`."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return "[object Object]"
+    if isinstance(value, (list, tuple)):
+        return ",".join("" if item is None else js_text(item) for item in value)
+    return js_json(value)
 
 
 def js_number(value: float) -> str:
@@ -169,7 +187,7 @@ def _is_plain(value: Json) -> bool:
     if kind is str or value is None or kind is bool:
         return True
     if kind is dict:
-        # A loop and no calls for texts: this goes over everything that is recorded.
+        # A loop without calls for texts: every recorded value comes through here.
         for key, item in value.items():
             if key[:1].isdigit() and _is_index(key):
                 return False
@@ -182,7 +200,7 @@ def _is_plain(value: Json) -> bool:
 
 
 def _escaped(text: str) -> str:
-    """`text` with what is only half of a surrogate pair escaped."""
+    """`text` with halves of surrogate pairs escaped."""
     return text if text.isascii() else _SURROGATES.sub(_paired, text)
 
 

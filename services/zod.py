@@ -1,4 +1,4 @@
-"""Values checked as Zod checks them, with Zod's words, which authors and models get to read.
+"""Checks values as Zod does, with Zod's messages, which authors and models read.
 
 `ZOD3` is the version that the published core itself uses, `ZOD4` the one of the MCP SDK. Both build
 shapes: functions that return a value as it is passed on, and append what is wrong with it.
@@ -33,7 +33,7 @@ Path = tuple[str | int, ...]
 
 
 class _Undefined:
-    """What a field is that is not there."""
+    """The value of an absent field."""
 
     def __repr__(self) -> str:
         return "undefined"
@@ -49,12 +49,12 @@ class Issue:
     path: Path
     message: str
     dirty: bool = False
-    """The value has the right type and breaks a rule. Of a union's branches the first that is
-    merely dirty is reported, alone."""
+    """The value has the right type and breaks a rule. Of a union's branches, the first that is only
+    dirty is reported alone."""
     branches: tuple[tuple[Issue, ...], ...] = ()
-    """Of a union whose branches all refuse the value: what each says."""
+    """The issues of each branch of a union that refuses the value."""
     about: JsonObject = field(default_factory=dict)
-    """What version 4 reports besides, in front."""
+    """Further fields of version 4, which come first."""
 
     def to_json(self) -> JsonObject:
         """As version 4 reports it."""
@@ -76,7 +76,7 @@ def issues_of(shape: Shape, value: Json) -> list[Issue]:
 
 
 class Zod:
-    """Builds shapes; a subclass has the words of one version."""
+    """Builds shapes; a subclass has the messages of one version."""
 
     record_type = "object"
     dropped: frozenset[str] = frozenset()

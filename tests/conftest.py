@@ -17,5 +17,5 @@ settings.load_profile("unhurried")
 
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Runs of tests are nobody's last run; a test that wants one kept says `--keep`."""
+    """Do not record runs of tests as the last run; a test that needs a record passes `--keep`."""
     monkeypatch.setenv("PARITY_KEEP", "0")

@@ -11,8 +11,8 @@ _PATIENCE_S = 30.0
 def ends(pid: int | str) -> bool:
     """Whether process `pid` has ended, or does within half a minute.
 
-    A killed process is there until it is its turn to die, and after that until whoever it was left
-    to has reaped it: so whether its number still is somebody's says little.
+    A killed process exists until the system schedules its end, and until its new parent has reaped
+    it. So the existence of its number proves little.
     """
     try:
         process = os.pidfd_open(int(pid))

@@ -27,14 +27,14 @@ __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "parse_document", "read_text"
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_DEPTH: Final = 64
 MAX_VALUES: Final = 1_000_000
-"""The most keys and values; many small ones cost more memory than few large ones."""
+"""The most keys and values of a document."""
 
 _RESOLVERS: Final[dict[str, list[tuple[str, re.Pattern[str]]]]] = (
     yaml.SafeLoader.yaml_implicit_resolvers
 )
 _ANY_FIRST: Final = _RESOLVERS.get("*", [])
 _JSON_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
-"""Takes nothing back, and an unclosed string whole: its time goes by the length of the text."""
+"""Possessive, and matches an unclosed string whole: linear in the length of the text."""
 _TOO_DEEP: Final = f"is nested deeper than {MAX_DEPTH} levels"
 _SPLIT = "write it in smaller parts, or generate text with $repeat and $lines"
 

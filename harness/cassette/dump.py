@@ -1,4 +1,4 @@
-"""Writing a cassette as YAML that people like to read, and that loads back to the same."""
+"""Writing a cassette as readable YAML that loads back to the same."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _UNSEEN: Final = re.compile(
     "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f]"
 )
-"""What YAML writes as it is though a reader does not see it, or sees the text around it otherwise:
-marks of direction, characters without width, ends of lines."""
+"""Characters that YAML writes as they are although they are invisible: marks of direction,
+characters without width, ends of lines."""
 _BASE: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
@@ -28,10 +28,7 @@ class _Dumper(_BASE):  # type: ignore[misc]  # the base depends on how PyYAML wa
 
 
 def _text(dumper: Any, value: str) -> Any:
-    """Texts of several lines as blocks, where YAML can hold them so.
-
-    In quotes where a character must be written as an escape, which only quotes can hold.
-    """
+    """Texts of several lines as blocks; texts with escapes in quotes, which alone can hold them."""
     whole = value.encode("utf-8", "replace").decode("utf-8")
     if _UNSEEN.search(whole):
         return dumper.represent_scalar("tag:yaml.org,2002:str", whole, style='"')
@@ -43,10 +40,9 @@ _Dumper.add_representer(str, _text)
 
 
 def dump_yaml(document: JsonObject | list[Json]) -> str:
-    """`document` as YAML text, without secrets: no cassette is written in any other way.
+    """`document` as YAML text, without secrets. Every cassette is written by this function.
 
-    Half surrogate pairs, which no file can hold, become `?`. Characters that have no glyph are
-    written as escapes: the YAML loads as what it looks like.
+    Half surrogate pairs, which no file can hold, become `?`; invisible characters become escapes.
     """
     text: str = yaml.dump(
         redacted_value(document),

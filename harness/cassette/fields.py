@@ -1,4 +1,4 @@
-"""Taking a mapping apart: every key once, each of its type, nothing left over."""
+"""Reading a mapping: known keys only, each of its type."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Fields:
-    """The keys of one mapping at `path`. `known` is checked at once; each getter checks a type.
+    """The mapping at `path`. The constructor checks its keys, each getter a type.
 
     Raises:
         FormatProblem: from the constructor for unknown keys, from getters for wrong types.
@@ -61,26 +61,22 @@ class Fields:
 
     def flag(self, key: str) -> bool:
         """True or false; false when absent."""
-        value = self.raw(key, False)
-        if not isinstance(value, bool):
-            problem = f"must be true or false, not {kind_of(value)}"
-            raise FormatProblem(self.at(key), problem, "write true or false")
-        return value
+        return self._typed(key, self.raw(key, False), bool, "true or false", "write true or false")
 
     def items(self, key: str, *, required: bool = False) -> list[Json]:
         """A list; empty when absent and not required."""
         value = self.need(key) if required else self.raw(key, [])
-        if not isinstance(value, list):
-            problem = f"must be a list, not {kind_of(value)}"
-            raise FormatProblem(self.at(key), problem, "write its items with `- `")
-        return value
+        return self._typed(key, value, list, "a list", "write its items with `- `")
 
     def mapping(self, key: str) -> JsonObject:
         """A mapping; empty when absent."""
-        value = self.raw(key, {})
-        if not isinstance(value, dict):
-            problem = f"must be a mapping, not {kind_of(value)}"
-            raise FormatProblem(self.at(key), problem, "write `key: value` lines below it")
+        mend = "write `key: value` lines below it"
+        return self._typed(key, self.raw(key, {}), dict, "a mapping", mend)
+
+    def _typed(self, key: str, value: Json, type_: type[T], expected: str, mend: str) -> T:
+        if not isinstance(value, type_):
+            problem = f"must be {expected}, not {kind_of(value)}"
+            raise FormatProblem(self.at(key), problem, mend)
         return value
 
     def choice(self, key: str, choices: Mapping[str, T], default: str | None = None) -> T:

@@ -1,7 +1,7 @@
 """Finding cassettes: which files, under which root, by which name.
 
-Files are only glanced at here; what is wrong with one shows when it is loaded, so that one bad
-file does not hide the others.
+Only the head of a file is read here. Loading reports what is wrong with it, so that one bad file
+does not hide the others.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ __all__ = [
 
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 HTTP_FOLDER: Final = "http"
-"""Under a root, where recorded HTTP traffic lies, which is of another format."""
+"""The folder of a root that holds recorded HTTP traffic, which has another format."""
 
 _GLANCE = 8192
 _MOST_WORDS: Final = 200
-"""Of an expression: each may open another level of it."""
+"""Of an expression; each may open another level."""
 _NAME = re.compile(r"""^name:[ ]*(?P<value>.+?)[ \t\r]*(?:[ ]#.*)?$""", re.MULTILINE)
 _JSON_NAME = re.compile(r"""[{,]\s*"name"\s*:\s*(?P<value>"(?:[^"\\]|\\.)*")""")
 _PHASE = re.compile(r"""^phase:[ ]*(?P<value>["']?[ABC]["']?)[ \t\r]*(?:[ ]#.*)?$""", re.MULTILINE)
@@ -43,7 +43,7 @@ _JSON_PHASE = re.compile(r"""[{,]\s*"phase"\s*:\s*(?P<value>"[ABC]")""")
 
 @dataclass(frozen=True, slots=True)
 class CassetteFile:
-    """A file that should be a cassette. `name` is what its path under `root` says."""
+    """A file that should be a cassette. `name` is its path under `root` without the suffix."""
 
     path: Path
     root: Path
@@ -51,8 +51,8 @@ class CassetteFile:
     """With its variant, where it is one: `<name>@sessions`."""
 
     @property
-    def told(self) -> str:
-        """How the command line names it."""
+    def argument(self) -> str:
+        """The file as an argument on the command line."""
         variant = variant_of(self.name)
         return str(self.path) if variant is None else f"{self.path}@{variant}"
 
@@ -131,7 +131,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _refuse(error: OSError) -> NoReturn:
-    """A folder that cannot be read is not one without cassettes."""
+    """Raise for a folder that cannot be read, instead of passing over it."""
     problem = f"cannot be read: {error.strerror}"
     raise CassetteNotFound(Path(error.filename), "", problem, "mend its permissions") from error
 
@@ -152,7 +152,7 @@ def _glance(path: Path) -> str:
         with open_regular(path) as stream:
             return stream.read(_GLANCE).decode("utf-8", "replace")
     except OSError:
-        return ""  # loading it will say so
+        return ""  # loading it reports why
 
 
 def _value(pattern: re.Pattern[str], text: str) -> str:

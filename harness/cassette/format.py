@@ -1,4 +1,4 @@
-"""What a cassette says, as values. Reading and checking is `load`'s business.
+"""A cassette as values; `load` reads and checks them.
 
 Source: the cassette format, version 1.
 """
@@ -86,10 +86,7 @@ class Resume:
 
     @property
     def name(self) -> str:
-        """What the file is called: as `file` says, else as the recorder names its files.
-
-        Those names have the session's start and the beginning of its id, and are never a path.
-        """
+        """The file's name: `file`, or a name like the recorder's, which is never a path."""
         if self.file is not None:
             return self.file
         first = self.records[0] if self.records else {}
@@ -136,7 +133,7 @@ class SetApprovalMode:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """Steer the agent: text that it is given with its next request."""
+    """Steer the agent with a text in its next request."""
 
     text: str
     source: str = "user_steering"
@@ -230,7 +227,7 @@ class ConfirmationAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What the user answers when asked; the last of each repeats.
+    """The user's answers; the last of each kind repeats.
 
     Without confirmations the answer is `cancel`; without fallback intents there is no handler.
     """
@@ -241,7 +238,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cassette:
-    """Everything one run needs. Nothing in it is changed after loading.
+    """Everything that one run needs; immutable.
 
     Texts may hold placeholders (`<WS>` …) until `bind`. `document` is the whole cassette as JSON,
     macros expanded, `repeat` not.
@@ -266,6 +263,7 @@ class Cassette:
     match: MatchMode = "in_order"
     unused: tuple[int, ...] = ()
     features: frozenset[str] = frozenset()
+    """The features that a build needs for it, names of `needs.FEATURES`."""
     placeholders: bool = True
     document: JsonObject = field(default_factory=dict, repr=False, compare=False)
 
@@ -273,13 +271,6 @@ class Cassette:
     def family(self) -> str:
         """The folder of the name: `loops` for `loops/tool_nudge`."""
         return str(PurePosixPath(self.name).parent)
-
-    def needs(self) -> frozenset[str]:
-        """Names of what a build must be able to do for this cassette, beyond plain turns.
-
-        A lower bound, read from the cassette alone: see `needs.FEATURES`.
-        """
-        return self.features
 
     def bind(self, paths: Paths) -> Cassette:
         """This cassette with the placeholders in all its texts filled in for one run."""

@@ -1,7 +1,7 @@
 """Cassettes from upstream's recorded `.responses` files.
 
-Such a file holds answers only. The user's side is made up: one `send` for each stream that ends
-without a call, which is where the recorded program must have handed back to its user.
+Such a file holds answers only. The import adds the user's side: one `send` for each stream that
+ends without a call, where the recorded program must have returned to its user.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Final
 
 from harness.cassette.document import MAX_BYTES, read_text
-from harness.cassette.dump import dump_yaml
 from harness.cassette.format import FORMAT_VERSIONS, Phase
 from harness.cassette.load import build_cassette
 from harness.cassette.problems import FormatProblem
@@ -25,7 +24,7 @@ from services.model.replay.responses import (
 from services.model.replay.steps import StepMethod
 from services.wire import JsonObject
 
-__all__ = ["DEFAULT_MODEL", "ImportOptions", "ImportedCassette", "import_responses"]
+__all__ = ["DEFAULT_MODEL", "ImportOptions", "import_responses"]
 
 DEFAULT_MODEL: Final = "gemini-2.5-flash"
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._+@=-]+")
@@ -33,7 +32,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._+@=-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportOptions:
-    """What the file does not say. `family` is the first part of the cassette's name."""
+    """What the file lacks. `family` is the first part of the cassette's name."""
 
     model: str = DEFAULT_MODEL
     approval_mode: str = "default"
@@ -47,20 +46,8 @@ class ImportOptions:
     licence: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedCassette:
-    """A cassette made from a recording: its name, its document, and that as YAML."""
-
-    name: str
-    document: JsonObject
-
-    def to_yaml(self) -> str:
-        """The file's text; it belongs at `<root>/<name>.yaml`."""
-        return dump_yaml(self.document)
-
-
-def import_responses(path: Path, options: ImportOptions | None = None) -> ImportedCassette:
-    """Make a cassette of a recorded file.
+def import_responses(path: Path, options: ImportOptions | None = None) -> JsonObject:
+    """The document of a cassette for a recorded file; it belongs at `<root>/<its name>.yaml`.
 
     Raises:
         CassetteNotFound: it cannot be read.
@@ -94,7 +81,7 @@ def import_responses(path: Path, options: ImportOptions | None = None) -> Import
         build_cassette(document, Path(f"{name}.yaml"))
     except FormatProblem as refused:
         raise refused.in_file(path) from refused
-    return ImportedCassette(name=name, document=document)
+    return document
 
 
 def _read(path: Path) -> tuple[RecordedResponse, ...]:

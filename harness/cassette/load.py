@@ -1,4 +1,4 @@
-"""Loading a cassette: bounded, checked to the last key, and only then built.
+"""Loading a cassette: read within bounds, checked whole, then built.
 
 Source: the cassette format, version 1.
 """
@@ -82,7 +82,7 @@ def load_cassette(path: Path, root: Path | None = None) -> Cassette:
     Raises:
         CassetteNotFound: there is no such file, or it cannot be read.
         CassetteFormatError: it is not a cassette; names the key and how to mend it, and
-            brings along what else is wrong.
+            has the other problems in `more`.
     """
     try:
         tree = parse_document(read_text(path), strict_json=path.suffix == ".json")
@@ -110,7 +110,7 @@ def build_cassette(tree: Json, path: Path, root: Path | None = None) -> Cassette
     problems.of(lambda: Fields(tree, "", CASSETTE_KEYS))
     try:
         _check_bounds(tree)
-    except FormatProblem as problem:  # no more is looked at of what could grow beyond them
+    except FormatProblem as problem:  # expanding it could exceed the bounds
         problems.add(problem)
         problems.refuse()
     document: JsonObject = expand(tree)
@@ -148,9 +148,9 @@ def _build(
     files = of(lambda: read_files(fields.mapping("files"), "files")) or {}
     actions = [of(partial(read_action, item, f"script[{n}]")) for n, item in enumerate(script)]
     whiles = [of(partial(read_during, item, f"during[{n}]")) for n, item in enumerate(during)]
-    answers = of(lambda: _read_answers(fields)) or Answers()
+    answers = of(lambda: read_answers(fields.mapping("answers"), "answers")) or Answers()
     match = of(lambda: fields.choice("match", _MATCHES, "in_order")) or _MATCHES["in_order"]
-    # Of steps that could not be read, the count is not known.
+    # The count of steps that could not be read is unknown.
     most = MAX_STEPS if read is None else len(steps)
     unused = of(lambda: _read_unused(fields.items("unused"), most)) or ()
     problems.refuse()
@@ -195,12 +195,6 @@ def _check_step(item: Json, path: str) -> None:
         parse_step(item, path)
     except StepFormatError as error:
         raise FormatProblem(error.path, error.problem, _MEND_STEP) from error
-
-
-def _read_answers(fields: Fields) -> Answers:
-    if "answers" not in fields:
-        return Answers()
-    return read_answers(fields.mapping("answers"), "answers")
 
 
 def _check_version(tree: Json) -> None:

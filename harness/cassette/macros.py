@@ -1,8 +1,8 @@
-"""Macros: text and lists written short, and the places that only the run knows.
+"""Macros: short forms of texts and lists, and placeholders for the folders of a run.
 
 `{$repeat: {text, times, sep}}`, `{$lines: {count, prefix, pad}}` and, in lists,
-`{$times: N, item: …}` are expanded when a cassette is loaded, after `measure` has worked out how
-large the result will be. `<WS>` and its like are put in when a run has its folders.
+`{$times: N, item: …}` are expanded when a cassette is loaded, after `measure` has computed the size
+of the result. A run fills in the placeholders, such as `<WS>`.
 
 Source: the cassette format, "Macros".
 """
@@ -38,7 +38,7 @@ T = TypeVar("T")
 _PLACEHOLDER = re.compile(r"<(WS|HOME|CASSETTES|PYTHON|PROJECT_HASH)>")
 _COUNTED = re.compile(r"<(?:WS|HOME|CASSETTES|PYTHON|PROJECT_HASH|I)>")
 _PLACEHOLDER_BYTES = 128
-"""What a placeholder is reckoned at: more than the paths of a run have."""
+"""The size that a placeholder counts as: more than the paths of a run have."""
 
 _MACROS: Final = frozenset({"$repeat", "$lines", "$times"})
 _CHUNK_MARKERS: Final = frozenset({"$hang", "$sleep"})
@@ -81,11 +81,11 @@ class Size:
 
 
 def measure(tree: Json) -> Size:
-    """Check the macros in `tree` and work out its expanded size, without building anything.
+    """Check the macros in `tree` and compute its expanded size, without expanding it.
 
     Raises:
-        FormatProblem: a macro is unknown or malformed, the result would pass the limits, or a
-            text is none that a file could hold.
+        FormatProblem: a macro is unknown or malformed, the result would exceed the limits, or a
+            text has half of a surrogate pair.
     """
     walk = _Measure()
     try:
@@ -103,7 +103,7 @@ def measure(tree: Json) -> Size:
 
 
 def expand(tree: Json) -> Json:
-    """`tree` with its macros expanded. Measure it first: here nothing is checked."""
+    """`tree` with its macros expanded. `measure` must have checked it."""
     return _expand(tree, None)
 
 
@@ -216,7 +216,7 @@ class _Measure:
             self._path.pop()
         repeat = node.get("repeat")
         if parent == "model" and not data and _is_count(repeat):
-            # None at all is refused later, when the step has been built.
+            # A `repeat` of 0 is refused later, when the step is read.
             size *= max(repeat, 1)
         return size
 
@@ -310,16 +310,16 @@ def _expand(node: Json, index: int | None) -> Json:
 
 
 def _repeated(text: str, times: int, sep: str = "") -> str:
-    # Joining would hold a list of all the pieces, many times what they come to.
+    # Joining would build a list of all pieces, much larger than the text.
     return (text + sep) * (times - 1) + text if times else ""
 
 
 def _numbered(count: int, prefix: str = "", pad: int = 0) -> str:
     if not count:
-        return ""  # nor a padding that nothing is padded with
+        return ""
     tail = "." * pad + "\n"
     lines = (f"{prefix}{line}{tail}" for line in range(1, count + 1))
-    # Joined piece by piece, the small texts of only one piece are there at a time.
+    # Joined piece by piece, to hold the lines of only one piece at a time.
     return "".join(iter(lambda: "".join(islice(lines, _PIECE)), ""))
 
 

@@ -1,7 +1,7 @@
-"""What a cassette asks of a build beyond plain turns, by name.
+"""The features that a cassette needs beyond plain turns, by name.
 
-A runner that lacks one of these says so and calls the case inconclusive. It is a lower bound:
-whether a loop is detected or a fallback happens shows only in the run.
+A runner without one of them reports the case as inconclusive. The list is a lower bound: only the
+run shows whether a loop is detected or a fallback happens.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TOOLS: Final = {
     "exit_plan_mode": "plan_mode",
 }
 _COMPRESSING_TOKENS: Final = 524_288
-"""Half of the usual context window: where compression sets in unless told otherwise."""
+"""Half of the usual context window, the default threshold of compression."""
 
 
 def features_of(document: JsonObject) -> frozenset[str]:

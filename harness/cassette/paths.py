@@ -1,4 +1,4 @@
-"""Paths that a cassette names: relative, and inside the folder they are meant for."""
+"""Paths in a cassette: relative, and inside their folder."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from services.wire import Json
 __all__ = ["MAX_FILES", "check_recordings", "inside", "read_files"]
 
 MAX_FILES: Final = 10_000
-"""The most files that a workspace or home may begin with: each run writes them all."""
+"""The most files of a workspace or home; each run writes them all."""
 
 _RECORDINGS: Final = ".gemini/tmp/ws/chats"
-"""Where in a run's home the session's recordings are."""
+"""The folder of the session's recordings in a run's home."""
 _MOST_OF_A_PATH: Final = 2_000
 _MOST_OF_A_NAME: Final = 255
 """What file systems hold, with room for the folder of a run."""
@@ -28,7 +28,7 @@ _PLACEHOLDER: Final = re.compile(r"<[A-Z_]+>")
 
 
 def inside(path: str, key: str) -> str:
-    """`path` when it is relative, with `/`, and leads nowhere out of its folder.
+    """Return `path` if it is relative, with `/`, and stays inside its folder.
 
     Raises:
         FormatProblem: it does not stay inside.
@@ -77,7 +77,7 @@ def read_files(files: Json, key: str) -> dict[str, str | bytes]:
 
 
 def check_recordings(home_files: Mapping[str, str | bytes], resumed: str | None) -> None:
-    """Make sure that `home_files` leave room for the run's recordings.
+    """Check that `home_files` do not collide with the run's recordings.
 
     Args:
         home_files: As `read_files` returns them.

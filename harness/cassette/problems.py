@@ -1,4 +1,4 @@
-"""How the parts of the loader say what is wrong, before anybody knows which file it is in."""
+"""Problems of a document, collected by the loader before the file's name is added."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["FormatProblem", "Problems", "kind_of", "shortened", "suggest"]
 _MOST_OF_A_KEY = 300
 _MOST_OF_A_PROBLEM = 1_000
 _MOST_PROBLEMS = 1_000
-"""Of one file: a hostile one may have millions."""
+"""Of one file; a hostile one may have millions."""
 
 T = TypeVar("T")
 
 
 class FormatProblem(Exception):
-    """Something is wrong at `key` (a path such as `model[3].stream`; empty: the whole file).
+    """A problem at `key` (a path such as `model[3].stream`; empty: the whole file).
 
-    What it quotes of a file is shown on one line and not without end.
+    Its texts are printable and of limited length.
 
     Attributes:
-        more: What else is wrong, where the reader could go on behind the first problem.
+        more: The other problems of the document, where the reader could continue.
     """
 
     def __init__(
@@ -39,19 +39,19 @@ class FormatProblem(Exception):
         super().__init__(f"{self.key}: {self.problem}; {self.mend}")
 
     def in_file(self, file: Path) -> CassetteFormatError:
-        """The same, for whoever asked for the file."""
+        """The same as an error of `file`."""
         more = [each.in_file(file) for each in self.more]
         return CassetteFormatError(file, self.key, self.problem, self.mend, more)
 
 
 class Problems:
-    """Collects what is wrong with the parts of a document, so that none hides the others."""
+    """Collects the problems of a document, so that one does not hide the others."""
 
     def __init__(self) -> None:
         self._found: list[FormatProblem] = []
 
     def of(self, read: Callable[[], T]) -> T | None:
-        """What `read` returns; `None` where it refuses its part of the document."""
+        """Return what `read` returns; `None` where it raises a problem, which is added."""
         try:
             return read()
         except FormatProblem as problem:
@@ -59,14 +59,14 @@ class Problems:
             return None
 
     def add(self, problem: FormatProblem) -> None:
-        """Take one in, and what it brings with it; of very many, the first ones."""
+        """Add a problem and its `more`, up to a limit."""
         self._found += [problem, *problem.more]
         if len(self._found) > _MOST_PROBLEMS:
             last = FormatProblem("", "has more problems than these", "mend these first")
             self._found[_MOST_PROBLEMS:] = [last]
 
     def refuse(self) -> None:
-        """Raise the first problem with all others, if there is any.
+        """Raise the first problem with the others, if there is any.
 
         Raises:
             FormatProblem: the first.
@@ -77,7 +77,7 @@ class Problems:
 
 
 def shortened(text: str, most: int) -> str:
-    """`text`, or its beginning and its end where it is longer than `most` characters."""
+    """`text`, or its beginning and end where it is longer than `most` characters."""
     if len(text) <= most:
         return text
     kept = (most - 5) // 2
@@ -85,9 +85,9 @@ def shortened(text: str, most: int) -> str:
 
 
 def suggest(word: str, known: Iterable[str]) -> str:
-    """What to write in the place of `word`: the nearest known word, or all of them."""
+    """How to mend the unknown `word`: the nearest known word, or all of them."""
     words = sorted(known)
-    # A word of many times the length is near to none, and finding that out takes long.
+    # A very long word is near to none, and comparing it takes long.
     near = get_close_matches(word, words, n=1, cutoff=0.75) if len(word) < 100 else []
     if near:
         return f"did you mean {near[0]}?"

@@ -1,4 +1,4 @@
-"""Reading what the user does: `script`, `during` and `answers`.
+"""Reading the user's side: `script`, `during` and `answers`.
 
 Source: the cassette format, "Keys"; content parts: gemini-cli `packages/core/src/agent/types.ts`.
 """
@@ -6,10 +6,12 @@ Source: the cassette format, "Keys"; content parts: gemini-cli `packages/core/sr
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Final, get_args
 
 from agent_protocol.agent import ActionSend, AgentSend, MessageSend, UpdateSend
 from agent_protocol.content import ContentPart, MediaPart, ReferencePart, TextPart, ThoughtPart
+from agent_protocol.events import AgentEvent
 from harness.cassette.fields import Fields, text_of, whole_of
 from harness.cassette.format import (
     Abort,
@@ -36,6 +38,7 @@ from harness.cassette.format import (
 )
 from harness.cassette.paths import inside
 from harness.cassette.problems import FormatProblem, kind_of, suggest
+from services.availability.handler import FallbackIntent
 from services.model.replay.steps import MAX_DELAY_MS
 from services.state import ApprovalMode
 from services.tools.contract import ConfirmationOutcome
@@ -46,33 +49,8 @@ __all__ = ["APPROVAL_MODES", "read_action", "read_answers", "read_during"]
 APPROVAL_MODES: Final = {mode.name.lower(): mode for mode in ApprovalMode}
 """The modes as cassettes write them."""
 
-FALLBACK_INTENTS: Final = {
-    intent: intent
-    for intent in (
-        "retry_always",
-        "retry_once",
-        "retry_with_credits",
-        "stop",
-        "retry_later",
-        "upgrade",
-    )
-}
-"""What a fallback handler may answer. Source: core `fallback/types.ts`."""
-
 _EVENT_TYPES: Final = frozenset(
-    {
-        "agent_end",
-        "agent_start",
-        "custom",
-        "error",
-        "initialize",
-        "message",
-        "session_update",
-        "tool_request",
-        "tool_response",
-        "tool_update",
-        "usage",
-    }
+    kind.__dataclass_fields__["type"].default for kind in get_args(AgentEvent)
 )
 _ACTIONS: Final = (
     "send",
@@ -93,6 +71,14 @@ _BARE: Final[dict[str, Action]] = {
 _DURING: Final = ("hint", "set_approval_mode", "send")
 _TRIGGERS: Final = ("events", "type", "tool", "request", "chunk")
 _HINT_SOURCES: Final = {name: name for name in ("user_steering", "background_completion")}
+_SOURCE: Final = {"data": "data", "uri": "uri", "mimeType": "mime_type"}
+_PARTS: Final[Mapping[str, tuple[Callable[..., ContentPart], tuple[str, ...], dict[str, str]]]] = {
+    "text": (TextPart, ("text",), {}),
+    "thought": (ThoughtPart, ("thought",), {"thoughtSignature": "thought_signature"}),
+    "media": (MediaPart, (), _SOURCE),
+    "reference": (ReferencePart, ("text",), _SOURCE),
+}
+"""Type of a content part → its class, required keys, and optional keys with their fields."""
 _CHUNK: Final = re.compile(r"(\d{1,9}):(\d{1,9})")
 
 
@@ -131,10 +117,10 @@ def read_answers(value: Json, path: str) -> Answers:
     here = fields.at("fallback")
     intents = []
     for position, intent in enumerate(fields.items("fallback")):
-        if not isinstance(intent, str) or intent not in FALLBACK_INTENTS:
+        if intent not in FallbackIntent.__members__.values():
             problem = f"{kind_of(intent)} is not an intent"
             raise FormatProblem(
-                f"{here}[{position}]", problem, suggest(str(intent), FALLBACK_INTENTS)
+                f"{here}[{position}]", problem, suggest(str(intent), FallbackIntent)
             )
         intents.append(intent)
     confirmations = fields.items("confirmations")
@@ -233,7 +219,7 @@ def _only_key(value: Json, path: str, known: tuple[str, ...]) -> str:
 
 
 def _read_payload(value: Json, path: str) -> AgentSend:
-    """What is sent: text, a message, or another kind by its wire name (`update`, `action`)."""
+    """The payload of `send`: text, a message, or another kind by its wire name (`update`, …)."""
     if isinstance(value, str):
         return MessageSend(content=(TextPart(text=value),))
     if isinstance(value, dict) and set(value) == {"update"}:
@@ -258,28 +244,11 @@ def _read_payload(value: Json, path: str) -> AgentSend:
 
 def _read_part(value: Json, path: str) -> ContentPart:
     type_ = value.get("type") if isinstance(value, dict) else None
-    if type_ == "text":
-        return TextPart(text=Fields(value, path, ("type", "text")).text("text"))
-    if type_ == "thought":
-        thought = Fields(value, path, ("type", "thought", "thoughtSignature"))
-        return ThoughtPart(
-            thought=thought.text("thought"),
-            thought_signature=thought.optional_text("thoughtSignature"),
-        )
-    if type_ == "media":
-        media = Fields(value, path, ("type", "data", "uri", "mimeType"))
-        return MediaPart(
-            data=media.optional_text("data"),
-            uri=media.optional_text("uri"),
-            mime_type=media.optional_text("mimeType"),
-        )
-    if type_ == "reference":
-        reference = Fields(value, path, ("type", "text", "data", "uri", "mimeType"))
-        return ReferencePart(
-            text=reference.text("text"),
-            data=reference.optional_text("data"),
-            uri=reference.optional_text("uri"),
-            mime_type=reference.optional_text("mimeType"),
-        )
-    problem = f"is not a content part: {kind_of(value)} of type {type_!r}"
-    raise FormatProblem(path, problem, "write {type: text, text: …}, or thought, media, reference")
+    if not isinstance(type_, str) or type_ not in _PARTS:
+        problem = f"is not a content part: {kind_of(value)} of type {type_!r}"
+        mend = "write {type: text, text: …}, or thought, media, reference"
+        raise FormatProblem(path, problem, mend)
+    part, required, optional = _PARTS[type_]
+    fields = Fields(value, path, ("type", *required, *optional))
+    texts = {key: fields.text(key) for key in required}
+    return part(**texts, **{name: fields.optional_text(key) for key, name in optional.items()})

@@ -1,4 +1,4 @@
-"""Whether a cassette holds a secret, and where: a file that is shared must not."""
+"""Finding secrets in a cassette, which is meant to be shared."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEND = (
 
 
 def secret_problems(file: Path, text: str) -> list[CassetteFormatError]:
-    """One problem for each secret in the cassette or recording `text`; none says what it is.
+    """One problem for each secret in the cassette or recording `text`, without its value.
 
     Raises:
         FormatProblem: the text is no document.
@@ -58,7 +58,7 @@ def _place(located: Located) -> str:
 
 
 def _packed(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
-    """What stands in texts in another form: files as base64, the chunks of an event stream."""
+    """Values that texts encode: files as base64, the chunks of an event stream."""
     pairs: Any = ()
     if isinstance(value, dict):
         pairs = value.items()
@@ -69,7 +69,7 @@ def _packed(value: Any, path: tuple[str | int, ...]) -> Iterator[tuple[tuple[str
             try:
                 yield (*path, key), base64.b64decode(item).decode("utf-8", "replace")
             except (binascii.Error, ValueError):
-                continue  # loading says what is wrong with it
+                continue  # loading reports it
         elif isinstance(item, str) and "data:" in item:
             yield (*path, key), list(_events(item))
         else:

@@ -1,4 +1,4 @@
-"""A cassette as it is after its macros, for people to read."""
+"""A cassette for readers, with its macros expanded."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from services.wire import Json, JsonObject
 __all__ = ["abbreviate", "show_cassette"]
 
 LONGEST: Final = 1500
-"""Texts longer than this, in characters, are shown by their ends."""
+"""Longer texts, in characters, are abbreviated."""
 
 
 def show_cassette(cassette: Cassette, *, longest: int | None = LONGEST) -> str:
@@ -22,7 +22,7 @@ def show_cassette(cassette: Cassette, *, longest: int | None = LONGEST) -> str:
 
 
 def abbreviate(value: Json, longest: int = LONGEST) -> Json:
-    """JSON with long texts squeezed: how they begin, length, digest, and how they end."""
+    """JSON with each long text replaced by its beginning, length, digest and end."""
     if isinstance(value, str):
         return _squeeze(value, longest)
     if isinstance(value, dict):

@@ -1,11 +1,11 @@
 """Which cassettes are trusted, and an early message for those that need it.
 
-A cassette is trusted if it lies in a trusted corpus, or if it is a copy of a cassette there. Of a
-copy the original is run, so that no file that lies beside the copy can change what is started.
+A cassette is trusted if it is in a trusted corpus, or a copy of a cassette there. For a copy the
+original is run, so that no file beside the copy can change what is started.
 
 A cassette is code: the shell tool, hooks and MCP servers in it run commands. `starts_processes`
-reads a loaded cassette, macros expanded, and finds the plain cases before anything runs. It keeps
-nothing out: `harness.replay.confining` does, at the places where a run would start something.
+finds the plain cases in a loaded cassette before anything runs. It enforces nothing:
+`harness.replay.confining` does, where a run would start a process.
 
 Source: the cassette format, "Trust".
 """
@@ -32,21 +32,20 @@ _SHELL: Final = "run_shell_command"
 _COMMAND_SETTINGS: Final = ("toolDiscoveryCommand", "toolCallCommand", "mcpServerCommand")
 _AGENT_COMMANDS: Final = ("mcp_servers", "mcpservers", "hooks:")
 _BESIDE: Final = b"<CASSETTES>"
-"""What a cassette names the files of its root by."""
+"""The placeholder of the cassette's root."""
 _DEEPEST: Final = 8
-"""Folders below a corpus in which a cassette lies, at most."""
+"""The most folders between a corpus and a cassette."""
 
 
 def trusted_source(file: CassetteFile, corpora: Sequence[Path]) -> CassetteFile | None:
     """The file of a trusted corpus that `file` is or that it equals byte for byte, else None.
 
+    The caller has to run the returned file, from its `root`. A copy that names files beside it is
+    trusted only if the programs beside it are equal too, as the originals are run.
+
     Args:
         file: The cassette as the user named it.
-        corpora: The folders of the trusted corpora, links resolved; one need not exist.
-
-    A caller that runs a cassette as a trusted one has to run the file that this returns, from its
-    `root`. A copy that names files beside it is trusted only if the programs beside it are equal
-    too: the user of an altered program would otherwise not see that the original is run.
+        corpora: The folders of the trusted corpora, links resolved; they need not exist.
     """
     place = file.path.resolve()
     for corpus in corpora:
@@ -60,7 +59,7 @@ def trusted_source(file: CassetteFile, corpora: Sequence[Path]) -> CassetteFile 
 
 
 def _at(place: Path, corpus: Path, file: CassetteFile) -> CassetteFile | None:
-    """`file` as the one at `place`, below `corpus`; None where its name does not fit there."""
+    """`file` at `place`, below `corpus`; None where its name does not fit there."""
     if file.root.resolve().is_relative_to(corpus):
         return file
     parts = PurePosixPath(plain_name(file.name)).parts
@@ -87,7 +86,7 @@ def _is_copy(file: CassetteFile, source: CassetteFile) -> bool:
             content = original.read()
             if copy.read(len(content) + 1) != content:
                 return False
-    except OSError:  # loading it says what is wrong
+    except OSError:  # loading it reports why
         return False
     return _BESIDE not in content or _helpers(file) == _helpers(source)
 
@@ -98,7 +97,7 @@ def _helpers(file: CassetteFile) -> object:
 
 
 def starts_processes(cassette: Cassette) -> str | None:
-    """Why running `cassette` could start a process of its choosing, in words; None when not."""
+    """A sentence why running `cassette` could start a process; None when it could not."""
     reasons = (
         _of_settings(cassette.session.settings),
         _of_files(cassette),
@@ -140,7 +139,7 @@ def _written_by_script(script: list[Json]) -> Iterator[tuple[str, str, str]]:
 
 
 def _of_file(path: str, content: str | bytes) -> str | None:
-    """Files that make the product, or a program it runs, start something."""
+    """Why the product, or a program it runs, may start a process for this file."""
     place = f"/{path.lower()}"
     if "/.git/" in place or place.endswith(("/.git", "/.gitconfig", "/git/config")):
         return "configures git, which can run commands"

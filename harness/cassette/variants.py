@@ -1,8 +1,8 @@
 """Variants: one cassette as several cases, each with another setting.
 
-Whether child agents are run through sessions is a flag that must make no difference to anybody but
-their watchers, so every cassette of phase B is judged without it and with it, unless it sets the
-flag itself. The second case is called `<name>@sessions`; files are named in the same way.
+Running child agents through sessions must change only what their subscribers see. So each cassette
+of phase B is judged without and with that flag, unless it sets the flag itself. The second case is
+called `<name>@sessions`; files are named in the same way.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ SESSIONS: Final = "sessions"
 VARIANTS: Final[Mapping[str, str]] = MappingProxyType(
     {SESSIONS: "child agents run through sessions (adk.agentSessionSubagentEnabled)"}
 )
-"""Name of a variant to what is other in it."""
+"""Name of a variant → its difference."""
 _FLAG: Final = "agentSessionSubagentEnabled"
 _PHASE: Final = "B"
 
 
 def variant_of(name: str) -> str | None:
-    """The variant that a case's name, or a file's, ends in."""
+    """The variant at the end of a case's or file's name."""
     _, mark, variant = name.rpartition("@")
     return variant if mark and variant in VARIANTS else None
 
@@ -50,7 +50,7 @@ def plain_name(name: str) -> str:
 
 
 def named_file(path: Path) -> tuple[Path, str | None]:
-    """A file, and the variant of it that is meant: `x.yaml@sessions`."""
+    """The file and the variant that `x.yaml@sessions` names."""
     variant = variant_of(path.name)
     if variant is None or path.exists():
         return path, None
@@ -58,13 +58,13 @@ def named_file(path: Path) -> tuple[Path, str | None]:
 
 
 def variants_of(file: Path, phase: str) -> tuple[str, ...]:
-    """Which variants a cassette has beside itself, glanced at: `phase` is what it says it is of."""
+    """The variants of a cassette of `phase`, without loading it."""
     if phase != _PHASE:
         return ()
     try:
         text = read_regular(file, MAX_BYTES)
     except OSError:
-        return ()  # loading it will say so
+        return ()  # loading it reports why
     return () if _FLAG.encode() in text else (SESSIONS,)
 
 

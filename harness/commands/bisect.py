@@ -66,7 +66,7 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
     good, bad = _ends(checkout, plan)
     with terminated_like_interrupted(), tempfile.TemporaryDirectory() as scratch:
         tracer = Tracer(
-            cassette=Path(cassette.told).resolve(),
+            cassette=Path(cassette.argument).resolve(),
             trusted=trusted,
             scratch=Path(scratch),
             timeout_s=plan.timeout_s,

@@ -22,7 +22,7 @@ from harness.http.case import HttpCase, load_case, load_found
 from harness.report.words import inert
 from harness.wording import counted
 from harness.wrapping import say
-from services.redaction import told
+from services.redaction import without_credentials
 
 __all__ = ["check", "list_", "show"]
 
@@ -52,7 +52,10 @@ def list_(
             rows.append((cassette.name, f"{cassette.phase or '-'}  {cassette.note}"))
     width = max((len(name) for name, _ in rows), default=0)
     for name, about in rows:
-        say(inert(told(f"{name:<{width}}  {about}".rstrip())), hang=width + len("  A  "))
+        say(
+            inert(without_credentials(f"{name:<{width}}  {about}".rstrip())),
+            hang=width + len("  A  "),
+        )
     return 2 if broken else 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.canonical import printable
+from harness.cassette.dump import dump_yaml
 from harness.cassette.importing import ImportOptions, import_responses
 from harness.errors import CassetteError
 from harness.whole_file import writable_folder, write_asked_for
@@ -35,18 +36,18 @@ def import_(
     broken = 0
     for file in files:
         try:
-            imported = import_responses(file, wanted)
+            document = import_responses(file, wanted)
         except CassetteError as error:
             say(f"not imported: {error}", err=True)
             broken += 1
             continue
-        target = out / f"{imported.name}.yaml"
+        target = out / f"{document['name']}.yaml"
         if target.exists() and not force:
             problem = f"not imported: {target} is there already; --force replaces it"
             say(printable(problem), err=True)
             broken += 1
             continue
         writable_folder(target.parent, "--out")
-        write_asked_for(target, imported.to_yaml(), "--out")
+        write_asked_for(target, dump_yaml(document), "--out")
         say(printable(f"{file} -> {target}"))
     return 2 if broken else 0

@@ -228,7 +228,7 @@ class _Corpus:
         plain = self.find(plain_name(asked))
         if plain is None or plain.is_dir():
             return None
-        paths = [Path(file.told) for file in with_variants(find_cassettes([plain]))]
+        paths = [Path(file.argument) for file in with_variants(find_cassettes([plain]))]
         return next((path for path in paths if variant_of(path.name) == variant_of(asked)), None)
 
     def described(self, file: CassetteFile) -> CassetteFile:

@@ -77,7 +77,7 @@ def orders(
         candidate=candidate,
         most=most,
         cases=len(tasks),
-        files={file.name: file.told for file in files},
+        files={file.name: file.argument for file in files},
         interrupted=interrupted,
     )
     show_orders(results, problems, asked, sys.stdout)

@@ -169,7 +169,7 @@ def _run(
                 waivers,
                 given=len(todo),
                 stopped=failures.count if ending.stopped and _not_run(todo, tally) else 0,
-                files={file.name: file.told for file in todo},
+                files={file.name: file.argument for file in todo},
                 options=reproducing_options(header.trust, plan.waivers_file),
             )
             return with_past(settled, inventory, waivers)

@@ -20,7 +20,7 @@ from harness.experiment.pool import run_cases
 from harness.report.progress import CaseProgress
 from harness.whole_file import writable_folder
 from harness.wrapping import say
-from services.redaction import told
+from services.redaction import without_credentials
 
 __all__ = ["trace"]
 
@@ -75,7 +75,7 @@ def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
         say("interrupted: the traces written so far are whole", err=True)
         return 130
     for message in sorted(problems):
-        say(f"not loaded: {told(message)}", err=True)
+        say(f"not loaded: {without_credentials(message)}", err=True)
     for message in sorted(doubts):
-        say(f"not observed: {told(message)}", err=True)
+        say(f"not observed: {without_credentials(message)}", err=True)
     return 2 if problems else 3 if doubts else 0

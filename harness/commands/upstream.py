@@ -31,7 +31,7 @@ __all__ = ["install", "list_", "remove"]
 def install(version: str | None) -> None:
     """Run `parity upstream install`."""
     with _as_usage_error(), _ended_by_signals():
-        package = install_version(version, tell=lambda line: say(line, err=True))
+        package = install_version(version, report=lambda line: say(line, err=True))
     folder = package.parents[2]
     name = "upstream" if folder.name == DEFAULT_VERSION else f"upstream@{folder.name}"
     say(

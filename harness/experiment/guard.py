@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final, Self
 
-from services.leftovers import Kind, told_of_leftovers
+from services.leftovers import Kind, leftovers_reported_to
 
 __all__ = ["Guard", "guarded"]
 
@@ -75,5 +75,5 @@ def _start() -> subprocess.Popen[bytes]:
 @contextmanager
 def guarded() -> Iterator[None]:
     """End what is started inside the `with` block together with this process, however it ends."""
-    with Guard() as guard, told_of_leftovers(guard.add):
+    with Guard() as guard, leftovers_reported_to(guard.add):
         yield

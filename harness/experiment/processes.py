@@ -32,7 +32,7 @@ from harness.experiment.guard import Guard
 from harness.experiment.watchdog import Watchdog
 from harness.replay.run_folders import remove_left_folders
 from harness.signals import leave, leaving_for_certain, terminated_like_interrupted
-from services.leftovers import told_of_leftovers
+from services.leftovers import leftovers_reported_to
 
 __all__ = ["WatchedExecutor", "worker_processes"]
 
@@ -256,10 +256,10 @@ def _prepare(
     _until_the_end.enter_context(leaving_for_certain())
     # For as long as the worker is there: the guard sees to what a killed one leaves behind.
     guard = _until_the_end.enter_context(Guard())
-    _until_the_end.enter_context(told_of_leftovers(guard.add))
+    _until_the_end.enter_context(leftovers_reported_to(guard.add))
     if pipe is not None:
         announce_to(pipe, guard.start())
-        _until_the_end.enter_context(told_of_leftovers(announce_leftover))
+        _until_the_end.enter_context(leftovers_reported_to(announce_leftover))
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if debug:
         log_debug()

@@ -56,13 +56,13 @@ class HttpCase:
 
     @property
     def note(self) -> str:
-        """What there is to say of it in a list."""
+        """Its line in a list."""
         exchanges = len(self.recording.exchanges)
         return f"recorded HTTP traffic, {exchanges} model call{'' if exchanges == 1 else 's'}"
 
     @property
     def unused(self) -> tuple[int, ...]:
-        """No exchange is meant to be left over."""
+        """Every exchange has to be used."""
         return ()
 
     def model(
@@ -73,9 +73,11 @@ class HttpCase:
         on_chunk: Callable[[int, int], None],
     ) -> HttpReplayedGenerator:
         """The recorded answers under the real client; a `ModelSource` of `run_cassette`."""
-        from harness.http.replay import open_http_generator
+        from harness.http.replay import HttpReplayedGenerator
 
-        return open_http_generator(self.recording, clock, on_request=on_request, on_chunk=on_chunk)
+        return HttpReplayedGenerator(
+            self.recording, clock=clock, on_request=on_request, on_chunk=on_chunk
+        )
 
 
 def is_recording(file: Path) -> bool:
@@ -84,7 +86,7 @@ def is_recording(file: Path) -> bool:
         with open_regular(file) as stream:
             head = stream.read(_GLANCE)
     except OSError:
-        return False  # loading it will say why
+        return False  # loading it reports why
     return _RECORDED.search(head) is not None and _SCENARIO.search(head) is None
 
 
@@ -118,7 +120,7 @@ def load_case(file: Path, root: Path | None = None) -> Cassette | HttpCase:
 
 
 def load_found(file: CassetteFile) -> Cassette | HttpCase:
-    """Load what was found: as `load_case`, in the variant that its name says.
+    """Load a found file as `load_case` does, in the variant that its name ends in.
 
     Raises:
         CassetteError: it is neither, or cannot be used.

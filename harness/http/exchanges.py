@@ -1,4 +1,4 @@
-"""Recorded HTTP exchanges as values: what was asked, and what is served when it is asked again."""
+"""Recorded HTTP exchanges as values: the request, and the answer that a replay serves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["HttpExchange", "HttpRecording", "RawExchange", "SkippedRecording"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawExchange:
-    """One exchange as a file has it, whatever the file's format."""
+    """One exchange of a file, in any format."""
 
     index: int
     """Place in the file, from 0."""
@@ -38,7 +38,7 @@ class HttpExchange:
 
     index: int
     method: StepMethod
-    """The call that it answers. `STREAM` also for a recorded `generateContent`: `translated`."""
+    """The call that it answers: `STREAM` also for a recorded `generateContent`."""
     recorded_as: str
     """The API's method in the recording: `generateContent`, `streamGenerateContent`, …"""
     model: str
@@ -52,18 +52,13 @@ class HttpExchange:
     """The successful response, parsed; empty for an error."""
 
     @property
-    def translated(self) -> bool:
-        """True where a whole answer is served as a stream of one event."""
-        return self.method is StepMethod.STREAM and self.recorded_as == "generateContent"
-
-    @property
     def calls_tools(self) -> bool:
         """True when the model asked for a tool."""
         return any(function_calls(chunk) for chunk in self.chunks)
 
     @property
     def is_retried(self) -> bool:
-        """True when a runtime asks again by itself: a passing error, as status or as event."""
+        """True for an error that a runtime retries, as status or as event."""
         errors = [chunk["error"] for chunk in self.chunks if isinstance(chunk.get("error"), dict)]
         codes = [self.status, *(error.get("code") for error in errors)]
         return any(isinstance(code, int) and (code in (429, 499) or code >= 500) for code in codes)
@@ -77,9 +72,9 @@ class HttpRecording:
     format: str
     exchanges: tuple[HttpExchange, ...]
     contract: tuple[str, ...] = ()
-    """Ids of behaviours that the file says it exercises: a key of ours, which vcrpy passes over."""
+    """Ids of the behaviours that the file's own key `contract` names; vcrpy ignores it."""
     skipped: tuple[str, ...] = ()
-    """What of the file is not replayed, and why: one line for each exchange left out."""
+    """Why exchanges are left out: one line each."""
 
     @property
     def name(self) -> str:
@@ -91,29 +86,15 @@ class HttpRecording:
         """The model that the recorded client asked."""
         return self.exchanges[0].model
 
-    @property
-    def streamed(self) -> bool:
-        """True when an answer was recorded as a stream."""
-        return any(
-            exchange.recorded_as == "streamGenerateContent" for exchange in self.model_exchanges()
-        )
-
-    @property
-    def tool_loop(self) -> bool:
-        """True when the model asked for a tool and was asked again."""
-        exchanges = list(self.model_exchanges())
-        return any(exchange.calls_tools for exchange in exchanges[:-1])
-
     def model_exchanges(self) -> Iterator[HttpExchange]:
-        """The exchanges that a runtime's conversation asks for."""
+        """The exchanges of a runtime's conversation."""
         return (each for each in self.exchanges if each.method is StepMethod.STREAM)
 
     def sends(self) -> tuple[str, ...]:
-        """What the user has to say so that the recorded answers are asked for one after another.
+        """The user's messages that make a runtime request the recorded answers in order.
 
-        A runtime goes on by itself after an answer that calls tools or an error that passes;
-        after any other, somebody must say something. The texts are the recorded client's where
-        the request has one.
+        A runtime continues by itself after an answer that calls tools and after an error that it
+        retries. The texts are the recorded client's where the request has one.
         """
         texts: list[str] = []
         waiting = True
@@ -126,8 +107,7 @@ class HttpRecording:
     def document(self) -> JsonObject:
         """A cassette (format 1) of the user's side, for a run whose model is this recording.
 
-        Its `model` steps are empty: the answers come from the generator that is put in their
-        place (`harness.http.replay.open_http_generator`).
+        Its `model` steps are empty: `harness.http.replay.HttpReplayedGenerator` answers.
         """
         name = re.sub(r"[^A-Za-z0-9._+@=-]+", "_", self.name).strip("_") or "recording"
         return {
@@ -142,11 +122,11 @@ class HttpRecording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedRecording:
-    """A file of which nothing can be replayed."""
+    """A file without anything to replay."""
 
     file: Path
     reason: str
-    """One line; the same words for the same reason, so that it can be counted."""
+    """One line; equal reasons have equal words."""
     details: tuple[str, ...] = ()
 
 

@@ -1,12 +1,12 @@
-"""Three ways to write down HTTP traffic, read into one: `RawExchange`.
+"""Reads three formats of recorded HTTP traffic into `RawExchange`.
 
 - vcrpy: one document, `interactions`; bodies as text, as `!!binary`, or decoded as `parsed_body`;
   in files of old versions the response's status and body lie flat.
 - Ruby's VCR: one document, `http_interactions`; methods in lower case.
 - httpmock: one document per exchange, `when` and `then`; no host.
 
-Everything in here comes from a file of unknown origin: an exchange that lacks what it needs is a
-`Lacking` with the reason, never an exception of Python's.
+The file may come from anywhere: an exchange without a required part becomes a `Lacking` with the
+reason.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Lacking", "declared_behaviours", "read_exchanges"]
 
 _MAX_BODY = 64 * 1024 * 1024
 _MAX_BODIES = 256 * 1024 * 1024
-"""The most that all bodies of a file may come to: a few compressed bytes can be very many."""
+"""The most bytes of all bodies of a file together, decompressed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class _Lack(Exception):
 
 
 def read_exchanges(documents: list[Json]) -> tuple[str, list[RawExchange | Lacking]] | None:
-    """The format's name and the exchanges in order; None for what is none of the formats."""
+    """The format's name and the exchanges in order; None for any other document."""
     first = documents[0] if documents else None
     if isinstance(first, Mapping):
         if isinstance(first.get("interactions"), list):
@@ -55,7 +55,7 @@ def read_exchanges(documents: list[Json]) -> tuple[str, list[RawExchange | Lacki
 
 
 def declared_behaviours(documents: list[Json]) -> tuple[str, ...]:
-    """What the first document's key `contract` lists, if it has one that is a list of texts."""
+    """The texts in the first document's list `contract`, if it has one."""
     first = documents[0] if documents else None
     ids = first.get("contract") if isinstance(first, Mapping) else None
     return tuple(each for each in ids if isinstance(each, str)) if isinstance(ids, list) else ()
@@ -164,7 +164,7 @@ def _json_bytes(value: Json) -> bytes:
 
 
 def _bytes(body: Json) -> bytes:
-    """A body as bytes, decompressed whatever its headers say: recorders forget to change them."""
+    """A body as bytes, decompressed even where the recorded headers do not say so."""
     if body is None:
         return b""
     if isinstance(body, str):

@@ -1,28 +1,26 @@
-"""What google-genai's client makes of an answer, by named rules, for the scripted side of a pair.
+"""What google-genai's client makes of an answer, as named rules, for the scripted side of a pair.
 
-The same scenario run once over a socket and once from its script gives the same run only where the
-script says what the client would have handed on. Each rule here rewrites a script's step into that
-and says why the client may do so; whatever else comes out differently is a difference.
+A scenario runs once over a socket and once from its script. Each rule rewrites a step of the script
+into what the client would return, and gives the reason; any other difference is a finding.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from contextlib import aclosing
 from dataclasses import replace
 from typing import Final
 
 from harness.cassette.format import Cassette
+from services.abort import AbortSignal
 from services.clock import VirtualClock
 from services.model.errors import ApiError, NetworkError
-from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
-from services.model.replay.generator import ReplayedContentGenerator, ReplayNote
+from services.model.replay.generator import ReplayedContentGenerator
 from services.model.replay.matching import ObservedRequest
 from services.model.replay.steps import ErrorSpec, ModelStep
 from services.wire import Json, JsonObject
 
-__all__ = ["READING_RULES", "ReadModel", "as_read", "read_source"]
+__all__ = ["READING_RULES", "as_read", "read_source"]
 
 _PART_FIELDS: Final = frozenset(
     {
@@ -45,10 +43,8 @@ _PART_FIELDS: Final = frozenset(
         "videoMetadata",
     }
 )
-
-
 _FREE: Final = frozenset({"args"})
-"""Fields of any JSON at all."""
+"""Fields that hold any JSON."""
 
 
 class _ErrorEvent(ErrorSpec):
@@ -62,22 +58,22 @@ class _ErrorEvent(ErrorSpec):
 
 
 def nulls(step: ModelStep) -> ModelStep:
-    """The client's objects cannot tell a field that is null from one that is not there.
+    """The client's objects do not distinguish a null field from an absent one.
 
-    What a call's arguments hold is no field of the API's, and stays as it is.
+    A call's arguments are not fields of the API, and stay.
     """
     return _rewritten(step, _without_nulls)
 
 
 def unknown_parts(step: ModelStep) -> ModelStep:
-    """The client hands on those fields of a part that it knows; the API may be newer than it."""
+    """The client returns only the fields of a part that it knows; the API may be newer."""
     return _rewritten(step, _with_known_fields)
 
 
 def error_events(step: ModelStep) -> ModelStep:
-    """An error in a stream that has begun is told with words before the response's JSON.
+    """The message of an error within a stream has a prefix before the response's JSON.
 
-    Upstream's SDK does the same; a script's error is raised as a refused call's.
+    Upstream's SDK does the same; a script raises its error like that of a refused call.
     """
     error = step.then_error
     if error is None or error.status is None:
@@ -89,10 +85,7 @@ def error_events(step: ModelStep) -> ModelStep:
 
 
 def resets(step: ModelStep) -> ModelStep:
-    """A socket that is reset while the answer comes is told in one way, whatever the script says.
-
-    The stand-in resets the connection, the one failure that it can cause by itself.
-    """
+    """Every network failure within a stream is a reset, the one failure the stand-in can cause."""
     error = step.then_error
     if error is None or error.status is not None:
         return step
@@ -110,7 +103,7 @@ READING_RULES: Final[tuple[Callable[[ModelStep], ModelStep], ...]] = (
 
 
 def as_read(step: ModelStep, fired: Counter[str] | None = None) -> ModelStep:
-    """`step` as the client would hand it on; counts in `fired` the rules that changed it."""
+    """`step` as the client would return it; counts in `fired` the rules that changed it."""
     for rule in READING_RULES:
         changed = rule(step)
         if changed is not step and fired is not None and changed != step:
@@ -123,72 +116,38 @@ def read_source(
     fired: Counter[str],
 ) -> Callable[
     [Cassette, VirtualClock, Callable[[ObservedRequest], None], Callable[[int, int], None]],
-    ReadModel,
+    ReplayedContentGenerator,
 ]:
-    """A `ModelSource` of the runner: the cassette's own steps, as the client would hand them on."""
+    """A `ModelSource` of the runner: the cassette's own steps, as the client would return them.
+
+    Like the client, and unlike a plain script, it raises in the middle of an aborted stream.
+    """
 
     def source(
         cassette: Cassette,
         clock: VirtualClock,
         on_request: Callable[[ObservedRequest], None],
         on_chunk: Callable[[int, int], None],
-    ) -> ReadModel:
-        steps = [as_read(step, fired) for step in cassette.steps]
-        scripted = ReplayedContentGenerator(
-            steps, clock=clock, match=cassette.match, on_request=on_request
+    ) -> ReplayedContentGenerator:
+        signals: list[AbortSignal] = []
+
+        def requested(observed: ObservedRequest) -> None:
+            signals.append(observed.request.signal)
+            on_request(observed)
+
+        def handled(request: int, chunk: int) -> None:
+            on_chunk(request, chunk)
+            signals[request].raise_if_aborted()
+
+        return ReplayedContentGenerator(
+            [as_read(step, fired) for step in cassette.steps],
+            clock=clock,
+            match=cassette.match,
+            on_request=requested,
+            on_chunk=handled,
         )
-        return ReadModel(scripted, on_chunk)
 
     return source
-
-
-class ReadModel:
-    """A scripted model that ends its streams at an abort as a client does.
-
-    A script goes on to the end of its answer, and leaves it to the runtime to stop listening; a
-    client that is asked for the next chunk of an aborted request raises.
-    """
-
-    def __init__(
-        self, scripted: ReplayedContentGenerator, on_chunk: Callable[[int, int], None]
-    ) -> None:
-        self._scripted = scripted
-        self._on_chunk = on_chunk
-
-    @property
-    def notes(self) -> list[ReplayNote]:
-        """Requests that no step fits."""
-        return self._scripted.notes
-
-    def unused_steps(self) -> list[int]:
-        """Indices of the steps that nobody asked for, ascending."""
-        return self._scripted.unused_steps()
-
-    async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """Answer with one response."""
-        return await self._scripted.generate_content(request)
-
-    async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
-        """Answer with a stream of chunks."""
-        index = self._scripted.request_count
-        return self._stream(index, request, await self._scripted.generate_content_stream(request))
-
-    async def _stream(self, index: int, request: ModelRequest, stream: ChunkStream) -> ChunkStream:
-        chunk_index = 0
-        async with aclosing(stream):
-            async for chunk in stream:
-                yield chunk
-                self._on_chunk(index, chunk_index)
-                chunk_index += 1
-                request.signal.raise_if_aborted()
-
-    async def count_tokens(self, request: ModelRequest) -> JsonObject:
-        """Answer with a number of tokens."""
-        return await self._scripted.count_tokens(request)
-
-    async def embed_content(self, request: EmbedRequest) -> JsonObject:
-        """Answer with embeddings."""
-        return await self._scripted.embed_content(request)
 
 
 def _rewritten(step: ModelStep, change: Callable[[JsonObject], JsonObject]) -> ModelStep:

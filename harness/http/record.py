@@ -1,8 +1,7 @@
 """Records the project's own HTTP cassettes: the real client against the stand-in, under vcrpy.
 
-Nothing in them comes from the API. Each file says so in a comment at its top, and the folder's
-README says it again. Run `record_http_cassettes(folder)` to make them anew; the result is the
-same every time but for the library versions in the request headers, which are left out.
+Nothing in them comes from the API, as a comment in each file says. Every run of
+`record_http_cassettes(folder)` writes the same bytes.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ _TOP: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpScenario:
-    """What one cassette holds: the stand-in's steps and what the client sends at each."""
+    """One cassette: the stand-in's steps and the client's requests."""
 
     name: str
     note: str
@@ -45,7 +44,7 @@ class HttpScenario:
     conversations: Sequence[Sequence[Content]]
     """The contents of each request, in order; as many as there are steps."""
     contract: tuple[str, ...]
-    """The behaviours that it exercises; vcrpy passes over the key."""
+    """The behaviours that it shows; vcrpy ignores the key."""
 
 
 def _user(*parts: JsonObject) -> Content:
@@ -149,7 +148,7 @@ SCENARIOS: Final = (
     ),
     HttpScenario(
         name="bad_request",
-        note="400, which nobody should try again",
+        note="400, which is not retried",
         steps=[{"error": _BAD_REQUEST}],
         conversations=[[_HELLO]],
         contract=("P-065", "P-066"),
@@ -199,12 +198,12 @@ async def _ask(generator: GeminiContentGenerator, contents: Sequence[Content]) -
             async for _ in stream:
                 pass
     except ModelError:
-        # An error is what some scenarios are about; the cassette holds it.
+        # Some scenarios are about errors; the cassette holds them.
         return
 
 
 def _clean_request(request: Any) -> Any:
-    """No key, no versions, no port that differs from run to run: the API's own address."""
+    """Remove key, versions and port, which differ from run to run."""
     request.uri = re.sub(
         r"^http://127\.0\.0\.1:\d+", "https://generativelanguage.googleapis.com", request.uri
     )

@@ -1,21 +1,20 @@
 """A recording behind the real client: google-genai, httpx and vcrpy, with no network below.
 
-`HttpReplayedGenerator` is a `GeminiContentGenerator` whose HTTP client ends in a vcrpy cassette.
-What it proves is the part that a scripted model skips: requests that the SDK accepts, event
-streams that it parses, errors that it raises.
+`HttpReplayedGenerator` uses a `GeminiContentGenerator` whose HTTP client ends in a vcrpy cassette.
+It covers what a scripted model skips: requests that the SDK accepts, event streams that it parses,
+errors that it raises.
 
-Matching goes by order and by kind of call (a stream, a count), never by body or model: our
-runtimes write their own prompts and contents. The recorded answers call tools that our registry
-does not have; a runtime answers that such a tool is not found and asks again, and gets the next
-recorded answer. A call that finds no recorded answer gets 400 INVALID_ARGUMENT and a note, as in
-a scripted replay.
+Matching goes by order and by kind of call (a stream, a count), never by body or model: the
+runtimes write their own prompts and contents. The recorded answers call tools that the registry
+does not have; the runtime reports such a tool as not found, and its next request gets the next
+recorded answer. A call without a recorded answer gets 400 INVALID_ARGUMENT and a note, as in a
+scripted replay.
 
-vcrpy keeps a response's body whole: a recorded stream arrives in one piece, its events intact but
-the borders between reads gone. What depends on those borders is tested against the stand-in.
+vcrpy keeps a response's body whole: a recorded stream arrives in one piece. The stand-in covers
+what depends on the pieces of a stream.
 
-vcrpy usually replaces httpx's transports for the whole process. Here its cassette sits behind a
-transport of this generator's own, so that several replays can run at once and nothing reaches the
-network, whatever happens.
+vcrpy usually replaces httpx's transports for the whole process. Here its cassette has a transport
+of its own, so that several replays can run at once and none reaches the network.
 """
 
 from __future__ import annotations
@@ -26,10 +25,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
+from harness.http.client import local_client, reported
 from harness.http.exchanges import HttpRecording
-from harness.http.telling import telling
-from services.model.auth import AuthConfig, AuthType
-from services.model.gemini import GeminiContentGenerator
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import ReplayClock, ReplayNote
 from services.model.replay.matching import ObservedRequest
@@ -39,7 +36,7 @@ from services.wire import JsonObject, js_json
 if TYPE_CHECKING:
     from vcr.cassette import Cassette
 
-__all__ = ["HttpReplayedGenerator", "cassette_of", "open_http_generator"]
+__all__ = ["HttpReplayedGenerator"]
 
 _BASE: Final = "https://generativelanguage.googleapis.com"
 _CALL = re.compile(r":(\w+)$")
@@ -49,24 +46,11 @@ _WIRE: Final = {
 }
 
 
-def open_http_generator(
-    recording: HttpRecording,
-    clock: ReplayClock,
-    *,
-    on_request: Callable[[ObservedRequest], None] | None = None,
-    on_chunk: Callable[[int, int], None] | None = None,
-) -> HttpReplayedGenerator:
-    """A generator that answers from `recording`; one per run, as it uses the recording up.
-
-    The hooks are those of `services.model.replay.generator.ReplayedContentGenerator`.
-    """
-    return HttpReplayedGenerator(recording, clock=clock, on_request=on_request, on_chunk=on_chunk)
-
-
 class HttpReplayedGenerator:
-    """The model seam of a replay at HTTP level; see the module.
+    """A model that answers one run from `recording`; see the module.
 
-    Time moves on by 1 ms at each request, as in every replay.
+    Each request takes 1 ms of virtual time. The hooks are those of
+    `services.model.replay.generator.ReplayedContentGenerator`.
     """
 
     def __init__(
@@ -82,48 +66,38 @@ class HttpReplayedGenerator:
         self._on_request = on_request
         self._on_chunk = on_chunk
         self._requests = 0
-        self._cassette = cassette_of(recording)
+        self._cassette = _cassette_of(recording)
         self.notes: list[ReplayNote] = []
-        self._gemini = GeminiContentGenerator(
-            AuthConfig(type=AuthType.USE_GEMINI, api_key="recorded", base_url=_BASE),
-            clock,
-            http_client=httpx.AsyncClient(transport=_CassetteTransport(self._cassette, self._miss)),
-            # Nothing is ever encrypted here; loading the certificates costs more than the replay.
-            http_options={"client_args": {"verify": False}, "async_client_args": {"ssl": False}},
-        )
-
-    @property
-    def request_count(self) -> int:
-        """How many requests have been made."""
-        return self._requests
+        http = httpx.AsyncClient(transport=_CassetteTransport(self._cassette, self._miss))
+        self._gemini = local_client(_BASE, clock, http)
 
     def unused_steps(self) -> list[int]:
-        """Places in the recording's exchanges that nobody asked for, ascending."""
+        """Indices of the exchanges that no request used, ascending."""
         count = len(self._recording.exchanges)
         return [index for index in range(count) if not self._cassette.play_counts[index]]
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
         """Ask for a whole answer. Recordings hold none: recorded ones are served as streams."""
-        self._asked(StepMethod.GENERATE, request)
+        self._count(StepMethod.GENERATE, request)
         return await self._gemini.generate_content(request)
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
         """Ask for the next recorded answer."""
-        index = self._asked(StepMethod.STREAM, request)
+        index = self._count(StepMethod.STREAM, request)
         stream = await self._gemini.generate_content_stream(request)
-        return telling(stream, index, self._on_chunk)
+        return reported(stream, index, self._on_chunk)
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
         """Ask for the next recorded count."""
-        self._asked(StepMethod.COUNT_TOKENS, request)
+        self._count(StepMethod.COUNT_TOKENS, request)
         return await self._gemini.count_tokens(request)
 
     async def embed_content(self, request: EmbedRequest) -> JsonObject:
         """Ask for embeddings. Recordings hold none."""
-        self._asked(StepMethod.EMBED, request)
+        self._count(StepMethod.EMBED, request)
         return await self._gemini.embed_content(request)
 
-    def _asked(self, method: StepMethod, request: ModelRequest | EmbedRequest) -> int:
+    def _count(self, method: StepMethod, request: ModelRequest | EmbedRequest) -> int:
         request.signal.raise_if_aborted()
         index = self._requests
         self._requests += 1
@@ -133,8 +107,8 @@ class HttpReplayedGenerator:
         return index
 
     def _miss(self, call: str) -> str:
-        """Note what was asked for in vain, and what stands in its place, if anything is left."""
-        asked = self._requests - 1
+        """Note a request without an answer, and the nearest unused exchange."""
+        index = self._requests - 1
         nearest = next(iter(self.unused_steps()), None)
         reason = "every exchange is used"
         differences: tuple[str, ...] = ()
@@ -143,11 +117,11 @@ class HttpReplayedGenerator:
             difference = f"method: the exchange answers {wire}, the request is {call}"
             reason = f"the nearest is exchange {nearest}: {difference}"
             differences = (difference,)
-        message = f"no exchange of the recording is left for request {asked} ({call}): {reason}"
+        message = f"no exchange of the recording is left for request {index} ({call}): {reason}"
         self.notes.append(
             ReplayNote(
                 kind="unmatched_request",
-                request_index=asked,
+                request_index=index,
                 message=message,
                 step_index=nearest,
                 differences=differences,
@@ -156,7 +130,7 @@ class HttpReplayedGenerator:
         return message
 
 
-def cassette_of(recording: HttpRecording) -> Cassette:
+def _cassette_of(recording: HttpRecording) -> Cassette:
     """The recording as a vcrpy cassette, ready to play each exchange once and in order."""
     from vcr.cassette import Cassette
     from vcr.record_mode import RecordMode
@@ -170,7 +144,7 @@ def cassette_of(recording: HttpRecording) -> Cassette:
 
 
 class _Persister:
-    """Hands vcrpy the mended exchanges in the place of a file."""
+    """Gives vcrpy the repaired exchanges instead of a file."""
 
     def __init__(self, recording: HttpRecording) -> None:
         self._recording = recording
@@ -196,7 +170,7 @@ class _Persister:
         return requests, responses
 
     def save_cassette(self, path: str, cassette: Any, serializer: Any) -> None:
-        """Never: a replay records nothing."""
+        """Refuse: a replay records nothing."""
         raise RuntimeError("a replayed recording is read-only")
 
 

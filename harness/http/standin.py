@@ -3,9 +3,9 @@
 It speaks the paths `generateContent`, `streamGenerateContent?alt=sse`, `countTokens`,
 `embedContent` and `batchEmbedContents` of `v1beta` (and Vertex AI's longer paths to the same
 methods), answers from a list of steps in order, and breaks its answers in the ways a network does:
-cut at any byte, reset, ended early, malformed. Nothing it says comes from the API.
+cut at any byte, reset, ended early, malformed. Its answers do not come from the API.
 
-A step is a mapping, in the words of a cassette's model steps:
+A step is a mapping with the keys of a cassette's model step:
 
     stream: [chunks]     an event stream; `then_error` appends an error event
     generate: response   one JSON body
@@ -16,13 +16,12 @@ A step is a mapping, in the words of a cassette's model steps:
     hang: true           accept the request and never answer
 
 With any of them `delay_ms`; with streams also `cuts` (byte positions at which the body is sent in
-separate pieces), `line_end` (CR LF where it is not said), `reset_at` or `end_at` (byte position
-after which the connection is reset, or closed as if it had been whole), `raw` (the body as text,
-whatever it says) and `hang_at` (position after which nothing more is sent until the client goes
-away).
+separate pieces), `line_end` (default CR LF), `reset_at` or `end_at` (byte position
+after which the connection is reset, or closed as if the body were whole), `raw` (the body as text)
+and `hang_at` (position after which nothing more is sent until the client disconnects).
 
 A request with the header `x-stand-in-step` is answered by the step of that number, from 0, instead
-of the next one: a client that gives up and asks again cannot get the answer to what it gave up.
+of the next one: so a retry cannot get the answer of the request that was given up.
 """
 
 from __future__ import annotations
@@ -66,14 +65,14 @@ class StandInRequest:
 
 @dataclass(slots=True)
 class StandIn:
-    """The server's script and what it has seen."""
+    """The server's script and the requests that arrived."""
 
     steps: list[Mapping[str, Json]]
     clock: Clock = field(default_factory=SystemClock)
     requests: list[StandInRequest] = field(default_factory=list)
     open_connections: int = 0
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
-    """Set when a client went away in the middle of an answer."""
+    """Set when a client disconnected in the middle of an answer."""
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when the first request has arrived."""
     base_url: str = ""
@@ -99,7 +98,7 @@ class StandIn:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> bool:
-        """Answer by the step that is due; False when the connection is of no further use."""
+        """Answer by the next step; False when the connection has to be closed."""
         step = self._due(request)
         if step is None:
             error = {"status": 400, "message": "The stand-in has no more steps.", "grpc": "ABORTED"}

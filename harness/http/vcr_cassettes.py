@@ -1,14 +1,13 @@
-"""Loads recorded HTTP traffic and mends it until vcrpy and google-genai's client accept it.
+"""Loads recorded HTTP traffic and repairs it until vcrpy and google-genai's client accept it.
 
-What is mended: bodies stored decoded (`parsed_body`), compressed bodies whose headers no longer
+It repairs bodies stored decoded (`parsed_body`), compressed bodies whose headers no longer
 fit, methods in lower case, missing headers, hosts that were not recorded, signatures that were
-replaced by placeholders which are no base64, characters that the client takes for line ends. What
-was not recorded as a stream is *translated*: the runtimes only stream, so a recorded
-`generateContent` is served as a stream of one event. The other direction is not needed.
+replaced by placeholders which are no base64, and characters that the client takes for line ends.
+The runtimes only stream: a recorded `generateContent` is *translated* to a stream of one event.
 
-What is skipped, each with a reason: other hosts, the Interactions API, calls that no conversation
-makes (files, embeddings, lists of models), streams that are no event streams (called without
-`alt=sse`), answers that are no JSON, exchanges that lack a part.
+It skips, each with a reason: other hosts, the Interactions API, calls outside of conversations
+(files, embeddings, lists of models), streams that are no event streams (called without `alt=sse`),
+answers that are no JSON, incomplete exchanges.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
-from harness.errors import CassetteFormatError
 from harness.http.exchanges import HttpExchange, HttpRecording, RawExchange, SkippedRecording
 from harness.http.formats import Lacking, declared_behaviours, read_exchanges
 from harness.http.recorded_yaml import MAX_DEPTH, load_documents
@@ -29,7 +27,7 @@ from services.json_values import is_deeper
 from services.model.replay.steps import StepMethod
 from services.wire import Json, JsonObject
 
-__all__ = ["load_recording", "load_recordings", "parse_event_stream"]
+__all__ = ["load_recording", "parse_event_stream"]
 
 _MODEL_PATH = re.compile(r"/models/(?P<model>[^/:]+):(?P<method>\w+)$")
 _METHODS: Final = {
@@ -50,37 +48,8 @@ class _Skip(Exception):
     """Why an exchange is not replayed."""
 
 
-def load_recordings(path: Path) -> tuple[list[HttpRecording], list[SkippedRecording]]:
-    """What can be replayed of a file, or of all files under a folder, and what cannot.
-
-    A file that is damaged is skipped with its problem as the reason: one bad recording says
-    nothing about the others. Ordered by path.
-    """
-    files = [path] if not path.is_dir() else sorted(each for each in path.rglob("*.*"))
-    loaded: list[HttpRecording] = []
-    skipped: list[SkippedRecording] = []
-    for file in files:
-        if path.is_dir() and (not file.is_file() or not _is_recording(file)):
-            continue
-        try:
-            recording = load_recording(file)
-        except CassetteFormatError as error:
-            recording = SkippedRecording(file=file, reason=f"damaged: {error.problem}")
-        if isinstance(recording, HttpRecording):
-            loaded.append(recording)
-        else:
-            skipped.append(recording)
-    return loaded, skipped
-
-
-def _is_recording(file: Path) -> bool:
-    if file.name in ("manifest.json", "LICENSE.txt"):
-        return False
-    return file.suffix in _YAML or file.suffix in _NOT_HTTP
-
-
 def load_recording(file: Path) -> HttpRecording | SkippedRecording:
-    """Load and mend one file.
+    """Load and repair one file.
 
     Raises:
         CassetteFormatError: The file is not YAML, or not within bounds.
@@ -113,7 +82,7 @@ def load_recording(file: Path) -> HttpRecording | SkippedRecording:
 
 
 def _main_reason(reasons: list[str]) -> str:
-    """The reason for the whole file: the one about a model call, if there is one."""
+    """The reason for the whole file: one about a model call, if possible."""
     if not reasons:
         return "holds no model call"
     about_calls = [each for each in reasons if not each.startswith(("other host", "not a model"))]
@@ -237,7 +206,7 @@ def _with_base64_signatures(value: Json) -> Json:
 
 
 def _is_base64(text: str) -> bool:
-    """Whether the SDK's models take it: they are stricter than most."""
+    """Whether the SDK's models, which are strict, accept it as base64."""
     padded = text.translate(str.maketrans("-_", "+/")).rstrip("=")
     padded += "=" * (-len(padded) % 4)
     try:

@@ -1,10 +1,9 @@
 """A cassette's answers over a socket: the stand-in below, the real google-genai client above it.
 
-What a scripted model skips is here: requests that the SDK accepts, event streams that it parses
-whatever the borders between reads, errors that it raises. Which step answers a request is still
-settled at the model seam, where role and thread are known, by the scripted model itself; the
-request then names its step to the stand-in. Delays pass there too, in virtual time, so that only
-the exchange itself is real work.
+It covers what a scripted model skips: requests that the SDK accepts, event streams that it parses
+however they are cut, errors that it raises. The scripted model, which knows role and thread, still
+chooses the step of a request and waits for its delays in virtual time; the request then names that
+step to the stand-in.
 """
 
 from __future__ import annotations
@@ -18,10 +17,10 @@ from typing import Final
 import httpx
 
 from harness.cassette.format import Cassette
-from harness.http.standin import STEP_HEADER, StandIn, open_standin, stream_body
-from harness.http.telling import telling
+from harness.http.client import local_client, reported
+from harness.http.standin import STEP_HEADER, open_standin, stream_body
+from harness.replay.models import ModelSource
 from services.clock import VirtualClock
-from services.model.auth import AuthConfig, AuthType
 from services.model.gemini import GeminiContentGenerator
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import ReplayedContentGenerator, ReplayNote
@@ -29,14 +28,14 @@ from services.model.replay.matching import ObservedRequest
 from services.model.replay.steps import ErrorSpec, ModelStep, StepKind, StepMethod
 from services.wire import Json, JsonObject
 
-__all__ = ["WireModel", "WireSource", "open_wire", "wire_step"]
+__all__ = ["open_wire", "wire_step"]
 
 _TICKET: Final = "ticket"
 _STEP: ContextVar[int | None] = ContextVar("wire_step", default=None)
 
 
 def wire_step(step: ModelStep) -> JsonObject:
-    """`step` in the stand-in's words. It must have no markers among its chunks and not hang."""
+    """`step` as a step of the stand-in. Its chunks have no markers, and it does not hang."""
     if step.error is not None:
         return {"error": _error(step.error)}
     if step.kind is StepKind.STREAM:
@@ -51,7 +50,7 @@ def wire_step(step: ModelStep) -> JsonObject:
 
 
 def _as_the_api_writes(response: Json) -> Json:
-    """A response as it is on the wire: the Gemini API has its own name for citations."""
+    """A response as the Gemini API writes it: citations have another name there."""
     if not isinstance(response, dict) or not response.get("candidates"):
         return response
     return {**response, "candidates": [_candidate(each) for each in response["candidates"]]}
@@ -72,63 +71,30 @@ def _error(error: ErrorSpec) -> JsonObject:
     return {**found, "details": details}
 
 
-class WireSource:
-    """Makes the model of one run; a `ModelSource` of `observe_cassette`."""
-
-    def __init__(
-        self,
-        standin: StandIn,
-        http: httpx.AsyncClient,
-        framed: Callable[[JsonObject], JsonObject],
-    ) -> None:
-        self._standin = standin
-        self._http = http
-        self._framed = framed
-
-    def __call__(
-        self,
-        cassette: Cassette,
-        clock: VirtualClock,
-        on_request: Callable[[ObservedRequest], None],
-        on_chunk: Callable[[int, int], None],
-    ) -> WireModel:
-        """The model of a run of `cassette`, whose steps the stand-in serves from now on."""
-        self._standin.steps[:] = [self._framed(wire_step(step)) for step in cassette.steps]
-        return WireModel(
-            cassette,
-            clock=clock,
-            gemini=GeminiContentGenerator(
-                AuthConfig(
-                    type=AuthType.USE_GEMINI,
-                    api_key="stand-in",
-                    base_url=self._standin.base_url,
-                ),
-                clock,
-                http_client=self._http,
-                # Nothing is encrypted here; loading the certificates costs more than a run.
-                http_options={
-                    "client_args": {"verify": False},
-                    "async_client_args": {"ssl": False},
-                },
-            ),
-            on_request=on_request,
-            on_chunk=on_chunk,
-        )
-
-
 @asynccontextmanager
-async def open_wire(
-    framed: Callable[[JsonObject], JsonObject],
-) -> AsyncIterator[WireSource]:
-    """A stand-in and a client for one run; leaving ends both.
+async def open_wire(framed: Callable[[JsonObject], JsonObject]) -> AsyncIterator[ModelSource]:
+    """A source of models that share a stand-in and a client; leaving ends both.
 
-    `framed` is handed every step in the stand-in's words, and returns it with its cuts.
+    `framed` receives every step of the stand-in, and returns it with its cuts.
     """
     async with (
         open_standin([]) as standin,
         httpx.AsyncClient(verify=False, event_hooks={"request": [_name_step]}) as http,  # noqa: S501 - plain http on the loopback interface
     ):
-        yield WireSource(standin, http, framed)
+
+        def source(
+            cassette: Cassette,
+            clock: VirtualClock,
+            on_request: Callable[[ObservedRequest], None],
+            on_chunk: Callable[[int, int], None],
+        ) -> WireModel:
+            standin.steps[:] = [framed(wire_step(step)) for step in cassette.steps]
+            gemini = local_client(standin.base_url, clock, http)
+            return WireModel(
+                cassette, clock=clock, gemini=gemini, on_request=on_request, on_chunk=on_chunk
+            )
+
+        yield source
 
 
 async def _name_step(request: httpx.Request) -> None:
@@ -138,7 +104,7 @@ async def _name_step(request: httpx.Request) -> None:
 
 
 class WireModel:
-    """The model seam of such a run; see the module."""
+    """The model of such a run; see the module."""
 
     def __init__(
         self,
@@ -164,7 +130,7 @@ class WireModel:
         return self._tickets.notes
 
     def unused_steps(self) -> list[int]:
-        """Indices of the steps that nobody asked for, ascending."""
+        """Indices of the steps that no request used, ascending."""
         return self._tickets.unused_steps()
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
@@ -178,7 +144,7 @@ class WireModel:
         async with aclosing(await self._tickets.generate_content_stream(request)) as tickets:
             _STEP.set(_number(await anext(tickets)))
         stream = await self._gemini.generate_content_stream(request)
-        return telling(stream, index, self._on_chunk)
+        return reported(stream, index, self._on_chunk)
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
         """Ask for a number of tokens."""
@@ -192,7 +158,7 @@ class WireModel:
 
 
 def _ticket(place: int, step: ModelStep) -> ModelStep:
-    """`step` as the scripted model sees it: matched and delayed alike, answered by its place."""
+    """`step` for the scripted model: matched and delayed alike, answered with its index."""
     number = {_TICKET: place}
     plain = replace(step, error=None, then_error=None, chunks=(), value=None)
     if step.method is StepMethod.STREAM:

@@ -23,7 +23,7 @@ from harness.report.terminal import STYLE
 from harness.report.words import inert
 from harness.screen import Screen
 from harness.wording import counted
-from services.redaction import redacted_value, told
+from services.redaction import redacted_value, without_credentials
 from services.wire import JsonObject
 
 __all__ = ["Asked", "exit_code", "orders_json", "show_orders"]
@@ -102,7 +102,7 @@ def show_orders(
 
 
 def _safe(text: str) -> str:
-    return escape(inert(told(text)))
+    return escape(inert(without_credentials(text)))
 
 
 def _show_case(result: OrdersResult, asked: Asked, console: Console) -> None:

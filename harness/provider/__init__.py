@@ -1,5 +1,5 @@
-"""What the real API would say of a request: rules with their evidence, and who broke which.
+"""Checks each model request against the rules of the real API.
 
-A replayed model answers anything, so a fault that makes a conversation impossible would pass
-unnoticed. These rules read each request as the API would and never change an answer.
+A replayed model answers any request, so it would hide a fault that the API refuses. The rules never
+change an answer.
 """

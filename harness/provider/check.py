@@ -1,7 +1,7 @@
-"""`ProviderCheck`: reads every request of one run as the API would, and keeps what it finds.
+"""`ProviderCheck` applies the rules of the API to every request of one run.
 
-A finding is reported at the first request of a lineage that has it: what stays in the history is
-not found again at every turn after.
+It reports a finding at the first request of a lineage that has it, not at the later ones that
+repeat it in their history.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ _GROUNDING: Final = ("googleSearch", "urlContext")
 
 @dataclass(slots=True)
 class _Lineage:
-    """What is known of the requests of one role on one thread."""
+    """The state of the requests of one role on one thread."""
 
     conversation: Conversation = field(default_factory=Conversation)
     reported: dict[tuple[str, str], int] = field(default_factory=dict)
     """Rule and path to the index of the content at which it was reported."""
     signed_since: int | None = None
-    """From which turn on signatures were looked for; `None` if the model does not ask for them."""
+    """The first turn whose signatures were checked; `None` if the model needs none."""
     of_config: frozenset[tuple[str, str]] = frozenset()
-    """Rule and path of what was wrong with the last request's config."""
+    """Rule and path of each finding in the last request's config."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class _Tools:
     builtin: frozenset[str]
     """The API's own tools, by their keys: `googleSearch`."""
     findings: tuple[ProviderFinding, ...]
-    """What is wrong with the declarations, whatever the model."""
+    """Findings in the declarations that hold for every model."""
 
 
 class ProviderCheck:
@@ -61,7 +61,7 @@ class ProviderCheck:
         self._tools: list[_Tools] = []
 
     def examine(self, request: ModelRequest) -> list[ProviderFinding]:
-        """What is wrong with `request` and was not wrong with the one before it, in order."""
+        """The findings of `request` that the request before it did not have, in order."""
         lineage = self._lineages.setdefault((str(request.role), request.thread), _Lineage())
         conversation = lineage.conversation
         same = conversation.shared(request.contents)
@@ -84,7 +84,7 @@ class ProviderCheck:
         return found
 
     def _known(self, value: Any) -> _Tools:
-        """What `config.tools` holds: read once for each value, of which a run has a few."""
+        """`config.tools`, read once for each of the few values in a run."""
         for known in self._tools:
             if known.value is value or known.value == value:
                 return known
@@ -112,7 +112,7 @@ def _of_config(request: ModelRequest, tools: _Tools, tokens: int) -> Iterator[Pr
 def _of_conversation(
     conversation: Conversation, fresh: int, declared: Set[str]
 ) -> Iterator[tuple[int, ProviderFinding]]:
-    """Each finding with the index of the content from which on it holds."""
+    """Each finding with the index of the first content that has it."""
     turns = conversation.turns
     if not turns:
         yield 0, _found("content-empty", "contents", "are none")
@@ -137,7 +137,7 @@ def _of_conversation(
 def _of_signatures(
     lineage: _Lineage, fresh: int, model: str
 ) -> Iterator[tuple[int, ProviderFinding]]:
-    """Calls without signatures; a turn that was looked at before is not looked at again."""
+    """Calls without signatures in turns that were not checked before."""
     if not is_gemini3_model(model):
         lineage.signed_since = None
         return

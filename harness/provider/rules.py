@@ -1,7 +1,6 @@
-"""The catalogue of provider rules: what each forbids, how grave that is, and how we know.
+"""The catalogue of provider rules, with severity and evidence.
 
-A rule without evidence is worth little, so each names its own: a recording in which the API said
-so, the API's documentation, or `unproven`.
+The evidence is a recording of the API's answer, the API's documentation, or `unproven`.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Final
 
 from harness.codec import Coded
@@ -18,24 +18,24 @@ __all__ = ["RULES", "ProviderFinding", "ProviderRule", "Severity"]
 
 
 class Severity(StrEnum):
-    """What comes of breaking a rule."""
+    """The effect of breaking a rule."""
 
     ERROR = "error"
     """The API refuses the request."""
     WARNING = "warning"
-    """The API takes it, but a program that means well does not send it."""
+    """The API accepts it, but a correct program does not send it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class ProviderRule:
-    """One thing that the API asks of a request."""
+    """One requirement of the API on a request."""
 
-    id: str
     severity: Severity
+    id: str
     says: str
-    """What a request must be like, one sentence."""
+    """The requirement, one sentence."""
     evidence: str
-    """`recording: …`, `documentation: …`, or `unproven` with what speaks for it."""
+    """`recording: …`, `documentation: …`, or `unproven` with an argument."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class ProviderFinding(Coded):
     path: str
     """Where in the request: `contents[3].parts[0]`, `config.tools[0]…`."""
     message: str
-    """What is there, in words, without the values themselves."""
+    """What is wrong, without the values."""
 
     @property
     def severity(self) -> Severity:
@@ -55,7 +55,7 @@ class ProviderFinding(Coded):
         return RULES[self.rule].severity
 
     def __post_init__(self) -> None:
-        """Refuse a finding of a rule that is not known.
+        """Refuse a finding of an unknown rule.
 
         Raises:
             ValueError: there is no such rule.
@@ -72,92 +72,81 @@ def _catalogue(*rules: ProviderRule) -> Mapping[str, ProviderRule]:
     return {rule.id: rule for rule in rules}
 
 
+_error = partial(ProviderRule, Severity.ERROR)
+_warning = partial(ProviderRule, Severity.WARNING)
+
 _THINKING_DOCS: Final = "documentation: Gemini API, Thinking, levels and budgets"
 _CALLING_DOCS: Final = "documentation: Gemini API, Function calling"
 
 RULES: Final = _catalogue(
-    ProviderRule(
-        id="call-unanswered",
-        severity=Severity.ERROR,
-        says="The turn after a model's function calls answers each of them by name, and no other.",
-        evidence=f"{_CALLING_DOCS}; all 317 answered turns of the recordings agree",
+    _error(
+        "call-unanswered",
+        "The turn after a model's function calls answers each of them by name, and no other.",
+        f"{_CALLING_DOCS}; all 317 answered turns of the recordings agree",
     ),
-    ProviderRule(
-        id="response-uncalled",
-        severity=Severity.ERROR,
-        says="A function response stands directly after the model turn that called the function.",
-        evidence=f"{_CALLING_DOCS}; no accepted recording has one anywhere else",
+    _error(
+        "response-uncalled",
+        "A function response stands directly after the model turn that called the function.",
+        f"{_CALLING_DOCS}; no accepted recording has one anywhere else",
     ),
-    ProviderRule(
-        id="content-empty",
-        severity=Severity.ERROR,
-        says="Every content has at least one part, and every part carries something.",
-        evidence="documentation: Gemini API, generateContent, Content.parts; "
+    _error(
+        "content-empty",
+        "Every content has at least one part, and every part carries something.",
+        "documentation: Gemini API, generateContent, Content.parts; "
         "no accepted recording has an empty one",
     ),
-    ProviderRule(
-        id="role-unknown",
-        severity=Severity.ERROR,
-        says="A content is the user's or the model's.",
-        evidence="documentation: Gemini API, generateContent, Content.role",
+    _error(
+        "role-unknown",
+        "A content is the user's or the model's.",
+        "documentation: Gemini API, generateContent, Content.role",
     ),
-    ProviderRule(
-        id="first-not-user",
-        severity=Severity.ERROR,
-        says="The conversation begins with the user.",
-        evidence=f"{_CALLING_DOCS}; all 697 accepted recorded requests do",
+    _error(
+        "first-not-user",
+        "The conversation begins with the user.",
+        f"{_CALLING_DOCS}; all 697 accepted recorded requests do",
     ),
-    ProviderRule(
-        id="call-unsigned",
-        severity=Severity.ERROR,
-        says="In the active loop the first call of each model turn carries a thought signature.",
-        evidence="documentation: Gemini API, Thought signatures (Gemini 3); "
+    _error(
+        "call-unsigned",
+        "In the active loop the first call of each model turn carries a thought signature.",
+        "documentation: Gemini API, Thought signatures (Gemini 3); "
         "all 121 recorded Gemini 3 turns carry one",
     ),
-    ProviderRule(
-        id="schema-refused",
-        severity=Severity.ERROR,
-        says="A function's declaration has a valid name and a schema in the API's subset.",
-        evidence="documentation: Gemini API, FunctionDeclaration and Schema",
+    _error(
+        "schema-refused",
+        "A function's declaration has a valid name and a schema in the API's subset.",
+        "documentation: Gemini API, FunctionDeclaration and Schema",
     ),
-    ProviderRule(
-        id="request-too-large",
-        severity=Severity.ERROR,
-        says="The contents fit into the model's context window.",
-        evidence="documentation: Gemini API, Long context; the size is an estimate",
+    _error(
+        "request-too-large",
+        "The contents fit into the model's context window.",
+        "documentation: Gemini API, Long context; the size is an estimate",
     ),
-    ProviderRule(
-        id="config-of-another-model",
-        severity=Severity.ERROR,
-        says="Thinking is configured as the addressed model understands it.",
-        evidence=f"{_THINKING_DOCS}; the recordings send levels to Gemini 3 only",
+    _error(
+        "config-of-another-model",
+        "Thinking is configured as the addressed model understands it.",
+        f"{_THINKING_DOCS}; the recordings send levels to Gemini 3 only",
     ),
-    ProviderRule(
-        id="tools-of-another-model",
-        severity=Severity.ERROR,
-        says="The API's own tools are ones that the addressed model has, and stand beside "
+    _error(
+        "tools-of-another-model",
+        "The API's own tools are ones that the addressed model has, and stand beside "
         "declarations of functions only where it takes both.",
-        evidence="documentation: Gemini API, Grounding with Google Search, URL context; "
+        "documentation: Gemini API, Grounding with Google Search, URL context; "
         "the recordings put Google Search beside functions on Gemini 3 only",
     ),
-    ProviderRule(
-        id="call-undeclared",
-        severity=Severity.WARNING,
-        says="A function that was called is among the declared ones.",
-        evidence="recording: openinference, test_generate_content.yaml: the API takes it",
+    _warning(
+        "call-undeclared",
+        "A function that was called is among the declared ones.",
+        "recording: openinference, test_generate_content.yaml: the API takes it",
     ),
-    ProviderRule(
-        id="text-empty",
-        severity=Severity.WARNING,
-        says="A text part has text.",
-        evidence="recording: llm-gemini, test_tools_with_gemini_3_thought_signatures.yaml: "
-        "the API takes it",
+    _warning(
+        "text-empty",
+        "A text part has text.",
+        "recording: llm-gemini, test_tools_with_gemini_3_thought_signatures.yaml: the API takes it",
     ),
-    ProviderRule(
-        id="role-repeated",
-        severity=Severity.WARNING,
-        says="The user's and the model's contents take turns.",
-        evidence="recording: 68 accepted requests have neighbours of one role",
+    _warning(
+        "role-repeated",
+        "The user's and the model's contents take turns.",
+        "recording: 68 accepted requests have neighbours of one role",
     ),
 )
 """Every rule by its id."""

@@ -1,4 +1,4 @@
-"""Whether the API takes a function's declaration. Checked once for each set of declarations.
+"""Whether the API accepts a function's declaration.
 
 `parameters` is the API's own Schema (a subset of OpenAPI 3.0), `parametersJsonSchema` JSON Schema;
 a declaration has one of them. Source: the API's reference of FunctionDeclaration and Schema.
@@ -21,7 +21,7 @@ _DEEPEST: Final = 64
 
 
 def declaration_findings(tools: Any) -> Iterator[ProviderFinding]:
-    """What of `config.tools` the API refuses; `tools` is a request's value, whatever it is."""
+    """What the API refuses in `tools`, the value of a request's `config.tools`."""
     seen: set[str] = set()
     for index, tool in enumerate(tools or ()):
         for number, declaration in enumerate(tool.get("functionDeclarations") or ()):

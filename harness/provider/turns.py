@@ -1,7 +1,7 @@
 """A conversation as the API reads it: neighbouring contents of one role are one turn.
 
-Facts are gathered once per content. A conversation grows by its end, so a request costs what is new
-in it; one that was rewritten is read again from the place of the change.
+Each content is read once: a request adds the contents after those that it shares with the request
+before.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CARRIERS = (
 
 @dataclass(slots=True)
 class Turn:
-    """What one role says at one stretch."""
+    """Neighbouring contents of one role."""
 
     role: str
     first: int
@@ -52,11 +52,11 @@ class Turn:
     unsigned: str | None = None
     """Path of its first call, where that carries no thought signature."""
     findings: list[ProviderFinding] = field(default_factory=list)
-    """What is wrong with it, whatever stands before or after."""
+    """Findings that do not depend on its neighbours."""
 
 
 class Conversation:
-    """The turns of a conversation that is looked at again and again. `advance` at each request."""
+    """The turns of a growing conversation. Call `advance` at each request."""
 
     def __init__(self) -> None:
         self.turns: list[Turn] = []
@@ -77,7 +77,7 @@ class Conversation:
         return len(self._contents)
 
     def shared(self, contents: Sequence[Content]) -> int:
-        """How many leading contents `contents` has in common with what is known."""
+        """How many leading contents `contents` shares with the known ones."""
         return shared_prefix(self._contents, contents)
 
     def advance(self, contents: Sequence[Content], same: int) -> int:
@@ -162,7 +162,7 @@ def _read_part(turn: Turn, path: str, part: Any) -> None:
 
 
 def _size(value: Any) -> int:
-    """Characters of all texts in `value`; a medium counts a fixed sum, as the API counts tiles."""
+    """Characters of all texts in `value`; each medium counts a fixed number, as for the API."""
     if isinstance(value, str):
         return len(value)
     if isinstance(value, list):

@@ -20,7 +20,7 @@ def missing_features(cassette: Cassette, supported: frozenset[str] | None) -> li
     """
     if supported is None:
         return []
-    missing = cassette.needs() - supported
+    missing = cassette.features - supported
     if cassette.provenance.kind == "imported":
         missing -= INFERRED_FEATURES
     return sorted(missing)

@@ -134,7 +134,7 @@ def files_of(header: JournalHeader) -> dict[str, str]:
             continue
         try:
             files = find_cassettes([path], variants=True)
-            found |= {file.name: file.told for file in files}
+            found |= {file.name: file.argument for file in files}
         except HarnessError:  # made on another machine: the command names the cassette instead
             continue
     return found

@@ -29,7 +29,7 @@ from harness.report.words import (
 from harness.screen import Screen
 from harness.triage.blame import blame
 from harness.wording import counted, listed
-from services.redaction import told
+from services.redaction import without_credentials
 
 __all__ = ["STYLE", "TerminalListener", "show"]
 
@@ -86,7 +86,7 @@ def show(report: RunReport, stream: TextIO, *, verbose: bool = False) -> None:
 
 def _safe(text: str) -> str:
     """`text` on one line, inert for terminals, build servers and for rich."""
-    return escape(inert(told(text)))
+    return escape(inert(without_credentials(text)))
 
 
 def _show_head(report: RunReport, console: Console, verbose: bool) -> None:

@@ -111,7 +111,7 @@ _OWN: Final[Mapping[str, Mapping[Seam, tuple[str, ...]]]] = {
         Seam.ROUTING: ("client.py",),
         Seam.RETRY: ("chat.py",),
         Seam.FALLBACK: ("chat.py", "client.py"),
-        Seam.STREAM: ("turn.py", "chat.py", "chat_stream.py"),
+        Seam.STREAM: ("turn.py", "chat.py"),
         Seam.SCHEDULER: ("agent.py",),
         Seam.TOOL: ("agent.py",),
         Seam.HOOKS: ("agent_hooks.py", "client.py", "chat.py"),

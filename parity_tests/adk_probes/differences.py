@@ -1,7 +1,7 @@
 """What may differ between a stock run and one of the adk runtime: a closed list, with reasons.
 
-A difference takes itself out of the records of a probe, and says whether it was there. One that no
-probe has any more fails `test_adk_probes`.
+A difference removes itself from the records of a probe and returns whether it occurred. If no probe
+shows a difference any more, `test_adk_probes` fails.
 """
 
 from __future__ import annotations
@@ -229,74 +229,78 @@ def _tool_order(_: Probe, ours: Records, stock: Records) -> bool:
 DIFFERENCES: Final = (
     Difference(
         "environment",
-        "The product's first user turn describes the workspace; an agent of its own has none.",
+        "The product's first user turn describes the workspace. A stock agent has no such turn.",
         _environment,
     ),
     Difference(
         "signatures",
-        "Gemini wants a signature with the first call of a turn; the product adds the one that it "
-        "accepts for any call, as the published core does.",
+        "Gemini requires a signature with the first call of a turn. The product adds the signature "
+        "that Gemini accepts for any call, as the published core does.",
         _signatures,
     ),
     Difference(
         "identity",
-        "ADK's `identity` processor adds the agent's name to the instruction; the product's "
-        "instruction is sent as it is.",
+        "ADK's `identity` processor adds the agent's name to the instruction. The product sends "
+        "its instruction unchanged.",
         _identity,
     ),
     Difference(
         "labels",
-        "ADK labels each request with the agent's name; the Gemini API refuses labels.",
+        "ADK adds a label with the agent's name to each request. The product does not, because the "
+        "Gemini API refuses labels.",
         _labels,
     ),
     Difference(
         "http options",
-        "They are for google-genai's client, which the product does not use: it retries by itself.",
+        "These options are for google-genai's client. The product does not use that client, and "
+        "retries by itself.",
         _http_options,
     ),
     Difference(
         "coalesced",
-        "Turns of one role that follow each other are sent as one, as the published core does.",
+        "The product sends consecutive turns of one role as one turn, as the published core does.",
         _coalesced,
     ),
     Difference(
         "attempts",
-        "The runtime's model layer asks again after an error; in stock ADK each `BaseLlm` does so "
-        "itself, and the scripted one does not.",
+        "The runtime's model layer repeats a request after an error. In stock ADK this is up to "
+        "each `BaseLlm`, and the scripted one does not do it.",
         _attempts,
     ),
     Difference(
         "announcements",
-        "The runtime reports a chosen model, a compression and the like in events without parts.",
+        "The runtime emits events without parts, for instance for a chosen model or a compression.",
         _announcements,
     ),
     Difference(
         "error event",
-        "With an `LlmAgent` as root ADK yields an event of the error before it raises. The "
-        "runtime's root keeps ADK on the path that raises only.",
+        "With an `LlmAgent` as root, ADK yields an event of the error before it raises the error. "
+        "With the runtime's root, ADK only raises the error.",
         _error_event,
     ),
     Difference(
         "call ids",
-        "The scheduler's ids of calls begin with the tool's name, as the published core's do.",
+        "The call ids of the scheduler begin with the name of the tool, as those of the published "
+        "core do.",
         _call_ids,
     ),
     Difference(
         "tool errors",
-        "A tool that fails answers the model with its error, as the product's tools do, and no "
-        "after_tool callback follows. A stock run ends with the exception, unless a plugin "
-        "answers; then after_tool follows.",
+        "If a tool fails, the runtime sends the error to the model as the tool's response, as for "
+        "the product's own tools, and calls no after_tool callback. A stock run ends with the "
+        "exception, unless a plugin returns a response; then after_tool follows.",
         _tool_answers,
     ),
     Difference(
         "unknown tools",
-        "A call of a tool that is not there gets the product's words.",
+        "If the model calls a tool that does not exist, the error has the text of the product.",
         _unknown_tools,
     ),
     Difference(
         "tool order",
-        "All before_tool callbacks come before the calls of a turn, and all after_tool callbacks "
-        "after them: the scheduler runs a turn's calls as one batch. Stock ADK interleaves them.",
+        "All before_tool callbacks run before the calls of a turn, and all after_tool callbacks "
+        "after them, because the scheduler runs the calls of a turn as one batch. Stock ADK "
+        "interleaves callbacks and calls.",
         _tool_order,
     ),
 )

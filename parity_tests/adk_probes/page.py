@@ -1,7 +1,7 @@
-"""`docs/adk-plugins.md`: what of the ADK code of others works, as the probes find it.
+"""Generates `docs/adk-plugins.md`: which third-party ADK code works, by the results of the probes.
 
-`python -m parity_tests.adk_probes.page` writes it anew in a checkout; with `--check` it only says
-whether that is needed.
+`python -m parity_tests.adk_probes.page` writes the page in a checkout; with `--check` it only
+reports whether the page is stale.
 """
 
 from __future__ import annotations
@@ -25,22 +25,26 @@ _PAGE: Final = Path("docs", "adk-plugins.md")
 _MEND: Final = "python -m parity_tests.adk_probes.page"
 _PATHS: Final = 3
 _HEAD: Final = """\
-# ADK plugins of others
+# Third-party ADK plugins
 
 <!-- Written by `python -m parity_tests.adk_probes.page`, never by hand. -->
 
-A program that embeds the adk runtime gives plugins to `runtimes.adk.open_runtime` as `plugins=`,
+A program that embeds the adk runtime passes plugins to `runtimes.adk.open_runtime` as `plugins=`,
 and places request processors with `arrange_flow=`. To try a plugin without a program, use
-`parity agent --runtime adk --adk-plugin package.module:attribute`: the attribute is a `BasePlugin`,
-its class, or a function that makes one. `parity run --adk-plugin` runs the corpus with it: a plugin
-that only observes leaves every case at parity. No gate counts such a run.
+`parity agent --runtime adk --adk-plugin package.module:attribute`. The attribute is a
+`BasePlugin`, its class, or a function that returns one. `parity run --adk-plugin` runs the corpus
+with the plugin. With a plugin that only observes, every case stays at parity. No gate counts such a
+run.
 
-The plugins come after the runtime's own, in the order given. Subagents have the same instances, as
-the agents have that ADK's `AgentTool` runs. The engine closes them when it is closed.
+ADK calls these plugins after the runtime's own plugins, in the given order. Subagents use the same
+instances, and so do the agents that ADK's `AgentTool` runs. The runtime closes the plugins when it
+is closed.
 
-Each row below is a probe: one script of a model, run with the same plugin under a stock `LlmAgent`
-and under the adk runtime. The requests, events, state, results and the number of callbacks must be
-the same, but for the differences that [the last section](#differences) lists.
+Each row below is a probe. A probe runs one scripted model with the same plugin twice: under a stock
+`LlmAgent` and under the adk runtime. The requests, events, state, results and the number of
+callbacks must be the same, except for the differences that [the last section](#differences) lists.
+Each row names the differences that its probe showed. The rows omit those that nearly every probe
+shows: {usual}.
 """
 
 
@@ -49,7 +53,8 @@ def page(outcome_of: Callable[[Probe], Outcome] = judged) -> str:
     probes = all_probes()
     outcomes = {probe.name: outcome_of(probe) for probe in probes}
     works = sum(not outcome.left for outcome in outcomes.values())
-    lines = [_HEAD, f"{works} of {len(probes)} probes work.", ""]
+    usual = ", ".join(each.name for each in DIFFERENCES if each.name in USUAL)
+    lines = [_HEAD.format(usual=usual), f"{works} of {len(probes)} probes work.", ""]
     for heading, group in GROUPS:
         lines += [f"## {heading}", "", "| what | works | differences |", "| --- | --- | --- |"]
         for probe in group:
@@ -79,15 +84,16 @@ def _works(outcome: Outcome) -> str:
 def main(ctx: click.Context, /, check: bool) -> None:
     """Write docs/adk-plugins.md.
 
-    Exit codes: 0 the page is as it should be; 1 it is stale (--check).
+    Exit codes: 0 the page is current; 1 it is stale (--check).
     """
     file = (ctx.obj or Path(__file__).resolve().parents[2]) / _PAGE
     now = file.read_text("utf-8") if file.is_file() else ""
     fresh = page()
     if now == fresh:
-        click.echo(f"{_PAGE} is as the probes find it")
+        click.echo(f"{_PAGE} agrees with the results of the probes")
     elif check:
-        click.echo(f"{_PAGE} is stale: the probes find otherwise; mend it with `{_MEND}`", err=True)
+        problem = f"{_PAGE} is stale: it differs from the results of the probes"
+        click.echo(f"{problem}; mend it with `{_MEND}`", err=True)
         ctx.exit(1)
     else:
         file.write_text(fresh, "utf-8")

@@ -56,7 +56,7 @@ GROUP: Final = "Plugins that google-adk ships"
 
 LEFT_OUT: Final = {
     "BigQueryAgentAnalyticsPlugin": "It writes to BigQuery.",
-    "ModelArmorPlugin": "It asks Google Cloud's Model Armor.",
+    "ModelArmorPlugin": "It calls Google Cloud's Model Armor.",
     "RecordingsPlugin": "It belongs to `adk conformance`, which hosts the agent itself.",
     "ReplayPlugin": "It belongs to `adk conformance`, which hosts the agent itself.",
 }

@@ -13,7 +13,7 @@ from parity_tests.adk_probes.probe import Noting, Probe, calls, text
 
 __all__ = ["GROUP", "PROBES"]
 
-GROUP: Final = "Tools of others"
+GROUP: Final = "Third-party tools"
 
 
 class Weighing(BaseTool):
@@ -126,5 +126,5 @@ PROBES: Final = (
         lambda: [FunctionTool(finish)],
         script=(calls(("finish", {})),),
     ),
-    _probe("unknown", "a tool that is not there", _weighing, ("fly", {"to": "the moon"})),
+    _probe("unknown", "a tool that does not exist", _weighing, ("fly", {"to": "the moon"})),
 )

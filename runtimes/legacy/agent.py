@@ -144,7 +144,7 @@ class _Stream(AgentStream):
 
 
 class _TurnOutcome:
-    """What the loop needs to know of a turn that is over."""
+    """The outcome of a turn for the loop."""
 
     def __init__(self) -> None:
         self.requests: list[ToolCallRequest] = []

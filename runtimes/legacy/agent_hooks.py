@@ -1,4 +1,4 @@
-"""What BeforeAgent and AfterAgent hooks make of one call of `GeminiClient`.
+"""The BeforeAgent and AfterAgent hooks of one call of `GeminiClient`.
 
 Source: core `core/client.ts` `fireBeforeAgentHookSafe`, `fireAfterAgentHookSafe`,
 `sendMessageStream`.
@@ -16,23 +16,23 @@ from services.wire import Part
 __all__ = ["AgentVerdict", "after_agent", "before_agent"]
 
 AgentVerdict = AgentExecutionStopped | AgentExecutionBlocked
-"""What hooks have against a call, as the client emits it."""
+"""The verdict of a hook on a call, as the client emits it."""
 
 
 async def before_agent(
     hooks: PromptHooks, chats: Chats, parts: list[Part], prompt_id: str, signal: AbortSignal
 ) -> tuple[AgentVerdict | None, list[Part]]:
-    """What ends the call before it begins, if anything; and the request, perhaps with more.
+    """The verdict that ends the call before it begins, if any; and the request, perhaps extended.
 
-    A request that is stopped stands in history all the same.
+    A stopped request is in the history all the same.
     """
     entered = await hooks.admit(prompt_id, parts, signal)
     if isinstance(entered, list):
         return None, entered
     if entered.stops:
         chats.current.add_history({"role": "user", "parts": parts})
-        return AgentExecutionStopped(entered.reason, entered.system_message), parts
-    return AgentExecutionBlocked(entered.reason, entered.system_message), parts
+        return AgentExecutionStopped(entered.shown_reason), parts
+    return AgentExecutionBlocked(entered.shown_reason), parts
 
 
 async def after_agent(
@@ -42,7 +42,7 @@ async def after_agent(
     signal: AbortSignal,
     call: CallOutcome,
 ) -> tuple[AgentVerdict | None, list[Part] | None]:
-    """What AfterAgent has against the end of the call, and the request that follows from it."""
+    """The verdict of AfterAgent on the end of the call, and the request that follows from it."""
     said = await hooks.after_agent(
         prompt_id,
         parts,
@@ -53,7 +53,7 @@ async def after_agent(
     )
     if said is None:
         return None, None
-    emitted = (said.reason, said.system_message, said.clears_context)
+    emitted = (said.shown_reason, said.clears_context)
     if said.stops:
         return AgentExecutionStopped(*emitted), None
     return AgentExecutionBlocked(*emitted), [{"text": said.reason}]

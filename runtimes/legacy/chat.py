@@ -1,4 +1,4 @@
-"""`GeminiChat`: a chat that is sent: attempts at an answer, until one is complete.
+"""`GeminiChat`: sends a chat, with attempts until an answer is complete.
 
 Source: core `core/geminiChat.ts`.
 """
@@ -11,7 +11,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Final
 
-from runtimes.legacy.chat_stream import ChatBlocked, ChatItem, ChatRetry, ChatStopped
+from runtimes.legacy import events as server
 from services.abort import AbortSignal, cancellation_or_abort
 from services.bundle import Services
 from services.chat import Attempt, Chat, RequestParts, retry_kind
@@ -28,7 +28,10 @@ from services.model.stream import StreamAssembler, retry_nudge
 from services.state import RetryAttempt
 from services.wire import JsonObject, Part
 
-__all__ = ["GeminiChat"]
+__all__ = ["ChatItem", "GeminiChat"]
+
+ChatItem = JsonObject | server.Retry | server.AgentExecutionStopped | server.AgentExecutionBlocked
+"""An item of a send: a chunk of the answer, or an event about the answer."""
 
 _MID_STREAM_ATTEMPTS: Final = 4
 _MID_STREAM_DELAY_MS: Final = 1000
@@ -53,7 +56,7 @@ class GeminiChat(Chat):
     ) -> AsyncGenerator[ChatItem, None]:
         """Send `parts` as the user's next turn and yield the answer's chunks.
 
-        Chunks of failed attempts are not withdrawn; a `ChatRetry` stands between attempts. On
+        Chunks of failed attempts are not withdrawn; a `Retry` stands between attempts. On
         success the answer is in history when the stream ends. Closing the stream early, an error
         or an abort rolls history back (see `Chat.fail`).
 
@@ -64,7 +67,7 @@ class GeminiChat(Chat):
             EmptyMessageError: there are no parts.
         """
         async with self.sending:
-            # A key that means no model fails here: nothing of such a send is recorded.
+            # A key without a model fails here, before anything is recorded.
             self._services.models.resolve(key)
             content = {"role": "user", "parts": parts}
             sent = self.take_request(content, prompt_id=prompt_id, display_content=display_content)
@@ -78,10 +81,10 @@ class GeminiChat(Chat):
                         yield item
                 succeeded = True
             except AgentExecutionStopped as verdict:
-                yield ChatStopped(verdict.reason)
+                yield server.AgentExecutionStopped(verdict.reason)
                 succeeded = True
             except AgentExecutionBlocked as verdict:
-                yield ChatBlocked(verdict.reason)
+                yield server.AgentExecutionBlocked(verdict.reason)
                 if verdict.response is not None:
                     yield verdict.response
                 succeeded = True
@@ -104,7 +107,7 @@ class GeminiChat(Chat):
         attempt = 0
         while True:
             if attempt > 0:
-                yield ChatRetry()
+                yield server.Retry()
             call = Attempt(
                 self._services,
                 self,

@@ -34,7 +34,7 @@ class Chats(ChatSuccession):
         return self._current
 
     def begin_turn(self, model: str) -> None:
-        """Settle which tools a turn of this model declares. Source: core `setTools`."""
+        """Choose the tools that a turn of this model declares. Source: core `setTools`."""
         self.declarations.current(model)
 
     def _open(self, recording: ChatRecording, turns: Sequence[HistoryTurn]) -> None:

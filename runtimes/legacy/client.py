@@ -34,7 +34,7 @@ MAX_TURNS: Final = 100
 
 @dataclass(slots=True)
 class _After:
-    """How a turn goes on by itself: with another request, or with an event that ends it."""
+    """The follow-up of a turn: another request, or an event that ends it."""
 
     follow_up: list[Part] | None = None
     ended_with: server.ServerEvent | None = None
@@ -42,7 +42,7 @@ class _After:
 
 @dataclass(frozen=True, slots=True)
 class _Sending:
-    """What a request and all that follows it by itself have in common."""
+    """The arguments that a request shares with those that follow it by themselves."""
 
     signal: AbortSignal
     prompt_id: str
@@ -51,7 +51,7 @@ class _Sending:
     """How many turns may still follow each other without the user: recoveries from loops,
     continuations, and what AfterAgent hooks ask for."""
     call: CallOutcome
-    """Filled with what came of it."""
+    """Filled with the outcome."""
 
 
 class GeminiClient:
@@ -128,7 +128,7 @@ class GeminiClient:
     async def _go_on(
         self, parts: list[Part], sending: _Sending
     ) -> AsyncGenerator[server.ServerEvent, None]:
-        """Send what an AfterAgent hook asks for, if the turns are not used up."""
+        """Send the request of an AfterAgent hook, if the turns are not used up."""
         if sending.turns <= 1 or self._hooks is None:
             # The core has no bound here: a hook that always blocks never ends.
             yield server.MaxSessionTurns()
@@ -201,7 +201,7 @@ class GeminiClient:
                 verdict = self._watched(event)
                 if verdict.count:
                     self._take_loop(verdict, sending.turns, after)
-                    if after.ended_with is not None:  # an abort by who hears it undoes the turn
+                    if after.ended_with is not None:  # a subscriber's abort undoes the turn
                         yield after.ended_with
                         after.ended_with = None
                     return
@@ -221,7 +221,7 @@ class GeminiClient:
         return self._loops.current()
 
     def _take_loop(self, verdict: LoopVerdict, turns: int, after: _After) -> None:
-        """The first loop of a prompt is told to the model; the second ends the prompt."""
+        """Report the first loop of a prompt to the model; end the prompt at the second."""
         if verdict.count > 1:
             after.ended_with = server.LoopDetected()
         elif turns <= 1:
@@ -233,7 +233,7 @@ class GeminiClient:
     async def _continuation(
         self, turn: Turn, signal: AbortSignal, prompt_id: str
     ) -> list[Part] | None:
-        """What is sent where the model was not done, as another model sees it."""
+        """The next request, where another model judges that the model was not done."""
         if turn.answer.calls or signal.aborted:
             return None
         goes_on = await model_goes_on(

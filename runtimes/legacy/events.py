@@ -1,4 +1,4 @@
-"""What the legacy core tells its agent loop: the server stream events.
+"""The server stream events: what the client emits for its agent loop.
 
 Source: core `core/turn.ts`, `ServerGeminiStreamEvent`.
 """
@@ -80,19 +80,19 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """A failed attempt is tried again; what it emitted is not withdrawn."""
+    """A failed attempt is repeated. Its events are not withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFailed:
-    """The model could not be asked, or broke off for good."""
+    """The request failed, or the stream broke off, after all retries."""
 
     error: StructuredError
 
 
 @dataclass(frozen=True, slots=True)
 class InvalidStream:
-    """The model's answer was none, and the retries are used up."""
+    """The model's answer was invalid, and the retries are used up."""
 
     kind: str
     message: str
@@ -129,26 +129,24 @@ class UserCancelled:
 
 @dataclass(frozen=True, slots=True)
 class AgentExecutionStopped:
-    """A hook has ended the stream."""
+    """A hook ended the stream. `reason` is for clients."""
 
     reason: str
-    system_message: str | None = None
     context_cleared: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AgentExecutionBlocked:
-    """A hook has refused something; the stream goes on with what follows, if anything does."""
+    """A hook blocked a request or an answer. The stream may go on. `reason` is for clients."""
 
     reason: str
-    system_message: str | None = None
     context_cleared: bool = False
 
 
 FailureEvent = (
     ModelFailed | InvalidStream | ContextWindowWillOverflow | LoopDetected | AgentExecutionBlocked
 )
-"""What is told to a client as an error."""
+"""The events that clients get as errors."""
 
 ServerEvent = (
     ModelInfo

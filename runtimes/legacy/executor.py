@@ -76,7 +76,7 @@ class LocalAgentExecutor(ChildRun):
     async def _turn(
         self, parts: list[Part], number: int, signal: AbortSignal
     ) -> Ended | list[Part]:
-        """One turn: why it was the last, or what the model gets next."""
+        """One turn: the reason why it is the last, or the next parts for the model."""
         child, chat, prompt_id = self._child, self._chat, self._child.prompt_id(number)
         await compress_chat(child, chat, prompt_id, signal)
         if child.definition.on_before_turn is not None:
@@ -98,9 +98,9 @@ class LocalAgentExecutor(ChildRun):
     async def _asked(
         self, chat: GeminiChat, parts: list[Part], prompt_id: str, signal: AbortSignal
     ) -> tuple[str, list[JsonObject]]:
-        """Ask the model; which one it was, and the calls that it wants.
+        """Ask the model; returns its name and its calls.
 
-        Calls of an attempt that failed half-way count too, as upstream has it.
+        Calls of an attempt that failed half-way count too, as upstream.
         """
         child = self._child
         key = await child.model_key(chat.curated_history, parts, prompt_id, signal)

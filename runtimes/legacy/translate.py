@@ -8,7 +8,6 @@ from agent_protocol.events import AgentEvent, ErrorEvent
 from runtimes.legacy import events as server
 from services.chat import MAX_TURNS_EXCEEDED, ConversationEvents
 from services.presentation.errors import ErrorFields, map_error
-from services.wire import js_trim
 
 __all__ = ["StreamTranslator"]
 
@@ -17,7 +16,7 @@ class StreamTranslator(ConversationEvents):
     """Translates one stream."""
 
     def translate(self, event: server.ServerEvent) -> Iterator[AgentEvent]:
-        """The agent events that stand for one server event; none for what stays internal."""
+        """The agent events for one server event; none for an internal one."""
         match event:
             case server.ModelInfo(model=model):
                 yield self.model_chosen(model)
@@ -27,9 +26,8 @@ class StreamTranslator(ConversationEvents):
                 yield self.thought(subject, description)
             case server.Citation(text=text):
                 yield self.citations(text)
-            case server.Finished(usage=usage):
-                if usage is not None:
-                    yield self.usage(usage)
+            case server.Finished(usage=dict(usage)):
+                yield self.usage(usage)
             case server.ToolCallRequested(request=request):
                 yield self.tool_request(request)
             case (
@@ -42,11 +40,11 @@ class StreamTranslator(ConversationEvents):
                 yield self._error(event)
             case server.MaxSessionTurns():
                 yield self.end("max_turns", {"code": MAX_TURNS_EXCEEDED})
-            case server.AgentExecutionStopped(reason=reason, system_message=shown):
-                yield self.end("completed", {"message": js_trim(shown or "") or reason})
+            case server.AgentExecutionStopped(reason=reason):
+                yield self.end("completed", {"message": reason})
             case server.UserCancelled():
                 yield self.end("aborted")
-            case server.Retry() | server.ChatCompressed():
+            case server.Finished() | server.Retry() | server.ChatCompressed():
                 return
 
     def _error(self, event: server.FailureEvent) -> ErrorEvent:
@@ -59,5 +57,5 @@ class StreamTranslator(ConversationEvents):
                 return self.error(ErrorFields(status="RESOURCE_EXHAUSTED", message=message))
             case server.LoopDetected():
                 return self.loop_detected()
-            case server.AgentExecutionBlocked(reason=reason, system_message=shown):
-                return self.blocked(js_trim(shown or "") or reason)
+            case server.AgentExecutionBlocked(reason=reason):
+                return self.blocked(reason)

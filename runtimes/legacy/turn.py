@@ -8,22 +8,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 
+from runtimes.legacy import events as server
 from runtimes.legacy.chat import GeminiChat
-from runtimes.legacy.chat_stream import ChatBlocked, ChatRetry, ChatStopped
-from runtimes.legacy.events import (
-    AgentExecutionBlocked,
-    AgentExecutionStopped,
-    Citation,
-    ContentText,
-    Finished,
-    InvalidStream,
-    ModelFailed,
-    Retry,
-    ServerEvent,
-    ThoughtText,
-    ToolCallRequested,
-    UserCancelled,
-)
 from services.abort import AbortSignal
 from services.bundle import Services
 from services.chat import AnswerReader, tool_call_request
@@ -55,8 +41,8 @@ class Turn:
         signal: AbortSignal,
         *,
         display_content: list[Part] | None = None,
-    ) -> AsyncGenerator[ServerEvent, None]:
-        """Send `parts` and yield what comes of it; errors of the model become events.
+    ) -> AsyncGenerator[server.ServerEvent, None]:
+        """Send `parts` and yield the events; errors of the model become events.
 
         Raises:
             UnauthorizedError: the credentials were refused; the caller has to ask for others.
@@ -70,43 +56,39 @@ class Turn:
             ) as stream:
                 async for item in stream:
                     if signal.aborted:
-                        yield UserCancelled()
+                        yield server.UserCancelled()
                         return
-                    if isinstance(item, ChatRetry):
-                        yield Retry()
+                    if isinstance(item, dict):
+                        for event in self._read(item):
+                            yield event
                         continue
-                    if isinstance(item, ChatStopped):
-                        yield AgentExecutionStopped(item.reason)
+                    yield item
+                    if isinstance(item, server.AgentExecutionStopped):
                         return
-                    if isinstance(item, ChatBlocked):
-                        yield AgentExecutionBlocked(item.reason)
-                        continue
-                    for event in self._read(item):
-                        yield event
         except EmptyMessageError:
-            # Upstream fails again while it reports this one, so it escapes as it is.
+            # Upstream fails while it reports this error, so it is raised as it is.
             raise
         except Exception as error:  # noqa: BLE001 - the border where failures become events
             if signal.aborted:
-                yield UserCancelled()
+                yield server.UserCancelled()
             elif isinstance(error, InvalidStreamError):
-                yield InvalidStream(error.type, str(error))
+                yield server.InvalidStream(error.type, str(error))
             else:
-                yield ModelFailed(model_failure(error))
+                yield server.ModelFailed(model_failure(error))
 
-    def _read(self, chunk: JsonObject) -> Iterator[ServerEvent]:
+    def _read(self, chunk: JsonObject) -> Iterator[server.ServerEvent]:
         """One chunk's events: thoughts, text, tool requests, citations, finish; in this order."""
         for delta in self.answer.deltas(chunk, self._request):
             if isinstance(delta.request, ToolCallRequest):
-                yield ToolCallRequested(delta.request)
+                yield server.ToolCallRequested(delta.request)
             elif delta.part is not None and delta.part.get("thought"):
-                yield ThoughtText(*parse_thought(delta.part.get("text") or ""))
+                yield server.ThoughtText(*parse_thought(delta.part.get("text") or ""))
             elif delta.part is not None:
-                yield ContentText(delta.part["text"])
+                yield server.ContentText(delta.part["text"])
             if delta.citations:
-                yield Citation("\n".join(["Citations:", *delta.citations]))
+                yield server.Citation("\n".join(["Citations:", *delta.citations]))
             if delta.finish_reason:
-                yield Finished(delta.finish_reason, delta.usage)
+                yield server.Finished(delta.finish_reason, delta.usage)
 
     def _request(self, call: JsonObject, trace_id: str | None) -> ToolCallRequest:
         self._call_ids.assign(call)

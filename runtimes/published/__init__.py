@@ -1,7 +1,7 @@
 """The versions of the published core that are installed on this machine, side by side.
 
-`runtimes.upstream` drives one of them; `parity upstream` installs, lists and removes them. Nothing
-here starts the core, and only `install` uses the network, through npm.
+`runtimes.upstream` drives one of them; `parity upstream` installs, lists and removes them. Only
+`install` uses the network, through npm.
 """
 
 from runtimes.published.install import install

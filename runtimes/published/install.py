@@ -1,4 +1,4 @@
-"""Installing a version of the published core: beside the others first, then by one rename."""
+"""Installs a version of the published core: into a temporary folder, then by one rename."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ _LOCK: Final = ".lock"
 _HOW_LONG: Final = "about 400 MB; half a minute, or some minutes over a slow network"
 
 
-def install(version: str | None, *, tell: Callable[[str], None]) -> Path:
+def install(version: str | None, *, report: Callable[[str], None]) -> Path:
     """Install a version with npm, unless it is installed, and return its `package_folder`.
 
-    Of several installs at once one works while the others wait. One that is cut short leaves
-    nothing that counts as installed; the next one clears away what it left.
+    Of several installs at once one works and the others wait. An interrupted install leaves
+    nothing that counts as installed; the next install deletes its files.
 
     Args:
         version: exact, or a tag such as `latest`; `None` for `DEFAULT_VERSION`.
-        tell: is given a line of progress each time.
+        report: called with each line of progress.
 
     Raises:
         UpstreamUnavailable: `version` is neither, node or npm is missing, npm failed, or the
             cache folder cannot be written.
     """
     spec = checked_spec(version if version is not None else DEFAULT_VERSION)
-    ready = _installed(spec, tell)
+    ready = _installed(spec, report)
     if ready is not None:
         return ready
     node = find_node()
@@ -52,12 +52,14 @@ def install(version: str | None, *, tell: Callable[[str], None]) -> Path:
     root = upstream_folder()
     with _writable(root):
         root.mkdir(parents=True, exist_ok=True)
-        with held(root / _LOCK, waiting=lambda: tell(f"another install works in {root}: waiting")):
+        with held(
+            root / _LOCK, waiting=lambda: report(f"another install works in {root}: waiting")
+        ):
             _clear_leftovers(root)
-            ready = _installed(spec, tell)  # by the one that was waited for
+            ready = _installed(spec, report)  # another process may have installed it meanwhile
             if ready is not None:
                 return ready
-            tell(f"installing {PACKAGE}@{spec} into {root} ({_HOW_LONG})")
+            report(f"installing {PACKAGE}@{spec} into {root} ({_HOW_LONG})")
             staging = Path(tempfile.mkdtemp(prefix=LEFTOVER, dir=root))
             try:
                 npm_install(npm, node, spec, staging)
@@ -65,16 +67,16 @@ def install(version: str | None, *, tell: Callable[[str], None]) -> Path:
                 if not _is_installed(real):
                     _move_into_place(staging, version_folder(real))
                 elif spec != real:
-                    tell(f"{spec} is {real}, which is installed already")
+                    report(f"{spec} is {real}, which is installed already")
                 return package_folder(real)
             finally:
                 shutil.rmtree(staging, ignore_errors=True)
 
 
-def _installed(spec: str, tell: Callable[[str], None]) -> Path | None:
+def _installed(spec: str, report: Callable[[str], None]) -> Path | None:
     if not is_version(spec) or not _is_installed(spec):
         return None
-    tell(f"{PACKAGE}@{spec} is installed already")
+    report(f"{PACKAGE}@{spec} is installed already")
     return package_folder(spec)
 
 
@@ -83,7 +85,7 @@ def _is_installed(version: str) -> bool:
 
 
 def _clear_leftovers(root: Path) -> None:
-    """Delete what was cut short. Under the lock nobody is at work in such a folder."""
+    """Delete the folders of interrupted installs. The lock excludes an install at work."""
     for folder in root.glob(f"{LEFTOVER}*"):
         shutil.rmtree(folder, ignore_errors=True)
 

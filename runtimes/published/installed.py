@@ -1,4 +1,4 @@
-"""What is installed: finding, describing and removing versions of the published core."""
+"""Finds, describes and removes installed versions of the published core."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ __all__ = [
 ]
 
 LEFTOVER: Final = ".leftover-"
-"""How the names of folders begin that are not yet, or no longer, installed."""
+"""The prefix of folders that are not yet, or no longer, installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledVersion:
-    """What `parity upstream list` tells about one version.
+    """One version, for `parity upstream list`.
 
     `node` is the requirement in the package's own words (`>=20`), empty if it names none; `size`
     is in bytes, of the package with all it depends on; `folder` is what `remove` deletes.
@@ -98,7 +98,7 @@ def check_available(version: str) -> None:
 
 
 def details(version: str) -> InstalledVersion:
-    """What there is to tell about an installed version; looks at every file's size.
+    """Describe an installed version; reads the size of every file.
 
     Raises:
         UpstreamUnavailable: it is not installed.
@@ -115,7 +115,7 @@ def details(version: str) -> InstalledVersion:
 
 
 def remove(version: str) -> None:
-    """Delete an installed version. Gone at once for everybody, even if deleting is cut short.
+    """Delete an installed version. One rename takes it away before its files are deleted.
 
     A folder of that name that is not a complete install is deleted too.
 
@@ -172,8 +172,7 @@ def package_json(package: Path) -> Mapping[str, Any]:
 
 
 def _is_complete(version: str) -> bool:
-    # Folders get these names by one rename after npm has ended well; whatever else bears one
-    # was put there, or taken from, by hand.
+    # An install renames its folder after npm has succeeded, so a mismatch is a manual change.
     return package_json(package_inside(version_folder(version))).get("version") == version
 
 

@@ -1,4 +1,4 @@
-"""Finding the node that runs the published core, and the npm that installs it."""
+"""Finds the node that runs the published core, and the npm that installs it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["find_node", "find_npm", "node_version"]
 
 _VARIABLE: Final = "PARITY_NODE"
 _ANSWER_S: Final = 30
-"""How long `node --version` may take; a shim's first start on a busy machine takes seconds."""
+"""The limit for `node --version`; a shim's first start on a busy machine takes seconds."""
 _MEND: Final = f"install node {MINIMUM_NODE} or newer, or name one with {_VARIABLE}"
 
 
 def find_node() -> Path:
     """The absolute path of a node that is new enough: `$PARITY_NODE`, else the one on `PATH`.
 
-    A path that was found good is not asked again in this process.
+    The version of a path is checked once in this process.
 
     Raises:
         UpstreamUnavailable: there is none, it is too old, or it does not say its version.
@@ -41,7 +41,7 @@ def find_node() -> Path:
 
 
 def node_version() -> str:
-    """What that node says it is: `20.19.2`.
+    """The version of that node: `20.19.2`.
 
     Raises:
         UpstreamUnavailable: as `find_node`.

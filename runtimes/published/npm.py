@@ -1,4 +1,4 @@
-"""Running npm: one package into one folder, and what npm's failures mean."""
+"""Runs npm to install one package into one folder, and explains its failures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -20,10 +19,10 @@ from services.redaction import redacted
 __all__ = ["END_S", "npm_install"]
 
 END_S: Final = 5.0
-"""How long npm has to end when it is asked to, before it is killed."""
+"""How long npm may take to end before it is killed."""
 
-# Optional packages stay in: the core takes its pseudo-terminal from one, and observing it without
-# would be observing something else. None of what it needs is built by an install script.
+# Optional packages are included, because the core takes its pseudo-terminal from one. No package
+# that the core needs has an install script.
 _FLAGS: Final = (
     "--no-save",
     "--omit=dev",
@@ -33,7 +32,7 @@ _FLAGS: Final = (
     "--no-update-notifier",
     "--loglevel=error",
 )
-_ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
+_ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _OFFLINE: Final = frozenset(
     {
         "EAI_AGAIN",
@@ -51,12 +50,12 @@ _UNKNOWN: Final = frozenset({"ETARGET", "E404"})
 
 
 def npm_install(npm: Path, node: Path, spec: str, folder: Path) -> None:
-    """Have npm install `PACKAGE@spec` into `folder`, under the user's own npm configuration.
+    """Have npm install `PACKAGE@spec` into `folder`, with the user's own npm configuration.
 
-    Whatever ends this function early (an interrupt, say) ends npm first.
+    An interrupt ends npm before it ends this function.
 
     Raises:
-        UpstreamUnavailable: npm cannot be started or failed; with its last words.
+        UpstreamUnavailable: npm cannot be started or failed; with the end of its output.
     """
     # A package.json of its own keeps npm from taking a folder further up for the project.
     (folder / "package.json").write_text('{"private": true}\n', "utf-8")
@@ -75,7 +74,7 @@ def _running(
 ) -> Iterator[subprocess.Popen[bytes]]:
     child: subprocess.Popen[bytes] | None = None
     try:
-        # An interrupt that came while npm begins would leave behind what nobody knows of yet.
+        # An interrupt while npm starts would leave a process that this function does not know yet.
         with _signals_held_back():
             child = _begun(command, folder, environment)
         yield child
@@ -108,41 +107,37 @@ def _begun(
 
 @contextmanager
 def _signals_held_back() -> Iterator[None]:
-    """Let signals that Python code hears be heard when the block is left."""
+    """Delay signals that Python code handles until the block is left."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    heard: list[int] = []
-    numbers = [signal.Signals[name] for name in _ENDING if hasattr(signal, name)]
-    handlers = {number: signal.getsignal(number) for number in numbers}
+    delayed: list[int] = []
+    handlers = {number: signal.getsignal(number) for number in _ENDING}
     held = {number: handler for number, handler in handlers.items() if callable(handler)}
     for number in held:
-        signal.signal(number, lambda number, frame: heard.append(number))
+        signal.signal(number, lambda number, frame: delayed.append(number))
     try:
         yield
     finally:
         for number, handler in held.items():
             signal.signal(number, handler)
-        for late in heard:
+        for late in delayed:
             signal.raise_signal(late)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
     """End npm and what it started: some installations of npm are a script around it."""
-    _signal(child, "SIGTERM")
+    _signal(child, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
         child.wait(END_S)
-    _signal(child, "SIGKILL")
+    _signal(child, signal.SIGKILL)
     child.wait()
 
 
-def _signal(child: subprocess.Popen[bytes], name: str) -> None:
-    if sys.platform == "win32":
-        child.kill()
-        return
-    # The whole group has ended; macOS says so in the second way while npm is not waited for.
+def _signal(child: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    # Both errors mean that the whole group has ended; macOS raises the second one.
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.Signals[name])
+        os.killpg(child.pid, number)
 
 
 def _failure(spec: str, code: int, said: str) -> UpstreamUnavailable:
@@ -166,11 +161,11 @@ def _failure(spec: str, code: int, said: str) -> UpstreamUnavailable:
 
 
 def _last_words(said: str) -> str:
-    """The lines of npm's that tell something, each on a line of its own; at most eight."""
+    """The informative lines of npm's output, indented; at most eight."""
     lines = [line.rstrip() for line in said.splitlines()]
-    telling = [
+    informative = [
         line for line in lines if not re.fullmatch(r"(npm (error|ERR!))?(\s+at .*|\s*)", line)
     ]
-    if len(telling) > 8:
-        telling = [*telling[:4], "…", *telling[-4:]]  # the first lines say what, the last where
-    return "".join(f"\n  {line[:300]}" for line in telling)
+    if len(informative) > 8:  # the first lines say what failed, the last ones where
+        informative = [*informative[:4], "…", *informative[-4:]]
+    return "".join(f"\n  {line[:300]}" for line in informative)

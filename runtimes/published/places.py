@@ -35,12 +35,7 @@ def cache_folder(environment: Mapping[str, str] = os.environ, platform: str = sy
     # The XDG specification has relative paths ignored.
     if base.is_absolute():
         return base / "parity"
-    if platform == "win32" and environment.get("LOCALAPPDATA"):
-        return Path(environment["LOCALAPPDATA"]) / "parity" / "cache"
-    home = _home()
-    if platform == "win32":
-        return home / "AppData" / "Local" / "parity" / "cache"
-    return home / ("Library/Caches" if platform == "darwin" else ".cache") / "parity"
+    return _home() / ("Library/Caches" if platform == "darwin" else ".cache") / "parity"
 
 
 def upstream_folder() -> Path:

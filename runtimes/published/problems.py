@@ -1,4 +1,4 @@
-"""Why the published core cannot be had here."""
+"""The error of this package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["UpstreamUnavailable"]
 class UpstreamUnavailable(Exception):
     """The published core cannot be run, installed or removed as asked.
 
-    `problem` says what is missing and where; `mend` what to do about it.
+    `problem` says what is missing and where, `mend` how to mend it.
     """
 
     def __init__(self, problem: str, mend: str) -> None:

@@ -1,7 +1,7 @@
 """Version numbers of the published core: which are allowed, and their order.
 
-A version comes from a command line or from a runtime name (`upstream@V`) and becomes the name of a
-folder. `checked_version` is the one gate on that way: what passes it holds no separator.
+A version from a command line or a runtime name (`upstream@V`) becomes the name of a folder.
+`checked_version` refuses everything else, such as path separators.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _TAG: Final = re.compile(r"[a-z]{2}[a-z0-9-]*", re.ASCII)
 _LONGEST: Final = 100
 
 VersionOrder = tuple[tuple[int, ...], bool, tuple[tuple[bool, int, str], ...]]
-"""What versions are sorted by: numbers, released or not, the prerelease's identifiers."""
+"""The sort key of a version: numbers, released or not, the prerelease's identifiers."""
 
 
 def is_version(text: str) -> bool:

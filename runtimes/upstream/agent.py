@@ -22,8 +22,8 @@ __all__ = ["Agents", "UpstreamAgent"]
 class UpstreamAgent:
     """One agent of the driver's session.
 
-    Events arrive while the core stands still in its subscriber, so what a subscriber here does
-    (an abort, say) takes effect before the core goes on, as it would in one process.
+    The core waits in its subscriber while an event is delivered here. So an abort by a subscriber
+    takes effect before the core goes on, as it would in one process.
     """
 
     def __init__(self, connection: Connection, number: int) -> None:
@@ -92,7 +92,7 @@ class Agents:
         connection.handlers["event"] = self._on_event
 
     def new(self, prompt_id: str | None) -> UpstreamAgent:
-        """Make an agent, here and there."""
+        """Make an agent, here and in the core."""
         number = next(self._numbers)
         agent = self._agents[number] = UpstreamAgent(self._connection, number)
         self._connection.order("agent", agent=number, promptId=prompt_id)

@@ -1,4 +1,4 @@
-"""The published core's child agents, as whoever watches a session of ours is told of children."""
+"""Reports the published core's child agents to the session's observers, as ours are reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Children"]
 
 
 class _ChildSession:
-    """A child's session, which is to be looked at and no more: the core alone drives it."""
+    """A child's session to observe. The core alone drives it."""
 
     def __init__(self) -> None:
         self.log = EventLog()
@@ -43,17 +43,17 @@ class _ChildSession:
         raise UnsupportedSend("the core alone sends to its child agents")
 
     async def abort(self) -> None:
-        """Do nothing: a child ends with the call that it works for."""
+        """Do nothing: a child ends with its call."""
 
 
 class Children:
-    """Tells a session's witnesses what its driver reports of child agents."""
+    """Passes the driver's messages about child agents on to the session's observers."""
 
     def __init__(self, connection: Connection, subagents: Subagents, threads: ThreadPaths) -> None:
-        """`threads` says on whose behalf the driver asks its model."""
+        """`threads` knows the thread of each request to the model."""
         self._subagents = subagents
         self._threads = threads
-        self._tellers: dict[str, tuple[str, OnActivity]] = {}
+        self._observers: dict[str, tuple[str, OnActivity]] = {}
         self._sessions: dict[str, _ChildSession] = {}
         connection.handlers.update(
             child=self._on_child, activity=self._on_activity, childEvent=self._on_event
@@ -61,7 +61,7 @@ class Children:
 
     def _on_child(self, message: JsonObject) -> None:
         agent_id, agent = str(message["agentId"]), str(message["agent"])
-        self._threads.child(message["call"])  # its first question need not be its agent's own
+        self._threads.child(message["call"])  # its first request may be a utility model's
         session = _ChildSession() if message["session"] else None
         if session is not None:
             self._sessions[agent_id] = session
@@ -71,12 +71,12 @@ class Children:
             agent_id=agent_id,
             session=session,
         )
-        self._tellers[agent_id] = agent, self._subagents.seen(started)
+        self._observers[agent_id] = agent, self._subagents.seen(started)
 
     def _on_activity(self, message: JsonObject) -> None:
-        agent, tell = self._tellers[message["agentId"]]
+        agent, report = self._observers[message["agentId"]]
         kind = ActivityType(message["type"])
-        tell(SubagentActivity(agent_name=agent, type=kind, data=message["data"]))
+        report(SubagentActivity(agent_name=agent, type=kind, data=message["data"]))
 
     def _on_event(self, message: JsonObject) -> None:
         self._sessions[message["agentId"]].log.emit([from_wire(message["event"])])

@@ -1,8 +1,8 @@
 """`Connection`: one session's conversation with a `DriverProcess`, in the running event loop.
 
-Messages are JSON objects, one a line; `driver/channel.mjs` has the pipes. While the driver has
-something to do, the clock is held: virtual time passes only once it says that it is idle, having
-taken in everything that it was sent.
+Messages are JSON objects, one a line; `driver/channel.mjs` describes the pipes. Virtual time stands
+still while the driver works. It passes once the driver reports that it is idle and has received
+every message.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from contextlib import ExitStack
 from typing import Any, Final
 
 from runtimes.contract import CommandFailed
-from runtimes.upstream.failure import DriverBroken
-from runtimes.upstream.process import DriverProcess
+from runtimes.upstream.process import DriverBroken, DriverProcess
 from services.clock import Clock
 from services.wire import JsonObject
 
@@ -31,15 +30,15 @@ _LONGEST_LINE: Final = 256 << 20
 """Bytes. A request of the largest context there is takes a small part of it."""
 
 Handler = Callable[[JsonObject], None]
-"""Takes one message of the driver. Called in order, in the event loop, never re-entered."""
+"""Handles one message of the driver. Called in order, in the event loop, never re-entered."""
 
 
 class Connection:
-    """Says commands and hears what comes back. Use it in one loop, and `detach` it there.
+    """Sends commands and receives messages. Use it in one loop, and `detach` it there.
 
     `handlers` are by the messages' `t`. A message that carries `reply` is answered when its handler
-    has returned: commands given by `command` meanwhile travel with the answer, and the driver
-    performs them before it goes on.
+    has returned. The answer carries the commands given meanwhile, which the driver performs before
+    it goes on.
     """
 
     def __init__(self, process: DriverProcess, clock: Clock) -> None:
@@ -48,16 +47,16 @@ class Connection:
         self._loop = asyncio.get_running_loop()
         self._hold = ExitStack()
         self._held = False
-        self._heard = bytearray()
+        self._received = bytearray()
         self._lines: deque[bytes] = deque()
         self._paused = False
-        self._unsaid = {process.inbox: bytearray(), process.replies: bytearray()}
+        self._unsent = {process.inbox: bytearray(), process.replies: bytearray()}
         self._next = 0
         self._results: dict[int, tuple[str, asyncio.Future[Any]]] = {}
         self._with_reply: list[JsonObject] | None = None
         self._idle = asyncio.Event()
         self.broken: asyncio.Future[DriverBroken] = self._loop.create_future()
-        """Done when the driver cannot be talked to any more."""
+        """Done when the driver cannot be used any more."""
         self.handlers: dict[str, Handler] = {
             "idle": self._on_idle,
             "done": self._on_done,
@@ -69,7 +68,7 @@ class Connection:
         """Leave the loop; the process may be attached to another one."""
         if self._process.outbox >= 0:
             self._loop.remove_reader(self._process.outbox)
-            for descriptor in self._unsaid:
+            for descriptor in self._unsent:
                 self._loop.remove_writer(descriptor)
         self._lines.clear()
         self._release()
@@ -77,9 +76,11 @@ class Connection:
             result.cancel()
         self._results.clear()
 
-    def tell(self, message: JsonObject) -> None:
+    def send(self, message: JsonObject) -> None:
         """Send a message that has no answer."""
-        self._say(message)
+        self._process.sent += 1
+        self._busy()
+        self._write(self._process.inbox, {"now": self._clock.now_ms(), **message})
 
     def command(self, name: str, **arguments: Any) -> asyncio.Future[Any]:
         """Give a command; the future holds its result.
@@ -98,24 +99,25 @@ class Connection:
         if self._with_reply is not None:
             self._with_reply.append(message)
         else:
-            self._say(message)
+            self.send(message)
         return result
 
     def order(self, name: str, **arguments: Any) -> None:
-        """Give a command that nobody waits for, and that the core has no reason to refuse.
+        """Give a command without waiting for its result.
 
-        Were it refused all the same, the session would not be what it is taken for: that breaks it.
+        The core has no reason to refuse such a command. A refusal breaks the session, whose state
+        is then unknown.
         """
 
-        def seen(result: asyncio.Future[Any]) -> None:
+        def check(result: asyncio.Future[Any]) -> None:
             problem = None if result.cancelled() else result.exception()
             if isinstance(problem, CommandFailed):
-                self.fail(f"the core refused what it never should: {problem}")
+                self.fail(f"the core refused a command that it never should: {problem}")
 
-        self.command(name, **arguments).add_done_callback(seen)
+        self.command(name, **arguments).add_done_callback(check)
 
     async def until_idle(self) -> None:
-        """Return once the driver has nothing left to do by itself.
+        """Return once the driver is idle.
 
         Raises:
             DriverBroken: it is gone.
@@ -131,7 +133,7 @@ class Connection:
             raise self.broken.result()
 
     def fail(self, problem: str) -> None:
-        """Give the driver up; everybody who waits for it is told."""
+        """Give the driver up. Every pending command and `broken` get the error."""
         if self.broken.done():
             return
         tail = self._process.error_tail()
@@ -141,7 +143,7 @@ class Connection:
         for _, result in self._results.values():
             if not result.done():
                 result.set_exception(error)
-                result.exception()  # Whether anybody looks at it is not this side's business.
+                result.exception()  # counts as retrieved: a caller may drop the future
         self._results.clear()
 
     def _read(self) -> None:
@@ -153,24 +155,24 @@ class Connection:
             self._loop.remove_reader(self._process.outbox)
             self.fail(f"the driver {self._process.ended()}")
             return
-        self._heard += block
+        self._received += block
         if b"\n" in block:
-            *lines, rest = bytes(self._heard).split(b"\n")
-            self._heard = bytearray(rest)
+            *lines, rest = bytes(self._received).split(b"\n")
+            self._received = bytearray(rest)
             self._lines += lines
-        if len(self._heard) > _LONGEST_LINE:
+        if len(self._received) > _LONGEST_LINE:
             self.fail(f"the driver wrote a line of more than {_LONGEST_LINE >> 20} MiB")
         elif not self._paused:
             self._dispatch()
 
     def _dispatch(self) -> None:
-        """Handle what has arrived; results get to those who wait for them before what follows."""
+        """Handle the received lines. Callers get a result before the next line is handled."""
         self._paused = False
         while self._lines and not self._paused and not self.broken.done():
             line = self._lines.popleft()
             try:
                 self._handle(self._parsed(line))
-            except Exception as problem:  # noqa: BLE001 - a border: it may have said anything
+            except Exception as problem:  # noqa: BLE001 - a border: the driver may send anything
                 _log.debug("a message of the driver cannot be handled", exc_info=problem)
                 shown = line[:200].decode("utf-8", "replace")
                 why = f"{type(problem).__name__}: {problem}"
@@ -206,7 +208,7 @@ class Connection:
         self._dispatch()
 
     def _on_idle(self, message: JsonObject) -> None:
-        if message.get("received") == self._process.told:
+        if message.get("received") == self._process.sent:
             self._release()
             self._idle.set()
 
@@ -218,26 +220,21 @@ class Connection:
     def _on_failed(self, message: JsonObject) -> None:
         name, result = self._result_of(message)
         if not result.done():
-            told = str(message.get("name")), str(message.get("message"))
-            result.set_exception(CommandFailed(name, *told))
+            error, text = str(message.get("name")), str(message.get("message"))
+            result.set_exception(CommandFailed(name, error, text))
 
     def _result_of(self, message: JsonObject) -> tuple[str, asyncio.Future[Any]]:
         found = self._results.pop(int(message.get("id") or 0), None)
         return found if found is not None else ("", self._loop.create_future())
 
-    def _say(self, message: JsonObject) -> None:
-        self._process.told += 1
-        self._busy()
-        self._write(self._process.inbox, {"now": self._clock.now_ms(), **message})
-
     def _write(self, descriptor: int, message: Mapping[str, Any]) -> None:
         if self.broken.done() or descriptor < 0:
             return
-        self._unsaid[descriptor] += json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        self._unsent[descriptor] += json.dumps(message, separators=(",", ":")).encode() + b"\n"
         self._flush(descriptor)
 
     def _flush(self, descriptor: int) -> None:
-        waiting = self._unsaid[descriptor]
+        waiting = self._unsent[descriptor]
         try:
             while waiting:
                 del waiting[: os.write(descriptor, waiting)]
@@ -245,7 +242,7 @@ class Connection:
             self._loop.add_writer(descriptor, self._flush, descriptor)
             return
         except BrokenPipeError:
-            waiting.clear()  # Its end is heard on the outbox, with its last words.
+            waiting.clear()  # `_read` reports the end of the driver.
         self._loop.remove_writer(descriptor)
 
     def _busy(self) -> None:

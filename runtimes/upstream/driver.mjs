@@ -26,7 +26,7 @@ const clock = new Clock();
 const chance = new Chance();
 const channel = new Channel(() => looked());
 const compiling = new Compiling();
-const timers = new Timers((message) => channel.tell(message));
+const timers = new Timers((message) => channel.send(message));
 const processes = new Processes(watchLifeline(LIFELINE, STARTED), timers);
 const requests = new Requests();
 
@@ -59,7 +59,7 @@ function look() {
     }
     looking = false;
     if (saidIdle) return;
-    channel.tell({ t: 'idle', received: channel.received });
+    channel.send({ t: 'idle', received: channel.received });
     saidIdle = true;
   });
 }
@@ -69,7 +69,7 @@ function busy() {
   return process.getActiveResourcesInfo().some((kind) => PASSING.test(kind));
 }
 
-/** Take the reply to a call: the time it is, and what the client does about what it was told. */
+/** Take the reply to a call: the time, and the commands of the client. */
 function perform({ now, commands }) {
   clock.now = now;
   for (const command of commands) void run(command);
@@ -95,11 +95,11 @@ async function run(command) {
   const { id, t } = command;
   try {
     const value = t in LIFE ? await LIFE[t](command) : await session[t](command);
-    channel.tell({ t: 'done', id, value: value ?? null });
+    channel.send({ t: 'done', id, value: value ?? null });
   } catch (error) {
     const { name, message } = asError(error);
     process.stderr.write(`${t} failed: ${error?.stack ?? error}\n`);
-    channel.tell({ t: 'failed', id, name, message });
+    channel.send({ t: 'failed', id, name, message });
   }
 }
 
@@ -137,17 +137,17 @@ process.on('unhandledRejection', (error) => {
 });
 
 const core = await loadCore(process.argv[2]).catch((error) => {
-  channel.tell({ t: 'unusable', missing: error.missing ?? [], message: asError(error).message });
+  channel.send({ t: 'unusable', missing: error.missing ?? [], message: asError(error).message });
   process.exit(1);
 });
 // What the core would load at its first command, by threads whose work cannot be seen from here.
 await core.core.initializeShellParsers?.();
 const leftovers = await Leftovers.of(core.core, process.argv[2]);
 core.core.ShellExecutionService.background = released(core.core.ShellExecutionService.background);
-const children = new Children((message) => channel.tell(message), core.toolCall);
+const children = new Children((message) => channel.send(message), core.toolCall);
 await children.install(process.argv[2]);
 channel.listen(handle);
-channel.tell({ t: 'ready', node: process.versions.node });
+channel.send({ t: 'ready', node: process.versions.node });
 
 function released(background) {
   return function (pid, ...rest) {

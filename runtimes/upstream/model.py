@@ -1,7 +1,7 @@
 """`ModelBridge`: answers the driver's model requests with the session's content generator.
 
-So the model stays on this side: replayed, strict or generated, it is the same for every runtime,
-and every request is seen in one place.
+Every runtime thus has the same model, replayed, strict or generated, and one place observes every
+request.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["ModelBridge"]
 T = TypeVar("T")
 
 _TURNS: Final = frozenset({LlmRole.MAIN, LlmRole.SUBAGENT})
-"""Whose streams are turns of a conversation."""
+"""Roles whose streams are turns of a conversation."""
 
 
 class ModelBridge:
     """Serves one session's requests, each in a task of `tasks`.
 
-    The driver sends what is new in a conversation; what was sent before is kept here, as the same
-    objects, so that whoever looks at a request finds what it shares with the last one by identity.
+    The driver sends only the new contents of a conversation. The bridge keeps the earlier ones as
+    the same objects: observers recognise by identity what two requests share.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class ModelBridge:
         *,
         on_model: Callable[[str], None] = lambda model: None,
     ) -> None:
-        """Serve from now on. `on_model` is told the model of each request of the main loop."""
+        """Serve from now on. `on_model` gets the model of each request of the main loop."""
         self._on_model = on_model
         self._connection = connection
         self._generator = generator
@@ -115,23 +115,23 @@ class ModelBridge:
             self._pulls.pop(id_, None)
 
     async def _value(self, id_: int, asking: Awaitable[JsonObject]) -> None:
-        self._answer(id_, value=await self._when_heard(id_, asking))
+        self._answer(id_, value=await self._when_ready(id_, asking))
 
-    async def _when_heard(self, id_: int, asking: Awaitable[T]) -> T:
-        """What the model answers, once the driver has done what came back with its request."""
+    async def _when_ready(self, id_: int, asking: Awaitable[T]) -> T:
+        """Return the model's answer once the driver has performed the commands sent before it."""
         try:
             answer = await asking
         except ModelError:
-            await self._heard(id_)
+            await self._performed(id_)
             raise
-        await self._heard(id_)
+        await self._performed(id_)
         return answer
 
-    async def _heard(self, id_: int) -> None:
+    async def _performed(self, id_: int) -> None:
         """Wait for the driver.
 
         Raises:
-            AbortError: what it was told to do is an abort: in one process it precedes any answer.
+            AbortError: one of the commands was an abort. In one process it precedes any answer.
         """
         await self._pulls[id_].get()
         self._aborts[id_].signal.raise_if_aborted()
@@ -141,7 +141,7 @@ class ModelBridge:
         if turn:
             self._threads.turn_begins(request.thread)
         chunks: AsyncGenerator[JsonObject, None]
-        chunks = await self._when_heard(id_, self._generator.generate_content_stream(request))
+        chunks = await self._when_ready(id_, self._generator.generate_content_stream(request))
         self._answer(id_)
         async with aclosing(chunks):
             while await self._pulls[id_].get():
@@ -156,8 +156,8 @@ class ModelBridge:
                     self._threads.chunk(request.thread, chunk)
                 self._answer(id_, chunk=chunk)
 
-    def _answer(self, id_: int, **told: Json) -> None:
-        self._connection.tell({"t": "answer", "id": id_, **told})
+    def _answer(self, id_: int, **fields: Json) -> None:
+        self._connection.send({"t": "answer", "id": id_, **fields})
 
     def _on_pull(self, id_: int, *, wanted: bool) -> None:
         if id_ in self._pulls:
@@ -170,16 +170,16 @@ class ModelBridge:
 
 
 def error_to_wire(error: ModelError | AbortError) -> JsonObject:
-    """What the driver makes the SDK's error of: `{status, message}`, or a JavaScript error's."""
+    """The fields for the driver, which makes an error of the SDK or of JavaScript of them."""
     if isinstance(error, ApiError):
         return {"status": error.status, "message": str(error)}
     if isinstance(error, NetworkError):
-        told: JsonObject = {"name": error.name, "message": str(error)}
+        fields: JsonObject = {"name": error.name, "message": str(error)}
         if error.code is not None:
-            told["code"] = error.code
+            fields["code"] = error.code
         if error.cause is not None:
-            told["cause"] = _cause(error.cause)
-        return told
+            fields["cause"] = _cause(error.cause)
+        return fields
     return {"name": error.name, "message": str(error)}
 
 

@@ -1,7 +1,7 @@
-"""What the core tells apart from events, told to the session's own services, and answers back.
+"""Connects the core's notices with the session's own services.
 
-Tool states and questions go onto the message bus, retries and changes of model and mode to the core
-events, so whoever watches a session of ours watches this one in the same way.
+Tool states and questions go to the message bus; retries and changes of model and mode go to the
+core events. Observers so see a session of the core as they see one of ours.
 """
 
 from __future__ import annotations
@@ -101,14 +101,14 @@ class Notices:
 
     def _on_notice(self, message: JsonObject) -> None:
         payload = message.get("payload") or {}
-        tell: dict[str, Callable[[JsonObject], CoreEvent | None]] = {
+        convert: dict[str, Callable[[JsonObject], CoreEvent | None]] = {
             "RetryAttempt": _retry,
             "ModelChanged": self._model_changed,
             "ApprovalModeChanged": self._mode_changed,
             "UserFeedback": _feedback,
         }
         with _inside(message):
-            event = tell[message["name"]](payload)
+            event = convert[message["name"]](payload)
             if event is not None:
                 self._emit(event)
 
@@ -122,7 +122,7 @@ class Notices:
     def _model_changed(self, payload: JsonObject) -> CoreEvent | None:
         model = str(payload["model"])
         if model == self._services.state.model:
-            return None  # The echo of a change that was made here.
+            return None  # the echo of our own change
         self._services.state.set_active_model(model)
         return ModelChanged(model=model)
 
@@ -131,7 +131,7 @@ class Notices:
         if mode is not self._services.state.approval_mode:
             self._from_driver = True
             try:
-                self._services.state.set_approval_mode(mode)  # Tells of it by itself.
+                self._services.state.set_approval_mode(mode)  # emits the event
             finally:
                 self._from_driver = False
         return None
@@ -147,7 +147,7 @@ class Notices:
             case (
                 RetryAttempt() | UserFeedback() | AgentsDiscovered() | AgentsRefreshed() | Logged()
             ):
-                pass  # Nothing that the core would want to know.
+                pass  # The core has no use for these.
 
     def _on_timer(self, message: JsonObject) -> None:
         id_: int = message["id"]
@@ -156,13 +156,13 @@ class Notices:
         self._tasks.start(self._fire(id_, due_ms, stop.signal), name="upstream wait")
 
     async def _fire(self, id_: int, due_ms: float, signal: AbortSignal) -> None:
-        # Counted from when it was set: a request that came with it takes a millisecond.
+        # Counted from the driver's message: a request that came with it takes a millisecond.
         try:
             await sleep_until_or_abort(self._services.clock, due_ms, signal)
         except AbortError:
             return
         self._timers.pop(id_, None)
-        self._connection.tell({"t": "fire", "timer": id_})
+        self._connection.send({"t": "fire", "timer": id_})
 
     def _on_untimer(self, message: JsonObject) -> None:
         timer = self._timers.pop(message["id"], None)
@@ -181,12 +181,11 @@ class Notices:
     async def _ask(self, id_: int, question: FallbackQuestion) -> None:
         handler = self._services.fallback_handler
         intent = None if handler is None else await handler(question)
-        told = None if intent is None else str(intent)
-        self._connection.tell({"t": "intent", "id": id_, "intent": told})
+        self._connection.send({"t": "intent", "id": id_, "intent": intent and str(intent)})
 
 
 def _inside(message: JsonObject) -> AbstractContextManager[None]:
-    """What the message is about happens in the execution of the call that it names, if any."""
+    """Handle the message within the execution of the call that it names, if it names one."""
     call = message.get("insideCall")
     return nullcontext() if call is None else within_call(call)
 

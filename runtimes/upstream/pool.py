@@ -1,8 +1,8 @@
 """Warm drivers: importing the core takes more than a second, a turn a few milliseconds.
 
-A driver serves one session at a time. After a session that ended well it waits here for the next;
-one that broke, was cut off, or says that a session left something behind is ended. The pool belongs
-to the Python process and outlives event loops; what waits in it ends with the process.
+A driver serves one session at a time. After a session that ended well it waits here for the next
+one. A driver that broke, was interrupted, or reports leftovers of a session is ended. The pool
+belongs to the Python process and outlives event loops; its drivers end with the process.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ from typing import Any, Final
 from runtimes.contract import RuntimeUnavailable
 from runtimes.published import UpstreamUnavailable, find_node, package_folder
 from runtimes.upstream.connection import Connection
-from runtimes.upstream.failure import DriverBroken
-from runtimes.upstream.process import DRIVER, DriverProcess
+from runtimes.upstream.process import DRIVER, DriverBroken, DriverProcess
 from services.clock import Clock
 
 __all__ = ["Lease", "Statistics", "close_idle", "lease", "statistics"]
 
 _IDLE_AT_MOST: Final = 4
 _SESSIONS_AT_MOST: Final = 200
-"""The core keeps some memory of every session, a fifth of a megabyte at least."""
+"""The core leaks at least a fifth of a megabyte with every session."""
 _MEMORY_AT_MOST: Final = 1 << 30
 _START_S: Final = 60.0
 
@@ -49,13 +48,13 @@ _idle: list[DriverProcess] = []
 
 @dataclass(slots=True)
 class Lease:
-    """A driver for one session. Whoever has it says before giving it back whether it is as new."""
+    """A driver for one session. The holder sets `reusable` after a session without leftovers."""
 
     process: DriverProcess
     connection: Connection
     reusable: bool = False
     memory: int = 0
-    """Bytes, as the driver told last."""
+    """Bytes, as last reported by the driver."""
 
 
 @asynccontextmanager
@@ -129,7 +128,7 @@ def _started(version: str) -> DriverProcess:
 
 
 def driver_command(node: Path, package: Path) -> list[str | Path]:
-    """How a driver is started, but for its pipes."""
+    """The command that starts a driver, without its pipes."""
     return [node, DRIVER, package]
 
 

@@ -1,7 +1,7 @@
 """`DriverProcess`: one node process that runs `driver.mjs`, with its pipes.
 
-Nothing here knows what is said; `connection` does. A process belongs to no event loop: it stays
-warm from one run to the next, and each run brings a loop of its own.
+`connection` knows the messages. A process belongs to no event loop: it stays warm between runs, and
+each run has a loop of its own.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from runtimes.contract import RuntimeBroken
 from services.redaction import redacted
 
-__all__ = ["DRIVER", "DriverProcess"]
+__all__ = ["DRIVER", "DriverBroken", "DriverProcess"]
 
 DRIVER: Final = Path(__file__).with_name("driver.mjs")
 _TAIL_BYTES: Final = 4_000
@@ -28,15 +29,19 @@ _ENDING_S: Final = 1.0
 _GONE_S: Final = 5.0
 
 
+class DriverBroken(RuntimeBroken):
+    """The driver died, broke its protocol, or did not answer in time."""
+
+
 class DriverProcess:
     """A started driver. `close` ends it, whatever it is doing.
 
     Attributes:
-        outbox: Where it is heard; non-blocking.
-        inbox: Where it is told things; non-blocking.
-        replies: Where its calls are answered; non-blocking.
-        sessions: How many sessions it has been opened for.
-        told: How many messages were written to its inbox.
+        outbox: The pipe of its messages; non-blocking.
+        inbox: The pipe of commands to it; non-blocking.
+        replies: The pipe of answers to its calls; non-blocking.
+        sessions: How many sessions it has served.
+        sent: How many messages were written to its inbox.
     """
 
     def __init__(self, command: Sequence[str | Path], version: str) -> None:
@@ -47,7 +52,7 @@ class DriverProcess:
         """
         self.version = version
         self.sessions = 0
-        self.told = 0
+        self.sent = 0
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
         self._started = tempfile.TemporaryFile()  # noqa: SIM115 - the same
         theirs: list[int] = []
@@ -89,14 +94,14 @@ class DriverProcess:
         """The end of what it has written to its output and error streams, without secrets."""
         descriptor = self._errors.fileno()
         size = os.fstat(descriptor).st_size
-        # A secret is known by its beginning, which may stand before what is shown.
+        # The beginning of a secret identifies it, and may stand before the part that is shown.
         read = _TAIL_BYTES + _BEFORE_TAIL_BYTES
         raw = os.pread(descriptor, read, max(0, size - read))
-        told = redacted(raw.decode("utf-8", "replace")).encode()[-_TAIL_BYTES:]
-        return told.decode("utf-8", "replace").strip("\0").strip()
+        tail = redacted(raw.decode("utf-8", "replace")).encode()[-_TAIL_BYTES:]
+        return tail.decode("utf-8", "replace").strip("\0").strip()
 
     def ended(self) -> str:
-        """How it ended, in words; waits a moment for an ending that is under way."""
+        """How it ended, for a message; waits a moment if it is still running."""
         try:
             code = self._process.wait(_ENDING_S)
         except subprocess.TimeoutExpired:
@@ -118,16 +123,16 @@ class DriverProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        # One that was killed has ended nobody.
+        # A driver that was killed has not ended its own children.
         self._end_started()
         self._errors.close()
         self._started.close()
 
     def _end_started(self) -> None:
-        """End the processes that it noted and did not end; a negative number is a group's."""
+        """End the processes that it noted and did not end; a negative number is a process group."""
         noted = os.pread(self._started.fileno(), _NOTES_BYTES, 0)
         for (target,) in struct.iter_unpack("<i", noted[: len(noted) // 4 * 4]):
-            if abs(target) > 1:  # Never everybody, nor the first process.
+            if abs(target) > 1:  # never all processes, nor the first
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(target, signal.SIGKILL)
 
@@ -137,8 +142,7 @@ def _start(
 ) -> subprocess.Popen[bytes]:
     """Start the driver; the numbers of its pipes are its last argument.
 
-    In a session of its own, where the terminal's Ctrl-C does not reach it: whoever drives it
-    decides.
+    It gets a session of its own, so that the terminal's Ctrl-C does not reach it.
     """
     return subprocess.Popen(
         [*command, ",".join(map(str, theirs))],

@@ -14,10 +14,10 @@ from runtimes.published import PACKAGE
 from runtimes.upstream.agent import Agents
 from runtimes.upstream.children import Children
 from runtimes.upstream.connection import Connection
-from runtimes.upstream.failure import DriverBroken
 from runtimes.upstream.model import ModelBridge
 from runtimes.upstream.notices import Notices
 from runtimes.upstream.pool import Lease, lease
+from runtimes.upstream.process import DriverBroken
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
 from services.threads import ThreadPaths
@@ -102,14 +102,14 @@ def runtime_for(version: str) -> RuntimeFactory:
                 services.content_generator,
                 threads,
                 tasks,
-                # The core picks its active model; ours is what a change of model is held against.
+                # The core chooses its active model; the session's state has to follow.
                 on_model=services.state.set_active_model,
             )
             runtime = UpstreamRuntime(connection, _versions(version))
             await connection.command("open", setup=_setup(services))
             await connection.until_idle()
             yield runtime
-            # Only a session that came to its end in peace leaves a driver that can be used again.
+            # Only a session that ended without an error leaves a reusable driver.
             await _close(taken, runtime)
 
     return open_runtime
@@ -134,14 +134,14 @@ async def _close(taken: Lease, runtime: UpstreamRuntime) -> None:
     try:
         async with asyncio.timeout(_CLOSE_S):
             await runtime.end()
-            told: JsonObject = await taken.connection.command("close")
+            report: JsonObject = await taken.connection.command("close")
             await taken.connection.until_idle()
     except TimeoutError:
         raise DriverBroken(f"the driver did not end its session within {_CLOSE_S:g} s") from None
     except CommandFailed:
         return  # It could not clean up after itself, so it is not used again.
-    taken.memory = int(told.get("memory") or 0)
-    taken.reusable = not told.get("dirty")
+    taken.memory = int(report.get("memory") or 0)
+    taken.reusable = not report.get("dirty")
 
 
 def _setup(services: Services) -> JsonObject:

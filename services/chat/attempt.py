@@ -159,7 +159,7 @@ class Attempt:
         )
         if self._hooks is not None:
             request = await self._hooks.before_attempt(
-                request, contents_for=self._contents, concrete=self._concrete, nudge=self._nudge
+                request, concrete=self._concrete, nudge=self._nudge
             )
             if request.model != self._model:
                 self._routed = self._model = request.model

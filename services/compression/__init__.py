@@ -1,1 +1,1 @@
-"""Making a long conversation short: old turns become a snapshot of the state of the work."""
+"""Compression: replaces old turns of a long conversation by a snapshot of the work's state."""

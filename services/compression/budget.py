@@ -1,4 +1,4 @@
-"""Which turns of a history are compressed, and how long its tool outputs may be.
+"""The turns of a history to compress, and the budget for its tool outputs.
 
 Source: core `context/chatCompressionService.ts`, `findCompressSplitPoint` and
 `truncateHistoryToBudget`.
@@ -31,9 +31,9 @@ _OUTPUT_BUDGET_TOKENS: Final = 50_000
 def split_point(contents: Sequence[Content], fraction: float) -> int:
     """The index of the oldest turn to keep; 0 keeps all, `len(contents)` none.
 
-    A history is cut only before a turn of the user's own words, at the first one that leaves at
-    least `fraction` of the characters behind it, or at its very end if the model has had the last
-    word. Otherwise the last such turn has to do.
+    A history is cut only before a text of the user: before the first one that follows at
+    least `fraction` of the characters. Without such a text it is cut at its end, if it ends with an
+    answer of the model, else before the last text of the user.
 
     Raises:
         ValueError: `fraction` is not between 0 and 1.
@@ -61,8 +61,8 @@ def _calls(content: Content) -> bool:
 class OutputTruncation:
     """Cuts tool outputs down to 50,000 tokens in all; the newest are kept whole.
 
-    An output that goes beyond is saved to a file and stands in the history shortened. The files
-    are numbered over the session's life.
+    An output beyond the budget is saved to a file and shortened in the history. The files are
+    numbered over the session's life.
     """
 
     def __init__(self, *, project_temp: Path, max_chars: Callable[[], int]) -> None:
@@ -111,7 +111,7 @@ class OutputTruncation:
                 text, "unknown_tool" if name is None else name, self._saved, self._folder
             )
         except OutputFileError as error:
-            # Better too long than lost.
+            # A long output is better than a lost one.
             logger.debug("a tool output could not be saved: %s", error)
             return part, tokens
         shortened = truncated_output(text, path, self._max_chars())
@@ -120,7 +120,7 @@ class OutputTruncation:
 
 
 def _output_text(payload: Json) -> str:
-    """What a tool said: its text where it gave one, else the JSON of all it gave."""
+    """A tool's output: its text if it has one, else the JSON of its response."""
     if isinstance(payload, str):
         return payload
     if isinstance(payload, dict):

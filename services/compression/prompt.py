@@ -1,4 +1,4 @@
-"""What a model is told when it is to summarise a conversation.
+"""The texts of a request for a summary of a conversation.
 
 The user-role texts are upstream's (core `context/chatCompressionService.ts`); the system
 instruction is our own.

@@ -1,8 +1,8 @@
 """`ChatCompressionService`: replaces the old part of a conversation by a summary of it.
 
-A model writes the summary, and is then asked to look for what it left out. Source: core
-`context/chatCompressionService.ts`, and `core/client.ts` `tryCompressChat` for what is remembered
-of a failed attempt. What becomes of the result is the runtime's business:
+A model writes the summary, and is then asked for what it left out. Source: core
+`context/chatCompressionService.ts`; `core/client.ts` `tryCompressChat` for failed attempts. The
+runtime applies the result:
 
 - `COMPRESSED`: a new chat on the environment's context and `new_history`, on the same recording;
 - `CONTENT_TRUNCATED`: the same chat with its history replaced by `new_history`;
@@ -11,10 +11,11 @@ of a failed attempt. What becomes of the result is the runtime's business:
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from services.abort import AbortSignal
 from services.compression.budget import OutputTruncation, split_point
@@ -25,7 +26,8 @@ from services.compression.prompt import (
     VERIFY_REQUEST,
     summary_request,
 )
-from services.model.generator import ContentGenerator, LlmRole
+from services.hooks.system import HookSystem
+from services.model.generator import LlmRole
 from services.model.limits import token_limit
 from services.model.names import (
     BASE_FLASH,
@@ -41,6 +43,8 @@ from services.model.names import (
 from services.model.parts import response_text
 from services.model.tokens import estimate_tokens, request_token_count
 from services.model.utility import UtilityModel, UtilityRequest
+from services.session import Session
+from services.settings.hooks import HookEvent
 from services.wire import Content, JsonObject, Part, js_trim
 
 __all__ = [
@@ -49,7 +53,6 @@ __all__ = [
     "CompressionInfo",
     "CompressionResult",
     "CompressionStatus",
-    "PreCompress",
     "compression_config_key",
 ]
 
@@ -70,13 +73,9 @@ _CONFIG_KEYS: Final = {
     "gemini-2.5-flash": "chat-compression-2.5-flash",
 }
 
-Log = Callable[[str, str, Mapping[str, Any]], None]
-PreCompress = Callable[[str], Awaitable[None]]
-"""The hook, told `manual` or `auto`; called before it is known whether anything is compressed."""
-
 
 class CompressionStatus(IntEnum):
-    """What came of an attempt; the wire's numbers. Source: core `core/turn.ts`."""
+    """The outcome of an attempt; the wire's numbers. Source: core `core/turn.ts`."""
 
     COMPRESSED = 1
     FAILED_INFLATED_TOKEN_COUNT = 2
@@ -88,7 +87,7 @@ class CompressionStatus(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionInfo:
-    """An attempt in numbers of tokens, as clients are told it."""
+    """An attempt in numbers of tokens, for clients."""
 
     original_token_count: int
     new_token_count: int
@@ -105,9 +104,9 @@ class CompressionInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionResult:
-    """An attempt, and the history that the chat is to have where it changes.
+    """An attempt, and the chat's new history if it changes.
 
-    After `COMPRESSED` that history does not yet begin with the environment's context.
+    After `COMPRESSED`, that history lacks the environment's context.
     """
 
     info: CompressionInfo
@@ -128,52 +127,45 @@ class CompressibleChat(Protocol):
 
 
 class ChatCompressionService:
-    """One per conversation: it remembers whether summarising has failed in the current chat."""
+    """One per conversation: it remembers a failed attempt in the current chat."""
 
     def __init__(
         self,
+        session: Session,
         *,
         model: UtilityModel,
-        generator: ContentGenerator,
-        truncation: OutputTruncation,
         session_context: Callable[[], Content],
-        threshold: float | None = None,
-        pre_compress: PreCompress | None = None,
-        log: Log | None = None,
+        max_chars: Callable[[], int],
+        hooks: HookSystem | None,
     ) -> None:
         """Prepare to compress.
 
         Args:
+            session: The session; its content generator counts tokens where the history has media.
             model: Writes the summary.
-            generator: Counts tokens where the history holds media.
-            truncation: Cuts tool outputs first.
-            session_context: The turn that a new chat begins with, to be counted.
-            threshold: The share of the model's window from which on a history is compressed
-                unasked; none, or 0, for half of it.
-            pre_compress: The hook, if there are hooks.
-            log: Takes the records for the session's log, as `SessionState.log` does.
+            session_context: The first turn of a new chat, which counts as a part of the history.
+            max_chars: The length that tool outputs are cut to.
+            hooks: The session's hooks.
         """
-        self._log = log
         self._model = model
-        self._generator = generator
-        self._truncation = truncation
+        self._generator = session.content_generator
+        self._truncation = OutputTruncation(
+            project_temp=session.workspace.project_temp, max_chars=max_chars
+        )
         self._session_context = session_context
-        self._threshold = threshold or _DEFAULT_THRESHOLD
-        self._pre_compress = pre_compress
+        self._threshold = session.settings.compression_threshold or _DEFAULT_THRESHOLD
+        self._log = session.state.log
+        # Without a hook, a short history needs no look at its contents.
+        fires = hooks is not None and hooks.has_hooks(HookEvent.PRE_COMPRESS)
+        self._hooks = hooks if fires else None
         self.has_failed_attempt = False
-        """A summary came out longer than what it summed up; from then on outputs are cut only."""
+        """A summary was longer than what it summed up. From then on, only outputs are cut."""
 
     def for_agent(self) -> ChatCompressionService:
-        """One for another conversation, an agent's: it remembers for itself."""
-        return ChatCompressionService(
-            model=self._model,
-            generator=self._generator,
-            truncation=self._truncation,
-            session_context=self._session_context,
-            threshold=self._threshold,
-            pre_compress=self._pre_compress,
-            log=self._log,
-        )
+        """A service for another conversation, an agent's, with a memory of its own."""
+        other = copy(self)
+        other.has_failed_attempt = False
+        return other
 
     def chat_started(self) -> None:
         """A new chat begins (a reset, a resume, a compression): nothing has failed in it."""
@@ -195,7 +187,7 @@ class ChatCompressionService:
             prompt_id: Goes into the requests.
             model: The concrete model that the next request is expected to go to.
             signal: Ends the requests.
-            force: Asked for by the user: whatever the length, and however it went before.
+            force: The user asked for it: compress whatever the length, also after a failure.
 
         Raises:
             ModelError: no summary could be got.
@@ -203,15 +195,13 @@ class ChatCompressionService:
         """
         count = chat.last_prompt_token_count
         too_short = not force and count < self._threshold * token_limit(model)
-        if too_short and self._pre_compress is None:
-            # The usual case costs nothing. Only with a hook does it matter whether there is
-            # any history at all.
+        if too_short and self._hooks is None:
             return _result(CompressionStatus.NOOP, count)
         history = chat.curated_history()
         if not history:
             return _result(CompressionStatus.NOOP, 0)
-        if self._pre_compress is not None:
-            await self._pre_compress("manual" if force else "auto")
+        if self._hooks is not None:
+            await self._hooks.pre_compress(forced=force)
         if too_short:
             return _result(CompressionStatus.NOOP, count)
         shortened = self._truncation.truncate(history)
@@ -241,7 +231,7 @@ class ChatCompressionService:
         prompt_id: str,
         force: bool,
     ) -> CompressionResult:
-        """The outcome of a summary, which is only worth having if it is shorter."""
+        """The outcome of a summary, which counts only if it is shorter."""
         parts = _parts([self._session_context(), *history])
         after = await request_token_count(parts, self._generator, model, signal, prompt_id)
         self._logged(before, after)
@@ -253,10 +243,8 @@ class ChatCompressionService:
 
     def _logged(self, before: int, after: int) -> None:
         """Source: core `telemetry/types.ts` (`makeChatCompressionEvent`)."""
-        if self._log is not None:
-            body = f"Chat compression (Saved {before - after} tokens)"
-            counts = {"tokens_before": before, "tokens_after": after}
-            self._log("chat_compression", body, counts)
+        body = f"Chat compression (Saved {before - after} tokens)"
+        self._log("chat_compression", body, {"tokens_before": before, "tokens_after": after})
 
     async def _summarise(
         self, history: list[Content], prompt_id: str, config_key: str, signal: AbortSignal

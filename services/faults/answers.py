@@ -88,18 +88,19 @@ def usage_of_first_chunk(feed: Any, self: Any, chunk: Any) -> None:
     self._usage = known or self._usage
 
 
-@fault(
+call_signatures_dropped = fault.wrap(
     "services.model.stream:_consolidate",
+    result(
+        lambda parts: [
+            {key: part[key] for key in part if key != "thoughtSignature"}
+            if "functionCall" in part
+            else part
+            for part in parts
+        ]
+    ),
+    says="The thought signature of a function call is not kept in the history.",
     origin="typed parts that do not know the field, or re-encode it to nothing",
 )
-def call_signatures_dropped(consolidate: Any, parts: Any) -> Any:
-    """The thought signature of a function call is not kept in the history."""
-    return [
-        {key: value for key, value in part.items() if key != "thoughtSignature"}
-        if "functionCall" in part
-        else part
-        for part in consolidate(parts)
-    ]
 
 
 @held_out(
@@ -115,14 +116,12 @@ def every_thought_part_recorded(take: Any, self: Any, parts: Sequence[Any]) -> N
             self._thoughts.append(Thought(subject, description))
 
 
-@held_out(
+last_candidate_read = held_out.wrap(
     "services.model.parts:_first_candidate",
+    instead(lambda _, response: (response.get("candidates") or [{}])[-1]),
+    says="Of several candidates the calls and sources of the last are taken.",
     origin="a loop over candidates that keeps what it saw last",
 )
-def last_candidate_read(_: Any, response: Any) -> Any:
-    """Of several candidates the calls and sources of the last are taken."""
-    candidates = response.get("candidates")
-    return candidates[-1] if candidates else {}
 
 
 @held_out(
@@ -138,16 +137,16 @@ def merged_text_signed_by_last(consolidate: Any, parts: Sequence[Any]) -> Any:
     return consolidate(moved)
 
 
-@held_out(
+usage_of_bare_chunk_unread = held_out.wrap(
     "services.model.stream:StreamAssembler.feed",
+    passing(
+        chunk=lambda chunk: {
+            key: chunk[key] for key in chunk if key != "usageMetadata" or chunk.get("candidates")
+        }
+    ),
+    says="Token counts in a chunk that carries nothing else are not kept.",
     origin="an early return for chunks without candidates",
 )
-def usage_of_bare_chunk_unread(feed: Any, self: Any, chunk: Any) -> None:
-    """Token counts in a chunk that carries nothing else are not kept."""
-    if chunk.get("candidates"):
-        feed(self, chunk)
-    else:
-        feed(self, {key: chunk[key] for key in chunk if key != "usageMetadata"})
 
 
 @held_out("services.model.stream:CallIds.assign", origin="two places that each make ids unique")

@@ -5,22 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from seeded_faults import Behaviour, Faults, Site
-from seeded_faults.wrappers import during, instead, result, returns
+from seeded_faults.altered import Altered
+from seeded_faults.wrappers import changed, during, instead, result, returns
 
 held_out = Faults(Site.SERVICE, Behaviour.CONTEXT, held_out=True)
 
 
-class _FirstWord:
-    """A model that is asked each time, and whose first answer is given each time."""
+def _keeping_first_answer(model: Any) -> Altered:
+    """`model`, which is asked each time and gives its first answer each time."""
+    answers: list[Any] = []
 
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self._said: Any = None
+    async def generate_content(request: Any) -> Any:
+        answers.append(await model.generate_content(request))
+        return answers[0]
 
-    async def generate_content(self, request: Any) -> Any:
-        answer = await self._model.generate_content(request)
-        self._said = self._said or answer
-        return self._said
+    return Altered(model, generate_content=generate_content)
 
 
 summary_unacknowledged = held_out.wrap(
@@ -67,27 +66,20 @@ summary_weighed_alone = held_out.wrap(
 )
 
 
-@held_out(
+improved_summary_thrown_away = held_out.wrap(
     "services.compression.service:ChatCompressionService._summarise",
+    changed("_model", _keeping_first_answer),
+    says="The model is asked what its summary left out, and its answer is not used.",
     origin="the older of two variables returned",
 )
-async def improved_summary_thrown_away(summarise: Any, self: Any, *args: Any) -> Any:
-    """The model is asked what its summary left out, and what it says is not used."""
-    asked = self._model
-    self._model = _FirstWord(asked)
-    try:
-        return await summarise(self, *args)
-    finally:
-        self._model = asked
 
 
 @held_out(
     "services.compression.service:ChatCompressionService.__init__", origin="`is None` for `or`"
 )
-def zero_threshold_taken_literally(
-    prepare: Any, /, self: Any, *, threshold: Any = None, **seams: Any
-) -> None:
+def zero_threshold_taken_literally(prepare: Any, /, self: Any, session: Any, **seams: Any) -> None:
     """A threshold of 0 has every request compress what is there, not half a window."""
-    prepare(self, threshold=threshold, **seams)
+    prepare(self, session, **seams)
+    threshold = session.settings.compression_threshold
     if threshold is not None:
         self._threshold = threshold

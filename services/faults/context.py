@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import Altered
-from seeded_faults.wrappers import instead, put, result, returns, then
+from seeded_faults.wrappers import changed, instead, passing, put, result, returns, then
 from services.compression.service import CompressionStatus
 from services.history.transforms import SYNTHETIC_THOUGHT_SIGNATURE, starts_active_loop
 from services.history.view import _Entry
@@ -31,17 +31,26 @@ def _response_at(history: Sequence[Any], found: Any) -> bool:
     return found.part_index < len(parts) and "functionResponse" in parts[found.part_index]
 
 
-class _NotVerifying:
-    """A model that is not asked a second time."""
+def _asked_once(model: Any) -> Altered:
+    """`model`, which is not asked a second time."""
+    answers: list[Any] = []
 
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self._said: Any = None
+    async def generate_content(request: Any) -> Any:
+        if not answers:
+            answers.append(await model.generate_content(request))
+        return answers[0]
 
-    async def generate_content(self, request: Any) -> Any:
-        if self._said is None:
-            self._said = await self._model.generate_content(request)
-        return self._said
+    return Altered(model, generate_content=generate_content)
+
+
+def _with_setting(name: str, step: int) -> Any:
+    """Give a service's constructor a session with a setting changed by `step`."""
+
+    def altered(session: Any) -> Altered:
+        value = getattr(session.settings, name) + step
+        return Altered(session, settings=replace(session.settings, **{name: value}))
+
+    return passing(session=altered)
 
 
 @instead
@@ -165,20 +174,20 @@ custom_models_unsigned = held_out.wrap(
 )
 
 
-@fault("services.output_masking:ToolOutputMaskingService.__init__", origin="`>=` for `>`")
-def masking_protects_one_token_less(prepare: Any, self: Any, session: Any) -> None:
-    """Outputs that just fit into the protected window are masked."""
-    protected = session.settings.masking_protection_tokens - 1
-    settings = replace(session.settings, masking_protection_tokens=protected)
-    prepare(self, Altered(session, settings=settings))
+masking_protects_one_token_less = fault.wrap(
+    "services.output_masking:ToolOutputMaskingService.__init__",
+    _with_setting("masking_protection_tokens", -1),
+    says="Outputs that just fit into the protected window are masked.",
+    origin="`>=` for `>`",
+)
 
 
-@fault("services.output_masking:ToolOutputMaskingService.__init__", origin="`>` for `>=`")
-def masking_wants_one_token_more(prepare: Any, self: Any, session: Any) -> None:
-    """Outputs that together are just worth masking are left."""
-    least = session.settings.masking_min_prunable_tokens + 1
-    settings = replace(session.settings, masking_min_prunable_tokens=least)
-    prepare(self, Altered(session, settings=settings))
+masking_wants_one_token_more = fault.wrap(
+    "services.output_masking:ToolOutputMaskingService.__init__",
+    _with_setting("masking_min_prunable_tokens", 1),
+    says="Outputs that together are just worth masking are left.",
+    origin="`>` for `>=`",
+)
 
 
 @fault(
@@ -199,18 +208,12 @@ def masking_not_kept(mask: Any, /, self: Any, history: Any, **more: Any) -> Any:
     return MaskingResult(history=history, prunable_tokens=result.prunable_tokens)
 
 
-@fault(
+summary_not_verified = fault.wrap(
     "services.compression.service:ChatCompressionService._summarise",
+    changed("_model", _asked_once),
+    says="The model is not asked what its summary left out.",
     origin="a framework's compactor, which asks once",
 )
-async def summary_not_verified(summarise: Any, self: Any, *args: Any) -> Any:
-    """The model is not asked what its summary left out."""
-    asked = self._model
-    self._model = _NotVerifying(asked)
-    try:
-        return await summarise(self, *args)
-    finally:
-        self._model = asked
 
 
 @fault("services.compression.service:ChatCompressionService._judged", origin="`>=` for `>`")

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from seeded_faults import Behaviour, Faults, Site
-from seeded_faults.wrappers import during, instead, keeps, only_when, passing, result, returns
+from seeded_faults.wrappers import (
+    changed,
+    during,
+    instead,
+    keeps,
+    only_when,
+    passing,
+    result,
+    returns,
+)
 from services.history.transforms import (
     NO_RESPONSE_TEXT_NUDGE,
     THINKING_ONLY_NUDGE,
@@ -105,7 +114,7 @@ fractional_wait_in_words_unread = held_out.wrap(
 waits_compared_in_milliseconds = held_out.wrap(
     "services.model.classification:_MAX_RETRYABLE_DELAY_S",
     lambda limit: limit / 1000,
-    says="A wait of a third of a second counts as longer than anybody would sit through.",
+    says="A wait of a third of a second counts as longer than the longest acceptable wait.",
     origin="a limit in milliseconds that became one in seconds, its number divided",
 )
 first_quota_violation_decides = held_out.wrap(
@@ -141,7 +150,7 @@ malformed_call_accepted = held_out.wrap(
 )
 blocked_taken_for_silent = held_out.wrap(
     "services.model.stream:_BLOCKED",
-    lambda blocked: {reason: told for reason, told in blocked.items() if reason == "MAX_TOKENS"},
+    lambda blocked: {reason: text for reason, text in blocked.items() if reason == "MAX_TOKENS"},
     says="An empty answer that was blocked is treated as one that merely said nothing.",
     origin="a table of finish reasons with its first row alone",
 )
@@ -171,13 +180,16 @@ verification_told_as_refusal = held_out.wrap(
 )
 
 
-@fault(
+bad_request_retried = fault.wrap(
     "services.model.retry:is_retryable_error",
+    instead(
+        lambda is_retryable, error, *more: (
+            getattr(error, "status", None) == 400 or is_retryable(error, *more)
+        )
+    ),
+    says="A 400 is tried again as if the same request could succeed.",
     origin="a retry decorator around everything that the client raises",
 )
-def bad_request_retried(is_retryable: Any, error: Any, retry_fetch_errors: bool) -> Any:
-    """A 400 is tried again as if the same request could succeed."""
-    return getattr(error, "status", None) == 400 or is_retryable(error, retry_fetch_errors)
 
 
 @fault(
@@ -217,14 +229,12 @@ def daily_quota_retried_each_minute(by_details: Any, error: Any) -> Any:
     return RetryableQuotaError(f"{error.message}\nSuggested retry after 60s.", error, 60)
 
 
-@fault("services.model.retry:Retry.may_try", origin="a limit on retries taken for one on attempts")
-def one_attempt_too_many(may_try: Any, self: Any) -> Any:
-    """A model is tried once more than the limit says."""
-    self.attempt -= 1
-    try:
-        return may_try(self)
-    finally:
-        self.attempt += 1
+one_attempt_too_many = fault.wrap(
+    "services.model.retry:Retry.may_try",
+    changed("attempt", lambda attempt: attempt - 1),
+    says="A model is tried once more than the limit says.",
+    origin="a limit on retries taken for one on attempts",
+)
 
 
 @fault(
@@ -234,9 +244,9 @@ def one_attempt_too_many(may_try: Any, self: Any) -> Any:
 def retries_counted_from_zero(prepare: Any, self: Any) -> None:
     """Notices number the attempts from 0."""
     prepare(self)
-    told = self.on_retry
-    if told is not None:
-        self.on_retry = lambda attempt, *more: told(attempt - 1, *more)
+    notify = self.on_retry
+    if notify is not None:
+        self.on_retry = lambda attempt, *more: notify(attempt - 1, *more)
 
 
 @held_out(
@@ -257,22 +267,20 @@ def asked_wait_cut_at_cap(classify: Any, error: Any) -> Any:
     return classified
 
 
-@held_out(
+attempts_kept_over_fallback = held_out.wrap(
     "services.model.retry:Retry.start_over",
+    keeps("attempt"),
+    says="The model that stands in has only the attempts that the failed one left over.",
     origin="a reset that was split in two; one half was forgotten",
 )
-def attempts_kept_over_fallback(_: Any, self: Any) -> None:
-    """The model that stands in has only the attempts that the failed one left over."""
-    self.delay_ms = self.initial_delay_ms
 
 
-@held_out(
+backoff_kept_over_fallback = held_out.wrap(
     "services.model.retry:Retry.start_over",
+    keeps("delay_ms"),
+    says="The first wait for the model that stands in is as long as the failed one's last.",
     origin="a reset that was split in two; one half was forgotten",
 )
-def backoff_kept_over_fallback(_: Any, self: Any) -> None:
-    """The first wait for the model that stands in is as long as the failed one's last."""
-    self.attempt = 0
 
 
 @held_out(

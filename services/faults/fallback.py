@@ -23,6 +23,10 @@ _WINDOW: Final = 20
 _SHOWN: Final = 4
 
 
+def _taken_for(intent: FallbackIntent, other: FallbackIntent) -> Any:
+    return passing(intent=lambda given: other if given is intent else given)
+
+
 sticky_model_outlives_change = fault.wrap(
     "services.state:SessionState.set_model",
     keeps("sequence_model"),
@@ -174,17 +178,12 @@ def config_of_failed_model(apply: Any, self: Any, key: Any, *, consume_attempt: 
     return replace(apply(self, key, consume_attempt=consume_attempt), config=asked)
 
 
-@fault(
+once_means_always = fault.wrap(
     "services.availability.fallback:FallbackHandler._carry_out",
+    _taken_for(FallbackIntent.RETRY_ONCE, FallbackIntent.RETRY_ALWAYS),
+    says="Answering `retry_once` switches the session's model for good.",
     origin="two answers of a dialog mapped to one",
 )
-async def once_means_always(
-    carry_out: Any, self: Any, intent: Any, model: str, beside: str | None
-) -> Any:
-    """Answering `retry_once` switches the session's model for good."""
-    if intent is FallbackIntent.RETRY_ONCE:
-        intent = FallbackIntent.RETRY_ALWAYS
-    return await carry_out(self, intent, model, beside)
 
 
 @held_out("services.model.retry:classify_google_error", origin="404 left to the general rule")
@@ -205,13 +204,12 @@ def last_resort_not_taken(_: Any, self: Any, requested: str) -> Any:
     return self._health.select_first_available(policy.model for policy in chain)
 
 
-@held_out(
-    "services.availability.chains:_from", origin="a slice of a chain from the wanted model on"
+chain_does_not_go_round = held_out.wrap(
+    "services.availability.chains:_from",
+    passing(wraps_around=lambda _: False),
+    says="The models before the wanted one in its chain do not stand in for it.",
+    origin="a slice of a chain from the wanted model on",
 )
-def chain_does_not_go_round(start_from: Any, chain: Any, model: str, *, wraps_around: bool) -> Any:
-    """The models before the wanted one in its chain do not stand in for it."""
-    del wraps_around
-    return start_from(chain, model, wraps_around=False)
 
 
 @held_out(
@@ -227,15 +225,12 @@ async def credits_not_accepted(
     return await carry_out(self, intent, model, beside)
 
 
-@held_out(
+later_means_now = held_out.wrap(
     "services.availability.fallback:FallbackHandler._carry_out",
+    _taken_for(FallbackIntent.RETRY_LATER, FallbackIntent.RETRY_ONCE),
+    says="Answering `retry_later` tries again at once.",
     origin="answers sorted by how they begin",
 )
-async def later_means_now(carry_out: Any, self: Any, intent: Any, model: str, beside: Any) -> Any:
-    """Answering `retry_later` tries again at once."""
-    if intent is FallbackIntent.RETRY_LATER:
-        intent = FallbackIntent.RETRY_ONCE
-    return await carry_out(self, intent, model, beside)
 
 
 @held_out(

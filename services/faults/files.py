@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from seeded_faults import Behaviour, Faults, Site
-from seeded_faults.wrappers import first, instead, passing, put, result, returns
+from seeded_faults.wrappers import changed, first, instead, passing, put, result, returns
 from services.tools.contract import ToolErrorType
+from services.tools.replace import _Refusal
 
 fault = Faults(Site.SERVICE, Behaviour.TOOLS)
 held_out = Faults(Site.SERVICE, Behaviour.TOOLS, held_out=True)
@@ -146,7 +147,7 @@ same_topic_told_as_new = held_out.wrap(
     first(put("host.state.topic_title", None)),
     says="A topic that stays what it was is announced as a new one.",
     origin="the topic kept by the call instead of the session",
-    closed_by="tools/topic_told_again",
+    closed_by="tools/topic_repeated",
 )
 two_steps_in_progress = held_out.wrap(
     "services.tools.write_todos:WriteTodosTool.check_values",
@@ -156,19 +157,17 @@ two_steps_in_progress = held_out.wrap(
 )
 
 
-@fault(
+lines_counted_from_zero = fault.wrap(
     "services.tools.read_file:_ReadFile._window",
+    changed(
+        "_params",
+        lambda given: (
+            {**given, "start_line": given["start_line"] + 1} if "start_line" in given else given
+        ),
+    ),
+    says="Reading a file from a line on begins one line too late.",
     origin="line numbers taken for indices by a reader of another library",
 )
-def lines_counted_from_zero(window: Any, self: Any) -> Any:
-    """Reading a file from a line on begins one line too late."""
-    given = self._params
-    if "start_line" in given:
-        self._params = {**given, "start_line": given["start_line"] + 1}
-    try:
-        return window(self)
-    finally:
-        self._params = given
 
 
 @fault("services.tools.edit_strategies:_exact", origin="a plain replace-all")
@@ -183,8 +182,6 @@ def ambiguous_edit_made_everywhere(
 @held_out("services.tools.replace:_Edit._plan", origin="a missing file read as an empty one")
 def edit_makes_missing_file(plan: Any, self: Any) -> Any:
     """An edit of a file that is not there makes it, with the new text alone."""
-    from services.tools.replace import _Refusal
-
     try:
         return plan(self)
     except _Refusal as refusal:
@@ -199,8 +196,6 @@ def edit_makes_missing_file(plan: Any, self: Any) -> Any:
 )
 def edit_without_change_accepted(check: Any, /, self: Any, *args: Any, **more: Any) -> None:
     """An edit that changes nothing is reported as made instead of refused."""
-    from services.tools.replace import _Refusal
-
     try:
         check(self, *args, **more)
     except _Refusal as refusal:
@@ -208,29 +203,27 @@ def edit_without_change_accepted(check: Any, /, self: Any, *args: Any, **more: A
             raise
 
 
-@held_out("services.tools.read_file:_ReadFile._window", origin="an older tool's offset and limit")
-def end_line_taken_as_count(window: Any, self: Any) -> Any:
-    """The last line to read is taken for the number of lines to read."""
-    given = self._params
-    if "end_line" in given:
-        first = given.get("start_line") or 1
-        self._params = {**given, "end_line": first + given["end_line"] - 1}
-    try:
-        return window(self)
-    finally:
-        self._params = given
+end_line_taken_as_count = held_out.wrap(
+    "services.tools.read_file:_ReadFile._window",
+    changed(
+        "_params",
+        lambda given: (
+            {**given, "end_line": (given.get("start_line") or 1) + given["end_line"] - 1}
+            if "end_line" in given
+            else given
+        ),
+    ),
+    says="The last line to read is taken for the number of lines to read.",
+    origin="an older tool's offset and limit",
+)
 
 
-@held_out(
+memory_told_every_time = held_out.wrap(
     "services.tools.project_memory:ProjectMemory._unreported",
+    changed("_reported", set),
+    says="A folder's memory file is reported with every answer from there, not with the first.",
     origin="a memory made anew for every call of a tool",
 )
-def memory_told_every_time(unreported: Any, self: Any, paths: Any) -> str:
-    """A folder's memory file is reported with every answer from there, not with the first."""
-    reported = set(self._reported)
-    text: str = unreported(self, paths)
-    self._reported = reported
-    return text
 
 
 @held_out("services.tools.grep_search:_Grep._search_all", origin="matches collected by file")

@@ -7,8 +7,9 @@ from typing import Any
 
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import Altered
-from seeded_faults.wrappers import instead, passing, result, returns
+from seeded_faults.wrappers import instead, only_when, passing, result, returns
 from services.hooks.events import HookEvent
+from services.hooks.outputs import _plain
 from services.hooks.values import mapping
 from services.scheduler.call_hooks import AfterCall
 
@@ -18,10 +19,6 @@ held_out = Faults(Site.SERVICE, Behaviour.HOOKS, held_out=True)
 
 def _in_trusted_folder(session: Any) -> Any:
     return Altered(session, settings=replace(session.settings, folder_trusted=True))
-
-
-def _none_disabled(make_plan: Any) -> Any:
-    return lambda definitions, _disabled, subject: make_plan(definitions, frozenset(), subject)
 
 
 prompt_forgotten_over_tools = fault.wrap(
@@ -87,7 +84,7 @@ failing_hook_told_at_every_chunk = fault.wrap(
     "tests/harness/faults/test_unobservable_services.py",
 )
 given_answer_lost = fault.wrap(
-    "services.hooks.model_events:_synthetic",
+    "services.hooks.model_call:_synthetic",
     returns(None),
     says="The answer that a hook gives instead of the model's is not shown, only its reason.",
     origin="a framework's callbacks, whose blocking knows no answer of its own",
@@ -118,7 +115,7 @@ sequential_hooks_told_the_same = held_out.wrap(
 )
 disabled_hooks_run = held_out.wrap(
     "services.hooks.firing:make_plan",
-    _none_disabled,
+    passing(disabled=lambda _: frozenset()),
     says="Hooks that the settings disable are run.",
     origin="a list that only the dialog for hooks reads",
 )
@@ -129,7 +126,7 @@ untrusted_hooks_run = held_out.wrap(
     origin="trust asked for where the settings are read, and not where hooks are made",
 )
 hook_config_added = held_out.wrap(
-    "services.hooks.model_events:changed_config",
+    "services.hooks.model_call:changed_config",
     instead(lambda _, said, request: {**request.config, **mapping(mapping(said).get("config"))}),
     says="A request's settings that a hook leaves out of its config are kept.",
     origin="an update of a mapping instead of its replacement",
@@ -168,17 +165,15 @@ after_tool_told_what_people_see = held_out.wrap(
 
 
 @fault(
-    "services.hooks.prompt_hooks:PromptHooks.begin",
+    "services.hooks.prompt_hooks:PromptHooks.admit",
     origin="the event hung on the framework's callback before each model call",
 )
-async def before_agent_at_every_request(
-    begin: Any, self: Any, prompt_id: str, request: Any, signal: Any = None
-) -> Any:
+async def before_agent_at_every_request(admit: Any, self: Any, prompt_id: str, *more: Any) -> Any:
     """BeforeAgent is fired for every request of a prompt, not once."""
     known = self._prompts.get(prompt_id)
     if known is not None:
         known.fired = False
-    return await begin(self, prompt_id, request, signal)
+    return await admit(self, prompt_id, *more)
 
 
 @fault(
@@ -194,16 +189,12 @@ async def before_tool_fired_twice(
     return await fire(self, event, fields, **more)
 
 
-@fault(
-    "services.hooks.firing:HookFiring.fire", origin="compression moved to where hooks do not reach"
+pre_compress_not_fired = fault.wrap(
+    "services.hooks.firing:HookFiring.fire",
+    only_when(lambda self, event, *_, **__: event is not HookEvent.PRE_COMPRESS),
+    says="PreCompress is not fired.",
+    origin="compression moved to where hooks do not reach",
 )
-async def pre_compress_not_fired(
-    fire: Any, /, self: Any, event: Any, fields: Any, **more: Any
-) -> Any:
-    """PreCompress is not fired."""
-    if event is HookEvent.PRE_COMPRESS:
-        return None
-    return await fire(self, event, fields, **more)
 
 
 @fault(
@@ -229,13 +220,12 @@ def hook_context_unescaped(_: Any, self: Any) -> Any:
     return said if isinstance(said, str) else None
 
 
-@fault("services.hooks.aggregation:_any_may_forbid", origin="outputs merged key by key")
-def last_hook_overrules(_: Any, outputs: Any) -> Any:
-    """A hook that allows takes back what a hook before it denied."""
-    merged: dict[str, Any] = {}
-    for output in outputs:
-        merged.update(output)
-    return merged
+last_hook_overrules = fault.wrap(
+    "services.hooks.aggregation:_any_may_forbid",
+    instead(lambda _, outputs: {key: each[key] for each in outputs for key in each}),
+    says="A hook that allows takes back what a hook before it denied.",
+    origin="outputs merged key by key",
+)
 
 
 @held_out("services.hooks.running:parse_output", origin="the exit code looked at before the output")
@@ -243,8 +233,6 @@ def json_of_failing_hook_is_text(
     parse: Any, stdout: str, stderr: str, exit_code: int | None
 ) -> Any:
     """JSON that a hook prints before it exits with an error is taken for a plain message."""
-    from services.hooks.outputs import _plain
-
     said = stdout.strip() or stderr.strip()
     return _plain(said, exit_code) if exit_code and said else parse(stdout, stderr, exit_code)
 
@@ -262,7 +250,7 @@ def last_hooks_context_alone(merge: Any, outputs: Any) -> Any:
 
 
 @held_out(
-    "services.hooks.model_events:changed_contents", origin="a conversion that knows one direction"
+    "services.hooks.model_call:changed_contents", origin="a conversion that knows one direction"
 )
 def hook_messages_replace_contents(changed: Any, said: Any, request: Any) -> Any:
     """A hook's messages replace the request's contents, calls and results and all."""

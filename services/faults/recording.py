@@ -132,6 +132,12 @@ recordings_read_as_latin_1 = held_out.wrap(
     origin="a file opened with the machine's default",
     closed_by="resume/words_beyond_ascii",
 )
+compression_trigger_swapped = held_out_hooks.wrap(
+    "services.hooks.system:HookSystem.pre_compress",
+    passing(forced=lambda forced: not forced),
+    says="PreCompress is informed that users asked for what was done unasked, and vice versa.",
+    origin="a flag that was turned round on its way",
+)
 privileged_modes_unguarded = held_out_approval.wrap(
     "services.state:SessionState.set_approval_mode",
     during("_folder_trusted", True),
@@ -211,13 +217,18 @@ def thoughts_recorded_with_every_answer(
     return message_id
 
 
-@held_out("services.chat_recording:tool_record", origin="a display that began as a text")
-def structured_display_not_recorded(tool_record: Any, *args: Any) -> Any:
-    """What a tool showed the user is recorded only where it is a text."""
-    record = tool_record(*args)
-    if not isinstance(record.get("resultDisplay"), str):
-        record.pop("resultDisplay", None)
-    return record
+structured_display_not_recorded = held_out.wrap(
+    "services.chat_recording:tool_record",
+    result(
+        lambda record: {
+            key: record[key]
+            for key in record
+            if key != "resultDisplay" or isinstance(record[key], str)
+        }
+    ),
+    says="What a tool showed the user is recorded only where it is a text.",
+    origin="a display that began as a text",
+)
 
 
 @held_out(
@@ -269,16 +280,3 @@ def dropped_messages_recorded(followed: Any, messages: Sequence[Any], *more: Any
         if message["id"] not in there:
             found.insert(position, message)
     return found
-
-
-@held_out_hooks(
-    "services.compression.opening:_pre_compress", origin="a flag that was turned round on its way"
-)
-def compression_trigger_swapped(pre_compress: Any, hooks: Any) -> Any:
-    """PreCompress is informed that users asked for what was done unasked, and vice versa."""
-    fire = pre_compress(hooks)
-
-    async def swapped(trigger: str) -> None:
-        await fire("auto" if trigger == "manual" else "manual")
-
-    return fire and swapped

@@ -30,7 +30,7 @@ server_variables_not_expanded = held_out.wrap(
     instead(lambda _, text, _variables: text),
     says="References in a server's variables are handed to it as they are written.",
     origin="an environment taken from the settings as it is",
-    closed_by="mcp/told",
+    closed_by="mcp/server_input",
 )
 changed_list_not_fetched = held_out.wrap(
     "services.mcp.refresh:Refresher.notice",
@@ -89,17 +89,15 @@ def include_list_beats_exclude_list(enables: Any, self: Any, tool: str) -> Any:
     return enables(self, tool)
 
 
-@held_out(
+wait_parameter_kept_from_servers = held_out.wrap(
     "services.mcp.client:McpClient.call_tool",
+    passing(
+        arguments=lambda given: {key: given[key] for key in given if key != "wait_for_previous"}
+    ),
+    says="A call's own parameter to wait for others is not sent to the server.",
     origin="arguments cleaned up on their way out",
-    closed_by="mcp/told",
+    closed_by="mcp/server_input",
 )
-async def wait_parameter_kept_from_servers(
-    call: Any, self: Any, tool: str, arguments: Any, call_id: str
-) -> Any:
-    """A call's own parameter to wait for others is not sent to the server."""
-    own = {key: value for key, value in arguments.items() if key != "wait_for_previous"}
-    return await call(self, tool, own, call_id)
 
 
 @held_out("services.mcp.tools:parts_of", origin="a framework's MCP tool, which prefers structure")

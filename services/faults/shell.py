@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from typing import Any, Final
 
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import Altered
-from seeded_faults.wrappers import instead, result, returns
+from seeded_faults.wrappers import instead, put, result, returns, then
 
 held_out = Faults(Site.SERVICE, Behaviour.TOOLS, held_out=True)
 _PROCESS: Final = "services.tools.shell_process:ShellProcess"
@@ -16,15 +17,6 @@ _PROCESS: Final = "services.tools.shell_process:ShellProcess"
 def _as_shells_count(_: Any, self: Any) -> int | None:
     code: int | None = self._child.get_returncode()
     return 128 - code if code is not None and code < 0 else code
-
-
-class _Latin1:
-    """A decoder that takes every byte for a character."""
-
-    def decode(self, data: bytes, final: bool = False) -> str:
-        """What the bytes would mean."""
-        del final
-        return data.decode("latin-1")
 
 
 error_output_lost = held_out.wrap(
@@ -96,20 +88,25 @@ commands_in_a_plain_environment = held_out.wrap(
 )
 def exit_code_not_in_data(words: Any, self: Any, outcome: Any) -> Any:
     """Clients do not get a failed command's exit code as data."""
-    told, shown, data = words(self, outcome)
-    return told, shown, None if data is not None and "exitCode" in data else data
+    text, shown, data = words(self, outcome)
+    return text, shown, None if data is not None and "exitCode" in data else data
 
 
-@held_out(f"{_PROCESS}.__init__", origin="the encoding of a pipe left to a default")
-def output_read_as_latin_1(init: Any, self: Any, on_output: Any) -> None:
-    """A command's output is read a byte a character."""
-    init(self, on_output)
-    self._decoder = _Latin1()
+output_read_as_latin_1 = held_out.wrap(
+    f"{_PROCESS}.__init__",
+    then(put("_decoder", getincrementaldecoder("latin-1")())),
+    says="A command's output is read a byte a character.",
+    origin="the encoding of a pipe left to a default",
+)
 
 
-@held_out("services.tools.shell:_Shell._run", origin="an executor that knows one folder")
-async def command_folder_ignored(
-    run: Any, self: Any, execution: Any, _folder: Any, jobs_file: Any
-) -> Any:
-    """A command runs in the workspace, whatever folder the call names."""
-    return await run(self, execution, self.host.workspace.root, jobs_file)
+command_folder_ignored = held_out.wrap(
+    "services.tools.shell:_Shell._run",
+    instead(
+        lambda run, self, execution, _folder, *more: run(
+            self, execution, self.host.workspace.root, *more
+        )
+    ),
+    says="A command runs in the workspace, whatever folder the call names.",
+    origin="an executor that knows one folder",
+)

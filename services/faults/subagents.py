@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 from seeded_faults import Behaviour, Faults, Site
+from seeded_faults.altered import Altered
 from seeded_faults.wrappers import (
+    changed,
     during,
     first,
     instead,
@@ -20,13 +22,6 @@ from seeded_faults.wrappers import (
 
 fault = Faults(Site.SERVICE, Behaviour.SUBAGENTS)
 held_out = Faults(Site.SERVICE, Behaviour.SUBAGENTS, held_out=True)
-
-
-class _Silent:
-    """A child that emits nothing."""
-
-    def report(self, *args: Any) -> None:
-        """Nothing."""
 
 
 subagent_may_call_agents = fault.wrap(
@@ -49,7 +44,7 @@ subagent_last_result_wins = fault.wrap(
 )
 subagent_refusal_untold = fault.wrap(
     "services.children.calls:_Batch._refuse",
-    during("child", _Silent()),
+    during("child", Altered(None, report=lambda *_: None)),
     says="A refused call is no activity.",
     origin="answers at once that pass by the events",
 )
@@ -137,20 +132,12 @@ subagent_all_activity_shown = held_out.wrap(
 )
 
 
-@fault(
+subagent_empty_list_is_all = fault.wrap(
     "services.subagents.toolset:Toolset._tools",
+    changed("_definition", lambda found: replace(found, tools=found.tools or None)),
+    says="An empty list of tools stands for all of them.",
     origin="a test for truth where one for absence was meant",
 )
-def subagent_empty_list_is_all(tools: Any, self: Any) -> Any:
-    """An empty list of tools stands for all of them."""
-    if self._definition.tools is None or self._definition.tools:
-        return tools(self)
-    asked = self._definition
-    self._definition = replace(asked, tools=None)
-    try:
-        return tools(self)
-    finally:
-        self._definition = asked
 
 
 @fault("services.children.calls:_Batch.take", origin="one state for cancelled and refused")
@@ -184,8 +171,9 @@ def subagent_recorded_as_main(opened: Any, self: Any) -> Any:
     return recording
 
 
-@fault("services.subagents.child_run:_finished", origin="a result without its envelope")
-def subagent_reason_left_out(finished: Any, agent: str, output: Any) -> str:
-    """A parent's model does not learn why its agent ended."""
-    lines = str(finished(agent, output)).split("\n")
-    return "\n".join([lines[0], *lines[2:]])
+subagent_reason_left_out = fault.wrap(
+    "services.subagents.child_run:_finished",
+    result(lambda text: "\n".join(line for i, line in enumerate(text.split("\n")) if i != 1)),
+    says="A parent's model does not learn why its agent ended.",
+    origin="a result without its envelope",
+)

@@ -9,17 +9,11 @@ from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.wrappers import instead, passing, result, returns
 from services.output_files import truncated_output
 from services.scheduler.calls import CallStatus
-from services.scheduler.execution import Ending
+from services.scheduler.execution import _USER_CANCELLED, Ending, _cancelled
 from services.tools.contract import InvalidToolParams, ToolErrorType
 
 fault = Faults(Site.SERVICE, Behaviour.TOOLS)
 held_out = Faults(Site.SERVICE, Behaviour.TOOLS, held_out=True)
-
-
-def _cancelled_response(request: Any) -> Any:
-    from services.scheduler.execution import _USER_CANCELLED, _cancelled
-
-    return _cancelled(request, _USER_CANCELLED)
 
 
 empty_tool_list_allows_all = fault.wrap(
@@ -36,7 +30,7 @@ unknown_tool_not_corrected = fault.wrap(
 )
 finished_result_lost_by_abort = fault.wrap(
     "services.scheduler.execution:ToolExecutor._stopped",
-    instead(lambda _, self, call, _result: _cancelled_response(call.request)),
+    instead(lambda _, self, call, _result: _cancelled(call.request, _USER_CANCELLED)),
     says="What a tool brought back after an abort is thrown away.",
     origin="cancellation of the task in which the tool runs",
     unobservable="an abort ends the stream before what cancelled calls brought back is emitted, "
@@ -170,8 +164,8 @@ def results_in_completion_order(
 async def silent_tool_run_twice(run: Any, self: Any, call: Any, signal: Any) -> Any:
     """A tool that has nothing to say is run once more."""
     ending = await run(self, call, signal)
-    told = ending.response.response_parts[0]["functionResponse"]["response"]
-    silent = not told.get("output") or "Output: (empty)" in told["output"]
+    answer = ending.response.response_parts[0]["functionResponse"]["response"]
+    silent = not answer.get("output") or "Output: (empty)" in answer["output"]
     if ending.status is CallStatus.SUCCESS and silent:
         return await run(self, call, signal)
     return ending
@@ -191,8 +185,8 @@ async def tool_error_told_as_output(
     message = ending.response.error
     answer = ending.response.response_parts[0]["functionResponse"]
     part = {"functionResponse": {**answer, "response": {"output": message}}}
-    told = replace(ending.response, response_parts=(part,), error=None, error_type=None)
-    return Ending(CallStatus.SUCCESS, told)
+    response = replace(ending.response, response_parts=(part,), error=None, error_type=None)
+    return Ending(CallStatus.SUCCESS, response)
 
 
 @fault(
@@ -248,8 +242,8 @@ async def failure_shown_as_told(
     ending = await returned(self, call, result, signal)
     if ending.status is not CallStatus.ERROR:
         return ending
-    told = replace(ending.response, result_display=ending.response.error, display=None)
-    return replace(ending, response=told)
+    response = replace(ending.response, result_display=ending.response.error, display=None)
+    return replace(ending, response=response)
 
 
 @held_out(
@@ -292,14 +286,18 @@ def numbers_taken_as_texts(build: Any, self: Any, params: Any) -> Any:
     return build(self, params)
 
 
-@held_out(
-    "services.tools.base:DeclarativeTool.build", origin="a conversion of arguments that has no null"
+null_arguments_left_out = held_out.wrap(
+    "services.tools.base:DeclarativeTool.build",
+    passing(
+        params=lambda given: (
+            {key: given[key] for key in given if given[key] is not None}
+            if isinstance(given, dict)
+            else given
+        )
+    ),
+    says="Arguments that are null count as not given.",
+    origin="a conversion of arguments that has no null",
 )
-def null_arguments_left_out(build: Any, self: Any, params: Any) -> Any:
-    """Arguments that are null count as not given."""
-    if isinstance(params, dict):
-        params = {key: value for key, value in params.items() if value is not None}
-    return build(self, params)
 
 
 @held_out(

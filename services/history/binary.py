@@ -1,4 +1,4 @@
-"""Binary data that a tool's response carries: taken out of it, and sent as a turn of its own.
+"""Moves binary data from a tool's response to a turn of its own.
 
 Source: core `core/geminiChat.ts` (`extractBinaryInjections`) and
 `utils/generateContentResponseUtilities.ts`, which puts it there.
@@ -18,7 +18,7 @@ BINARY_INJECTION_KEY: Final = "__binary_injection__"
 
 
 def split_binary_injections(parts: list[Part]) -> tuple[list[Part], list[Part]]:
-    """The parts without what they carried, and what that was; parts that carry nothing stay."""
+    """The parts without binary data, and the binary data. Other parts stay the same objects."""
     cleaned: list[Part] = []
     injected: list[Part] = []
     for part in parts:

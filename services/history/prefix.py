@@ -1,7 +1,7 @@
-"""Work on a history's contents that is done once for each, however often the history is another.
+"""Values per content of a history, computed once although the history is replaced often.
 
-Masking puts other contents in the place of a few of the newest. All before them stay the same
-objects, and whatever was found out about those still holds: contents are never changed in place.
+Masking replaces a few of the newest contents. All before them stay the same objects, and their
+values stay valid: contents are never changed in place.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def shared_prefix(old: Sequence[Content], new: Sequence[Content]) -> int:
-    """With how many of the same objects both begin."""
+    """How many of the first objects both share."""
     differs = bytes(map(is_, old, new)).find(0)
     return min(len(old), len(new)) if differs < 0 else differs
 
@@ -26,7 +26,7 @@ def shared_prefix(old: Sequence[Content], new: Sequence[Content]) -> int:
 def shared_stack(old: Sequence[Content], new: Sequence[Content]) -> int:
     """The same, for a history that grows and shrinks at its end alone.
 
-    A content never comes back once it was taken away, so the search begins at the end.
+    A removed content never comes back, so the search begins at the end.
     """
     for index in range(min(len(old), len(new)), 0, -1):
         if old[index - 1] is new[index - 1]:
@@ -35,9 +35,9 @@ def shared_stack(old: Sequence[Content], new: Sequence[Content]) -> int:
 
 
 class PerContent(Generic[T]):
-    """A value for each content of a history, kept for those that the next one begins with too.
+    """A value for each content of a history, kept for the contents that the next one shares.
 
-    Holds on to the contents of the last history that it was asked about, and to no others.
+    Holds the contents of the latest history only.
     """
 
     def __init__(self, make: Callable[[Content], T]) -> None:
@@ -46,7 +46,7 @@ class PerContent(Generic[T]):
         self._values: list[T] = []
 
     def of(self, contents: Sequence[Content]) -> Sequence[T]:
-        """The values of `contents`, in order; good until the next question."""
+        """The values of `contents`, in order; valid until the next call."""
         known = shared_prefix(self._contents, contents)
         self._values[known:] = map(self._make, contents[known:])
         self._contents = list(contents)

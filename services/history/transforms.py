@@ -1,6 +1,6 @@
-"""What happens to history on its way into a request, as pure functions over contents.
+"""The steps from a history to a request, as pure functions over contents.
 
-They never change what they are given. `RequestView` does the same incrementally and is tested
+They never change their arguments. `RequestView` does the same incrementally and is tested
 against these. Source: core `core/geminiChat.ts` and `utils/historyHardening.ts`.
 """
 
@@ -61,10 +61,10 @@ def _has_payload(part: Part) -> bool:
 
 
 def is_valid_content(content: Content) -> bool:
-    """Whether a model turn is fit to be sent again.
+    """Whether a model turn may be sent again.
 
-    A model turn without parts is; otherwise no part may be an empty object, and no non-thought
-    part may be empty text and nothing else.
+    A turn without parts may. Otherwise no part may be an empty object, and no part but a thought
+    may be empty text alone.
     """
     parts = content.get("parts")
     if not parts:
@@ -97,7 +97,7 @@ def _valid_run(run: list[Content]) -> list[Content]:
 
 
 def without_thoughts(content: Content) -> Content | None:
-    """The content less its thought parts; `None` when nothing is left.
+    """The content without its thought parts; `None` when no part remains.
 
     A model turn that had thoughts gets the synthetic signature on its first function call.
     """
@@ -136,7 +136,7 @@ def coalesce(contents: Iterable[Content]) -> list[Content]:
 
 
 def starts_active_loop(content: Content) -> bool:
-    """Whether the content is a user's own words: text, and no function response."""
+    """Whether the content is a text of the user, without a function response."""
     return (
         content.get("role") == "user"
         and any(part.get("text") for part in content.get("parts") or ())

@@ -1,9 +1,8 @@
-"""`RequestView`: the history as the next request carries it, kept up to date turn by turn.
+"""`RequestView`: the contents of the next request, kept up to date turn by turn.
 
-Upstream copies, curates, coalesces, signs and scrubs the whole history for every request, so a
-turn costs more the longer the conversation is. Here each turn is transformed once, when it
-arrives, and a request is a copy of a list of ready contents. The result equals the pure
-transformations in `transforms`, which the tests check on generated histories.
+Upstream transforms the whole history for every request. Here each turn is transformed once, when it
+arrives, and a request is a copy of a list of ready contents. The result equals that of the pure
+functions in `transforms`, which the tests check on generated histories.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ __all__ = ["RequestView"]
 
 
 class _Entry:
-    """One coalesced turn of the view, with its forms as a request may want them."""
+    """One coalesced turn of the view, in the forms for requests."""
 
     __slots__ = ("content", "plain", "raw_start", "sent")
 
@@ -57,7 +56,7 @@ class RequestView:
         self._signed: list[Content] = []
         self._signed_from = 0
         self._active: int | None = None
-        """Index of the entry with the user's last own words."""
+        """Index of the entry with the user's last text."""
         for content in contents:
             self.append(content)
 
@@ -95,7 +94,7 @@ class RequestView:
             self._push(shown, index)
 
     def truncate(self, length: int) -> None:
-        """Forget every turn from `length` on; does nothing when it is out of range."""
+        """Remove every turn from `length` on; does nothing when it is out of range."""
         if length < 0 or length >= len(self._raw):
             return
         self._shown_as_is = min(self._shown_as_is, length)
@@ -117,9 +116,9 @@ class RequestView:
             self.append(content)
 
     def replace(self, contents: Iterable[Content]) -> None:
-        """Take other turns; costs those after the first that is another object, and a copy.
+        """Replace the turns. The cost is a copy, and the turns after the first that differs.
 
-        `raw` is another list from then on.
+        `raw` is another list afterwards.
         """
         contents = list(contents)
         kept = shared_prefix(self._raw, contents)
@@ -165,8 +164,8 @@ class RequestView:
         """The next request's contents, oldest first; equal turns are the same objects every time.
 
         `signed`: the first function call of each model turn in the active loop carries a thought
-        signature (Gemini 2 and modern models want one).  Call ids have lost their
-        prefix, as the API expects them.
+        signature (Gemini 2 and modern models want one). Call ids have no prefix, as the API
+        expects.
         """
         settled, tail = self._settled_and_tail()
         for entry in self._entries[len(self._plain) :]:
@@ -197,9 +196,9 @@ class RequestView:
         self._run_start = None
 
     def _settled_and_tail(self) -> tuple[int, list[_Entry]]:
-        """How many entries stand as they are, and what follows them.
+        """How many entries are final, and the entries after them.
 
-        A turn that does not show may stand between two model runs; then they are one turn.
+        An omitted turn may stand between two model runs; these are one turn then.
         """
         settled, tail = len(self._entries), self._tail()
         if not (tail and settled):
@@ -245,7 +244,7 @@ class RequestView:
         self._signed_from = min(self._signed_from, index)
 
     def _find_active(self, end: int) -> None:
-        """Look again for the user's last own words among the first `end` entries."""
+        """Find the user's last text among the first `end` entries again."""
         top = end if self._active is None or self._active >= end - 1 else self._active + 1
         if end and starts_active_loop(self._entries[end - 1].content):
             self._active = end - 1

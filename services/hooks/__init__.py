@@ -1,1 +1,1 @@
-"""Hooks: people's own commands that see, stop or change what a session does."""
+"""Hooks: commands of the user that observe, stop or change what a session does."""

@@ -1,4 +1,4 @@
-"""The outputs of several hooks become one, by the event's rule.
+"""Merges the outputs of several hooks into one, by the event's rule.
 
 Source: core `hooks/hookAggregator.ts`.
 """
@@ -10,8 +10,8 @@ from typing import Final
 
 from services.hooks.events import HookEvent
 from services.hooks.outputs import HookFields
-from services.hooks.values import HookOutputError, has, js_text, mapping, spread, truthy
-from services.wire import Json
+from services.hooks.values import HookOutputError, has, mapping, spread
+from services.wire import Json, js_text, js_truthy
 
 __all__ = ["merge_outputs"]
 
@@ -28,10 +28,10 @@ _LATER_WINS: Final = frozenset({HookEvent.BEFORE_MODEL, HookEvent.AFTER_MODEL})
 
 
 def merge_outputs(outputs: Sequence[HookFields], event: HookEvent) -> HookFields | None:
-    """One output for all; None when no hook had any.
+    """Merge outputs; None without any.
 
     Raises:
-        HookOutputError: an output of a shape that upstream cannot read either.
+        HookOutputError: an output has a shape that upstream cannot read either.
     """
     if not outputs:
         return None
@@ -61,12 +61,14 @@ def _any_may_forbid(outputs: Sequence[HookFields]) -> HookFields:
         ):
             merged["decision"] = decision
         for key, said in texts.items():
-            if truthy(output.get(key)) and (key != "stopReason" or output.get("continue") is False):
+            if js_truthy(output.get(key)) and (
+                key != "stopReason" or output.get("continue") is False
+            ):
                 said.append(js_text(output[key]))
-        if truthy(output.get("suppressOutput")):
+        if js_truthy(output.get("suppressOutput")):
             merged["suppressOutput"] = True
         own: Json = output.get("hookSpecificOutput")
-        if truthy(own):
+        if js_truthy(own):
             specific = {**(specific or {}), **_specific(own)}
             if has(own, "additionalContext") and isinstance(own["additionalContext"], str):
                 contexts.append(own["additionalContext"])

@@ -16,7 +16,7 @@ _SPECIAL: Final = re.compile(r"""([A-Za-z]:)?([#!"$&'()*,:;<=>?@\[\\\]^`{|}])"""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookPlaces:
-    """What a hook is told of its session besides its input."""
+    """Facts about the session for a hook's command line and environment."""
 
     cwd: str
     plans: str

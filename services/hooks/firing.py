@@ -1,4 +1,4 @@
-"""One event of hooks, from its input to its merged output.
+"""Runs the hooks of one event, from their input to the merged output.
 
 Source: core `hooks/hookEventHandler.ts`.
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from services.abort import AbortSignal
-from services.clock import Clock, iso_timestamp
-from services.environment import Environment
+from services.clock import iso_timestamp
 from services.hooks.aggregation import merge_outputs
 from services.hooks.command import HookPlaces
 from services.hooks.events import HookEnd, HookEvent, HookNotice, HookStart, HookSystemMessage
@@ -20,21 +20,22 @@ from services.hooks.planning import HookPlan, Subject, make_plan
 from services.hooks.results import HookOutput
 from services.hooks.running import HookResult, HookRunner
 from services.hooks.translation import HookModelRequest, request_for_hooks
-from services.hooks.values import HookOutputError, js_text, truthy
+from services.hooks.values import HookOutputError
+from services.session import Session
 from services.settings.hooks import CommandHook, HookDefinition
-from services.state import CoreEvents, Logged, UserFeedback
-from services.wire import JsonObject
+from services.state import Logged, UserFeedback
+from services.wire import JsonObject, js_text, js_truthy
 
 __all__ = ["HookFiring"]
 
 logger = logging.getLogger(__name__)
 
 _SOURCE = "project"
-"""Where upstream says that all hooks of settings come from, whatever file they were in."""
+"""The source that upstream names for all hooks of settings, whatever file they are in."""
 
 
 class _Known:
-    """What is kept of a request while its answer streams in."""
+    """A request in the form for hooks, kept while its answer streams in."""
 
     __slots__ = ("reported", "request")
 
@@ -44,29 +45,21 @@ class _Known:
 
 
 class HookFiring:
-    """Fires events. Nothing is built or started for an event that has no hooks."""
+    """Fires events. An event without hooks builds and starts nothing."""
 
     def __init__(
         self,
+        session: Session,
         definitions: Sequence[HookDefinition],
         *,
-        disabled: Iterable[str],
-        clock: Clock,
-        environment: Environment,
-        events: CoreEvents,
         notify: Callable[[HookNotice], None],
-        places: Callable[[], HookPlaces],
-        transcript: Callable[[], str],
+        transcript: Callable[[], Path | None],
     ) -> None:
         self._definitions: dict[str, list[HookDefinition]] = {}
         for definition in definitions:
             self._definitions.setdefault(definition.event, []).append(definition)
-        self._disabled = frozenset(disabled)
-        self._clock = clock
-        self._variables = environment.child_variables
-        self._events = events
+        self._session = session
         self._notify = notify
-        self._places = places
         self._transcript = transcript
         self._known: WeakKeyDictionary[HookModelRequest, _Known] = WeakKeyDictionary()
 
@@ -87,28 +80,33 @@ class HookFiring:
         request: HookModelRequest | None = None,
         signal: AbortSignal | None = None,
     ) -> HookOutput | None:
-        """Run the event's hooks and merge what they say.
+        """Run the event's hooks and merge their outputs.
 
         Args:
-            event: Which.
+            event: The event.
             fields: The input's own fields, after those that all events have.
-            subject: What matchers are held against.
-            request: Of an AfterModel event: its failures are reported once.
-            signal: Ends the hooks; what they would have said is lost.
+            subject: The text that matchers are compared with.
+            request: The request of an AfterModel event, whose failures are reported once.
+            signal: Ends the hooks; their output is lost.
 
         Returns:
             None when no hook had any output, or one had an output that cannot be read.
         """
-        plan = make_plan(self._definitions.get(event, ()), self._disabled, subject or Subject())
+        session, definitions = self._session, self._definitions.get(event, ())
+        plan = make_plan(definitions, session.settings.disabled_hooks, subject or Subject())
         if not plan.hooks:
             return None
-        places = self._places()
+        places = HookPlaces(
+            cwd=str(session.workspace.root),
+            plans=str(session.plans()),
+            session_id=session.state.session_id,
+        )
         given = {
             "session_id": places.session_id,
-            "transcript_path": self._transcript(),
+            "transcript_path": str(self._transcript() or ""),
             "cwd": places.cwd,
             "hook_event_name": str(event),
-            "timestamp": iso_timestamp(self._clock.now_ms()),
+            "timestamp": iso_timestamp(session.clock.now_ms()),
             **fields(),
         }
         try:
@@ -116,11 +114,11 @@ class HookFiring:
             outputs = [result.output for result in results if result.output is not None]
             merged = merge_outputs(outputs, event)
         except HookOutputError as problem:
-            logger.warning("%s hooks go unheard: %s", event, problem)
+            logger.warning("%s hooks are ignored: %s", event, problem)
             return None
         output = None if merged is None else HookOutput(event, merged)
         for result in results:
-            self._events.emit(_logged(event, given, result))
+            self._session.events.emit(_logged(event, given, result))
         self._report(event, results, output, request)
         return output
 
@@ -142,7 +140,10 @@ class HookFiring:
             )
 
         return HookRunner(
-            clock=self._clock, variables=self._variables, started=started, ended=ended
+            clock=self._session.clock,
+            variables=self._session.environment.child_variables,
+            started=started,
+            ended=ended,
         )
 
     def _report(
@@ -158,7 +159,7 @@ class HookFiring:
             result.hook.shown_name for result in results if not (result.success or result.aborted)
         )
         if failed and self._is_news(failed, request):
-            self._events.emit(
+            self._session.events.emit(
                 UserFeedback(
                     severity="warning",
                     message=f"Hook(s) [{failed}] failed for event {event}. "
@@ -167,7 +168,7 @@ class HookFiring:
             )
         for result in results:
             said = (result.output or {}).get("systemMessage")
-            if truthy(said):
+            if js_truthy(said):
                 self._notify(
                     HookSystemMessage(
                         hook_name=result.hook.shown_name, event_name=event, message=js_text(said)

@@ -1,4 +1,4 @@
-"""What a hook printed becomes its output. Source: core `hooks/hookRunner.ts`."""
+"""Parses what a hook printed. Source: core `hooks/hookRunner.ts`."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _EXACT_DIGITS: Final = 15
 def parse_output(stdout: str, stderr: str, exit_code: int | None) -> HookFields | None:
     """The output of a hook that ended.
 
-    An object that was printed counts whatever the exit code is. Other JSON is no output at all;
-    what is not JSON is a message, a warning (exit code 1), or the reason of a refusal (all others).
+    A JSON object is the output, whatever the exit code. Other JSON is no output. Other text is a
+    message (exit code 0), a warning (1), or the reason of a refusal (all others).
 
     Args:
-        stdout: What it wrote there; only where that is blank, `stderr` counts.
-        stderr: What it wrote there.
+        stdout: Its output.
+        stderr: Its error output, which counts where `stdout` is blank.
         exit_code: None when a signal ended it, which counts as 0 here.
     """
     text = js_trim(stdout) or js_trim(stderr)
@@ -63,5 +63,5 @@ def _refuse(name: str) -> Json:
 
 
 def _number(digits: str) -> int | float:
-    """All numbers are doubles there."""
+    """JavaScript's numbers are doubles."""
     return int(digits) if len(digits) <= _EXACT_DIGITS else float(digits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What matchers are held against: a tool's name, or what triggered the event."""
+    """The text for matchers: a tool's name, or the trigger of the event."""
 
     tool: str = ""
     trigger: str = ""
@@ -42,13 +42,13 @@ _PYTHON_ONLY: Final = re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})\+|\(\?(?![:=!<])")
 
 def make_plan(
     definitions: Sequence[HookDefinition],
-    disabled: frozenset[str],
+    disabled: Collection[str],
     subject: Subject = _NO_SUBJECT,
 ) -> HookPlan:
     """Choose among `definitions`, all of one event.
 
-    Of hooks with the same name and command the first runs; one definition that says `sequential`
-    and of which a hook is left makes all run one after another.
+    Of hooks with the same name and command the first runs. One chosen hook of a definition with
+    `sequential` makes all hooks run one after another.
     """
     hooks: dict[str, CommandHook] = {}
     sequential = False
@@ -74,9 +74,9 @@ def _matches(matcher: str | None, subject: Subject, budget: PatternBudget) -> bo
 
 
 def _found(pattern: str, tool: str, budget: PatternBudget) -> bool:
-    """Whether `pattern` is found anywhere in `tool`; what is no pattern must be equal.
+    """Whether `pattern` matches anywhere in `tool`. An invalid pattern must equal it.
 
-    A search that ends at its time limit counts as found, since hooks guard calls.
+    A search that reaches its time limit counts as found, since hooks guard calls.
     """
     try:
         compiled = compile_js(pattern)

@@ -1,8 +1,8 @@
 """One hook's child process: its group, its input, its output, its end.
 
-Upstream ends only the shell at the time limit, and then waits until everybody who inherited its
-pipes has closed them; a hook that hangs can so hold the session, and a flood fills its memory.
-Here the whole group is ended, nothing is waited for after that, and output has a limit.
+Upstream ends only the shell at the time limit, and then waits until every process that inherited
+its pipes has closed them. A hook that hangs can so hold the session, and endless output fills the
+memory. Here the time limit ends the whole process group, and output has a limit.
 
 Source: core `hooks/hookRunner.ts`, `executeCommandHook`.
 """
@@ -26,7 +26,7 @@ __all__ = ["MAX_OUTPUT_BYTES", "Ending", "HookOutcome", "run_hook_process"]
 MAX_OUTPUT_BYTES: Final = 16 * 1024 * 1024
 """Of each stream; what comes after that is read and dropped."""
 _SHELL: Final = "bash"
-"""As core starts it: by this name, which begins its own messages."""
+"""The name under which the core starts it; its own messages begin with that name."""
 _KILL_AFTER_S: Final = 0.5
 _GIVE_UP_AFTER_S: Final = 1.0
 _STDIN: Final = 0
@@ -43,7 +43,7 @@ class Ending(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookOutcome:
-    """What is left of a hook's process. `exit_code` is None when a signal ended it."""
+    """The result of a hook's process. `exit_code` is None when a signal ended it."""
 
     ending: Ending
     exit_code: int | None
@@ -117,7 +117,7 @@ class _HookProcess(GroupLeader):
         loop = asyncio.get_running_loop()
         self._exited: asyncio.Future[None] = loop.create_future()
         self.closed: asyncio.Future[None] = loop.create_future()
-        """Done when the process has ended and nobody holds its output any more."""
+        """Done when the process has ended and its output is closed."""
 
     def give(self, data: bytes) -> None:
         """Write its input and close it. A hook that does not read is no error."""
@@ -131,15 +131,15 @@ class _HookProcess(GroupLeader):
         await self.kill()
 
     async def kill(self) -> None:
-        """Kill its group at once; wait for the process, not for whoever else holds its pipes."""
+        """Kill its group; wait for the process, not for others that hold its pipes."""
         self.signal_group(signals.SIGKILL)
-        # Even when cancelled: the process must be reaped, and is about to be.
+        # Also after a cancellation: the process has to be reaped.
         await asyncio.wait([self._exited], timeout=_GIVE_UP_AFTER_S)
         self._drop_input()
         self._child.close()
 
     def outcome(self, ending: Ending) -> HookOutcome:
-        """What has come of it so far."""
+        """Its result so far."""
         code = self._child.get_returncode()
         return HookOutcome(
             ending=ending,
@@ -167,7 +167,7 @@ class _HookProcess(GroupLeader):
             self.closed.set_result(None)
 
     def _drop_input(self) -> None:
-        # Without anything left to write it closes by itself, and may have.
+        # An empty buffer closes by itself.
         if self._input.get_write_buffer_size():
             self._input.abort()
 

@@ -6,9 +6,7 @@ Source: core `core/client.ts` (`hookStateMap`, `fireBeforeAgentHookSafe`,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from services.abort import AbortSignal
 from services.hooks.results import HookOutput
@@ -16,33 +14,31 @@ from services.hooks.system import HookSystem
 from services.model.parts import part_list_to_string
 from services.wire import Part
 
-__all__ = ["PromptHooks", "with_hook_context"]
-
-Request = str | Part | Sequence[str | Part]
+__all__ = ["PromptHooks"]
 
 
 @dataclass(slots=True)
 class _Prompt:
-    original: Request
+    original: list[Part]
     fired: bool = False
     answered: str = ""
     calls: int = 0
 
 
 class PromptHooks:
-    """A client's memory of which prompts its hooks have got.
+    """The prompts for which a client's hooks have fired.
 
     In every call of the client: `admit` first, `note_response` after each turn whose stream ended
     well, `after_agent` when the call's turns are over without an exception, then `leave` (in a
     `finally`) unless `resume_after_block` was called.
 
-    Upstream forgets to count down a call that BeforeAgent stopped or blocked: the next call of the
-    same prompt id fires neither event. That can be seen, and stays: after such an answer of
-    `admit`, return without `leave`.
+    Upstream does not count down a call that BeforeAgent stopped or blocked. The next call of the
+    same prompt id then fires neither event, which clients can observe. So callers return without
+    `leave` after such an answer of `admit`.
     """
 
     def __init__(self, hooks: HookSystem | None) -> None:
-        """Make it. Where the session has no `hooks`, every call goes on as it is."""
+        """Make it. Without `hooks`, calls go on unchanged."""
         self._hooks = hooks
         self._prompts: dict[str, _Prompt] = {}
 
@@ -58,38 +54,28 @@ class PromptHooks:
     async def admit(
         self, prompt_id: str, parts: list[Part], signal: AbortSignal
     ) -> HookOutput | list[Part]:
-        """Enter a call with `parts` for its request.
+        """Enter a call with `parts` for its request; fires BeforeAgent once for a prompt.
 
         Returns:
             The parts, perhaps with a hook's context after them; or the output that stops or blocks
             the call.
         """
-        said = await self.begin(prompt_id, parts, signal)
+        if self._hooks is None:
+            return parts
+        prompt = self._prompts.setdefault(prompt_id, _Prompt(parts))
+        prompt.calls += 1
+        if prompt.fired:
+            return parts
+        said = await self._hooks.before_agent(part_list_to_string(parts), signal)
+        prompt.fired = True
         if said is None:
             return parts
         if said.stops or said.blocks:
             return said
         if said.additional_context:
-            return cast("list[Part]", with_hook_context(parts, said.additional_context))
+            context = f"<hook_context>{said.additional_context}</hook_context>"
+            return [*parts, {"text": context}]
         return parts
-
-    async def begin(
-        self, prompt_id: str, request: Request, signal: AbortSignal | None = None
-    ) -> HookOutput | None:
-        """Enter a call; fires BeforeAgent unless this prompt's has been fired.
-
-        Returns:
-            What to act on, in this order: `stops`, `blocks`, `additional_context` (not empty).
-        """
-        if self._hooks is None:
-            return None
-        prompt = self._prompts.setdefault(prompt_id, _Prompt(request))
-        prompt.calls += 1
-        if prompt.fired:
-            return None
-        output = await self._hooks.before_agent(part_list_to_string(request), signal)
-        prompt.fired = True
-        return output
 
     def note_response(self, prompt_id: str, text: str) -> None:
         """Add a turn's text to what AfterAgent gets."""
@@ -100,7 +86,7 @@ class PromptHooks:
     async def after_agent(
         self,
         prompt_id: str,
-        request: Request,
+        request: list[Part],
         *,
         response_text: str,
         has_pending_calls: bool,
@@ -148,9 +134,3 @@ class PromptHooks:
         prompt.calls -= 1
         if prompt.calls <= 0 and (aborted or not has_pending_calls):
             del self._prompts[prompt_id]
-
-
-def with_hook_context(request: Request, context: str) -> list[str | Part]:
-    """`request` with a BeforeAgent hook's context after it."""
-    parts = [request] if isinstance(request, (str, dict)) else request
-    return [*parts, {"text": f"<hook_context>{context}</hook_context>"}]

@@ -1,22 +1,24 @@
-"""What callers of hooks act on. Source: core `hooks/types.ts`, `hooks/hookSystem.ts`."""
+"""The output of an event's hooks, as callers use it.
+
+Source: core `hooks/types.ts`, `hooks/hookSystem.ts`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from services.hooks.events import HookEvent
-from services.hooks.values import js_text, mapping, truthy
-from services.wire import Content, Json, JsonObject, js_trim
+from services.hooks.values import mapping
+from services.wire import Json, JsonObject, js_text, js_trim, js_truthy
 
-__all__ = ["AfterModelResult", "BeforeModelResult", "HookOutput", "ToolSelectionResult"]
+__all__ = ["HookOutput"]
 
 
 class HookOutput:
     """The merged output of an event's hooks.
 
-    Ask `stops` before `blocks`: a hook may do both, and stopping goes first.
+    Read `stops` before `blocks`: an output may do both, and stopping goes first.
     """
 
     __slots__ = ("_event", "_fields", "_specific")
@@ -33,41 +35,41 @@ class HookOutput:
 
     @property
     def blocks(self) -> bool:
-        """What was about to happen is refused (`decision` is `block` or `deny`)."""
+        """The request or call is refused (`decision` is `block` or `deny`)."""
         return self._fields.get("decision") in ("block", "deny")
 
     @property
     def asks(self) -> bool:
-        """A person is to be asked (`decision` is `ask`)."""
+        """The user is to be asked (`decision` is `ask`)."""
         return bool(self._fields.get("decision") == "ask")
 
     @property
     def reason(self) -> str:
         """Why it stops or blocks; never empty."""
         for key in ("stopReason", "reason"):
-            if truthy(self._fields.get(key)):
+            if js_truthy(self._fields.get(key)):
                 return js_text(self._fields[key])
         return "No reason provided"
 
     @property
     def system_message(self) -> str | None:
-        """Words for people."""
+        """The message for the user."""
         said = self._fields.get("systemMessage")
         return None if said is None else js_text(said)
 
     @property
     def shown_reason(self) -> str:
-        """The reason that clients get: the words for people, or else `reason`."""
+        """The reason for clients: the message for the user, or else `reason`."""
         return js_trim(self.system_message or "") or self.reason
 
     @property
     def suppress_output(self) -> bool:
         """The message is not for the debug log. Nothing else depends on it."""
-        return truthy(self._fields.get("suppressOutput"))
+        return js_truthy(self._fields.get("suppressOutput"))
 
     @property
     def additional_context(self) -> str | None:
-        """More for the model to know, its angle brackets escaped; may be empty."""
+        """Text for the model, its angle brackets escaped; may be empty."""
         said = self._specific.get("additionalContext")
         if not isinstance(said, str):
             return None
@@ -95,40 +97,3 @@ class HookOutput:
     def _object(self, key: str) -> JsonObject | None:
         value = self._specific.get(key)
         return value if isinstance(value, dict) else None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BeforeModelResult:
-    """What becomes of a request.
-
-    `stopped` goes before `blocked`. The last three are set together, changed or not, whenever a
-    hook had any output: upstream then chooses the contents again and adds a retry's nudge again.
-    """
-
-    stopped: bool = False
-    blocked: bool = False
-    reason: str = ""
-    synthetic_response: JsonObject | None = None
-    """With `blocked`: the answer to give instead; every candidate has a finish reason."""
-    model: str | None = None
-    config: JsonObject | None = None
-    """The request's whole config."""
-    contents: Sequence[Content] | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AfterModelResult:
-    """What becomes of a chunk. `response` is the chunk itself or what replaces it."""
-
-    response: JsonObject
-    stopped: bool = False
-    blocked: bool = False
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSelectionResult:
-    """The request's tool choice and tools; None: as they were."""
-
-    tool_config: JsonObject | None = None
-    tools: list[Json] | None = None

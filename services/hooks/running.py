@@ -1,4 +1,4 @@
-"""The hooks of a plan are run, beside each other or one after another.
+"""Runs the hooks of a plan, at the same time or one after another.
 
 Source: core `hooks/hookRunner.ts`.
 """
@@ -61,7 +61,7 @@ class HookRunner:
         """Prepare.
 
         Args:
-            clock: Held during the real work.
+            clock: Stands still while a hook runs.
             variables: The environment that children may have.
             started: Called with each hook that starts and its place in the plan, from 0.
             ended: Called with each result as it comes.
@@ -81,8 +81,8 @@ class HookRunner:
     ) -> list[HookResult]:
         """Run all hooks of `plan`; the results are in the plan's order.
 
-        An abort ends the hooks that run and starts no more. A signal that had been aborted before
-        changes nothing: hooks that follow an abort are run, as upstream runs them.
+        An abort ends the running hooks and starts no more. A signal that was aborted before the
+        call has no effect: upstream runs hooks after an abort too.
 
         Raises:
             HookOutputError: a hook's output cannot be handed to the next; no more are run.
@@ -165,7 +165,7 @@ def _stdin(given: JsonObject) -> bytes:
 
 
 def _next_input(given: JsonObject, output: HookFields, event: HookEvent) -> JsonObject:
-    """What the next hook is given after `output`."""
+    """The input of the next hook after `output`."""
     own = output.get("hookSpecificOutput")
     if not own:
         return given

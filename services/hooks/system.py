@@ -1,7 +1,6 @@
-"""`HookSystem`: runtimes and the scheduler report events to it, and get the hooks' results.
+"""`HookSystem`: runtimes and the scheduler report events to it and get the hooks' outputs.
 
-Every method may be called whether or not there are hooks for its event; without any it costs a
-look-up. None of them raises for what a hook does.
+Without hooks for its event, a method costs a look-up. No method raises for what a hook does.
 
 Source: core `hooks/hookSystem.ts`, `hooks/hookRegistry.ts`.
 """
@@ -14,18 +13,11 @@ from pathlib import Path
 from typing import Final
 
 from services.abort import AbortSignal
-from services.hooks.command import HookPlaces
 from services.hooks.events import HookEvent, HookNotice
 from services.hooks.firing import HookFiring
-from services.hooks.model_events import ModelHooks
 from services.hooks.planning import Subject
-from services.hooks.results import (
-    AfterModelResult,
-    BeforeModelResult,
-    HookOutput,
-    ToolSelectionResult,
-)
-from services.hooks.translation import HookModelRequest
+from services.hooks.results import HookOutput
+from services.hooks.translation import HookModelRequest, response_for_hooks
 from services.hooks.trust import warning_for_new_hooks
 from services.session import Session
 from services.state import UserFeedback
@@ -57,32 +49,25 @@ class HookSystem:
         *,
         notify: Callable[[HookNotice], None],
     ) -> None:
-        """Take the hooks that may run from the settings; those of an untrusted folder may not.
+        """Take the hooks from the settings; in an untrusted folder none.
 
         Args:
-            session: Its settings have the hooks, its workspace is where they run.
-            notify: Receives hooks' starts, ends and messages.
+            session: Its settings have the hooks, which run in its workspace.
+            notify: Receives starts, ends and messages of hooks.
         """
-        settings, workspace, state = session.settings, session.workspace, session.state
+        settings = session.settings
         self._settings = settings
-        self._workspace = workspace
+        self._workspace = session.workspace
         self._events = session.events
         self.transcript: Callable[[], Path | None] = lambda: None
         """The chat's record, which inputs name. The opener of a chat sets it."""
         known = [each for each in settings.hooks if each.event in _EVENT_NAMES]
         self._firing = HookFiring(
+            session,
             known if settings.folder_trusted else (),
-            disabled=settings.disabled_hooks,
-            clock=session.clock,
-            environment=session.environment,
-            events=session.events,
             notify=notify,
-            places=lambda: HookPlaces(
-                cwd=str(workspace.root), plans=str(session.plans()), session_id=state.session_id
-            ),
-            transcript=lambda: str(self.transcript() or ""),
+            transcript=lambda: self.transcript(),
         )
-        self._model = ModelHooks(self._firing)
 
     def initialize(self) -> None:
         """Warn the user of project hooks that are new and of events that do not exist.
@@ -106,7 +91,7 @@ class HookSystem:
                 self._events.emit(UserFeedback(severity="warning", message=message))
 
     def has_hooks(self, event: HookEvent) -> bool:
-        """False when nothing would run, whatever the matchers say."""
+        """False when the event has no hooks, whatever the matchers."""
         return self._firing.has_hooks(event)
 
     async def session_start(
@@ -142,7 +127,7 @@ class HookSystem:
     async def before_agent(
         self, prompt: str, signal: AbortSignal | None = None
     ) -> HookOutput | None:
-        """Before a prompt is taken up; runtimes go through `PromptHooks`."""
+        """Before a prompt is handled; runtimes use `PromptHooks`."""
         return await self._firing.fire(
             HookEvent.BEFORE_AGENT, lambda: {"prompt": prompt}, signal=signal
         )
@@ -155,7 +140,7 @@ class HookSystem:
         stop_hook_active: bool = False,
         signal: AbortSignal | None = None,
     ) -> HookOutput | None:
-        """After a prompt was answered; runtimes go through `PromptHooks`."""
+        """After a prompt was answered; runtimes use `PromptHooks`."""
         return await self._firing.fire(
             HookEvent.AFTER_AGENT,
             lambda: {
@@ -166,29 +151,26 @@ class HookSystem:
             signal=signal,
         )
 
-    async def before_model(
-        self, request: HookModelRequest, signal: AbortSignal | None = None
-    ) -> BeforeModelResult:
-        """Before every API attempt, retries of both kinds too."""
-        return await self._model.before_model(request, signal)
+    async def before_model(self, request: HookModelRequest) -> HookOutput | None:
+        """Before every request to the model, retries included; see `ModelCallHooks`."""
+        return await self._firing.fire(HookEvent.BEFORE_MODEL, lambda: self._asked(request))
 
-    async def before_tool_selection(
-        self, request: HookModelRequest, signal: AbortSignal | None = None
-    ) -> ToolSelectionResult:
-        """Right after `before_model`, with what it left."""
-        return await self._model.before_tool_selection(request, signal)
+    async def before_tool_selection(self, request: HookModelRequest) -> HookOutput | None:
+        """After `before_model`, with the request as that changed it."""
+        return await self._firing.fire(
+            HookEvent.BEFORE_TOOL_SELECTION, lambda: self._asked(request)
+        )
 
-    async def after_model(
-        self, request: HookModelRequest, chunk: JsonObject, signal: AbortSignal | None = None
-    ) -> AfterModelResult:
-        """For each chunk, before it is handed on.
+    async def after_model(self, request: HookModelRequest, chunk: JsonObject) -> HookOutput | None:
+        """For each chunk, before clients get it; `request` is one object for all of an answer."""
+        return await self._firing.fire(
+            HookEvent.AFTER_MODEL,
+            lambda: {**self._asked(request), "llm_response": response_for_hooks(chunk)},
+            request=request,
+        )
 
-        Args:
-            request: What was sent; the same object for all chunks of one answer.
-            chunk: The API's JSON.
-            signal: Ends the hooks.
-        """
-        return await self._model.after_model(request, chunk, signal)
+    def _asked(self, request: HookModelRequest) -> JsonObject:
+        return {"llm_request": self._firing.request_input(request)}
 
     async def before_tool(
         self,
@@ -199,7 +181,7 @@ class HookSystem:
         original_name: str | None = None,
         signal: AbortSignal | None = None,
     ) -> HookOutput | None:
-        """Before a call is put to policy.
+        """Before the policy decides on a call.
 
         Args:
             name: The tool, as the call names it.
@@ -246,7 +228,7 @@ class HookSystem:
     async def tool_permission(
         self, details: ConfirmationDetails, signal: AbortSignal | None = None
     ) -> None:
-        """Each time a person is about to be asked about a call (event `Notification`)."""
+        """Before each question to the user about a call (event `Notification`)."""
         verb, keys = _DETAILS.get(details.type, ("", ()))
         message = f"Tool {details.title} requires {verb}" if verb else "Tool requires confirmation"
         shown = {key: details.fields[key] for key in keys if key in details.fields}

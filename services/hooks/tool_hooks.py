@@ -1,4 +1,4 @@
-"""What tool hooks do to a call and to its result.
+"""The effects of tool hooks on a call and on its result.
 
 Source: core `scheduler/hook-utils.ts`, `scheduler/tool-executor.ts`,
 `core/coreToolHookTriggers.ts`.
@@ -28,10 +28,10 @@ _MODIFIED: Final = "\n\n[System] Tool input parameters were modified by a hook b
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallVerdict:
-    """What BeforeTool makes of a call; with `error` nothing else counts."""
+    """The effect of BeforeTool on a call. With `error`, the other fields have no meaning."""
 
     error: ToolFailure | None = None
-    """The call ends with it; the message is what the model is told."""
+    """The call ends with this error; the model gets its message."""
     asks: bool = False
     """The policy's decision, whatever it is, becomes "ask"; details are forced."""
     system_message: str | None = None
@@ -42,7 +42,7 @@ class CallVerdict:
 
 
 def verdict_before_call(output: HookOutput | None, tool: Tool) -> CallVerdict:
-    """Read a BeforeTool output; `allow` is no way round policy."""
+    """Read a BeforeTool output. `allow` does not replace the policy's decision."""
     if output is None:
         return CallVerdict()
     if output.stops:
@@ -67,9 +67,9 @@ def verdict_before_call(output: HookOutput | None, tool: Tool) -> CallVerdict:
 
 
 def result_after_hooks(result: ToolResult, output: HookOutput | None) -> ToolResult:
-    """What becomes of `result` after AfterTool; `tail_tool_call` is the caller's to follow.
+    """`result` as AfterTool changes it. The caller runs `tail_tool_call`, if there is one.
 
-    A tail call only counts where the hook neither stops nor blocks.
+    A tail call counts only where the hook neither stops nor blocks.
     """
     if output is None:
         return result
@@ -104,7 +104,7 @@ def _refused(type: ToolErrorType, message: str) -> CallVerdict:
 
 
 def _replaced(type: ToolErrorType, heading: str, reason: str) -> ToolResult:
-    told = f"{heading}{reason}"
+    text = f"{heading}{reason}"
     return ToolResult(
-        llm_content=told, return_display=told, error=ToolFailure(message=reason, type=type)
+        llm_content=text, return_display=text, error=ToolFailure(message=reason, type=type)
     )

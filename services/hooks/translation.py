@@ -1,7 +1,7 @@
-"""Between model requests and responses and the simple form in which hooks see them.
+"""Converts model requests and responses to the simple form for hooks, and back.
 
-Hooks see texts only. What a hook says about a request is merged back into it, so that calls, their
-results and media stay where they were.
+Hooks see texts only. A hook's changes are merged into the request, so that calls, their results and
+media stay where they were.
 
 Source: core `hooks/hookTranslator.ts`.
 """
@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.hooks.values import HookOutputError, js_text, listed, mapping, member, truthy
+from services.hooks.values import HookOutputError, listed, mapping, member
 from services.model.parts import response_text
 from services.model.response_shape import ResponseShapeError, check_response
-from services.wire import Content, Json, JsonObject, Part
+from services.wire import Content, Json, JsonObject, Part, js_text, js_truthy
 
 __all__ = [
     "HookModelRequest",
@@ -33,9 +33,9 @@ _USAGE: Final = ("promptTokenCount", "candidatesTokenCount", "totalTokenCount")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class HookModelRequest:
-    """What a model is about to be asked, or was asked. Two are never equal: one per attempt.
+    """A request to a model, before or after it is sent. Two are never equal: one per attempt.
 
-    `config` and `contents` are the API's JSON; whoever makes one does not change them afterwards.
+    `config` and `contents` are the API's JSON. They are not changed afterwards.
     """
 
     model: str
@@ -69,7 +69,7 @@ def changed_config(said: Json, request: HookModelRequest) -> JsonObject:
     """The config after a hook's `llm_request`: of its four fields, those left out are cleared."""
     config = dict(request.config)
     given: Json = mapping(said).get("config")
-    if not truthy(given):
+    if not js_truthy(given):
         return config
     for key in _CONFIG:
         if key in mapping(given):
@@ -124,30 +124,30 @@ def _content(message: Json) -> Content:
 
 def response_for_hooks(response: Mapping[str, Json]) -> JsonObject:
     """`{text?, candidates, usageMetadata?}` of a response or of one chunk."""
-    told: JsonObject = {}
+    shown: JsonObject = {}
     text = response_text(response)
     if text is not None:
-        told["text"] = text
-    told["candidates"] = [_candidate(each) for each in response.get("candidates") or ()]
+        shown["text"] = text
+    shown["candidates"] = [_candidate(each) for each in response.get("candidates") or ()]
     usage = response.get("usageMetadata")
     if usage:
-        told["usageMetadata"] = _some(usage, _USAGE)
-    return told
+        shown["usageMetadata"] = _some(usage, _USAGE)
+    return shown
 
 
 def _candidate(candidate: JsonObject) -> JsonObject:
     parts = (candidate.get("content") or {}).get("parts")
-    told = {
+    shown = {
         "content": {"role": "model", "parts": list(_texts(parts))},
         **_some(candidate, ("finishReason", "index")),
     }
     ratings = candidate.get("safetyRatings")
     if ratings is not None:
-        told["safetyRatings"] = [
+        shown["safetyRatings"] = [
             {key: js_text(rating.get(key) or "") for key in ("category", "probability")}
             for rating in ratings
         ]
-    return told
+    return shown
 
 
 def response_from_hook(said: Json) -> JsonObject:
@@ -180,7 +180,7 @@ def response_from_hook(said: Json) -> JsonObject:
 
 def _part_of(said: Json) -> Part:
     """A text part; what is no text is joined to the others as JavaScript does it."""
-    return {"text": said if isinstance(said, str) else js_text(said) if truthy(said) else None}
+    return {"text": said if isinstance(said, str) else js_text(said) if js_truthy(said) else None}
 
 
 def _texts(parts: Sequence[Part] | None) -> Iterable[str]:

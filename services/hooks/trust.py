@@ -1,4 +1,4 @@
-"""Which project hooks the user has been warned of: `~/.gemini/trusted_hooks.json`.
+"""The project hooks that the user was warned of: `~/.gemini/trusted_hooks.json`.
 
 Source: core `hooks/trustedHooks.ts`, `hooks/hookRegistry.ts`.
 """

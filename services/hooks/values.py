@@ -1,18 +1,17 @@
-"""What hooks print is anybody's JSON; these read it as JavaScript would.
+"""Reads the JSON that hooks print as JavaScript would.
 
-Where JavaScript would raise, `HookOutputError` is raised: the event then goes on as if no hook had
-an opinion, as it does upstream.
+Where JavaScript would raise, these functions raise `HookOutputError`. The event then goes on as
+without hooks, as it does upstream.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
-from services.wire import Json, js_json
+from services.wire import Json, js_text
 
-__all__ = ["HookOutputError", "has", "js_text", "listed", "mapping", "member", "spread", "truthy"]
+__all__ = ["HookOutputError", "has", "listed", "mapping", "member", "spread"]
 
 
 class HookOutputError(ValueError):
@@ -64,21 +63,3 @@ def spread(value: Json) -> dict[str, Json]:
     if isinstance(value, (list, str)):
         return {str(index): item for index, item in enumerate(value)}
     return {}
-
-
-def truthy(value: Json) -> bool:
-    """Whether `value` counts as true: all but false, null, 0 and the empty text; `{}` does."""
-    return bool(value) or isinstance(value, (Mapping, list))
-
-
-def js_text(value: Json) -> str:
-    """`String(value)`."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        return "[object Object]"
-    if isinstance(value, (list, tuple)):
-        return ",".join("" if item is None else js_text(item) for item in value)
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
-        return format(Decimal(repr(value)), "f").removesuffix(".0")
-    return js_json(value)

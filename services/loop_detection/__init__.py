@@ -1,1 +1,1 @@
-"""Whether a conversation goes round in circles."""
+"""Detects that a conversation repeats itself."""

@@ -1,12 +1,13 @@
 """Chanting: the same fifty characters over and over in one stream of text.
 
-Every fifty-character window of the last 5000 characters is known by where it occurred. Text that
-repeats for a good reason is left out: a fragment with a code fence, a table, a list item, a
-heading, a quote or a divider forgets what came before it, and code is not looked at.
+The positions of every fifty-character window of the last 5000 characters are stored. Text that
+repeats for a good reason is excluded: a fragment with a code fence, a table, a list item, a
+heading, a quote or a divider clears the text before it, and code is ignored.
 
-Upstream shifts every stored position with every fragment once the window is full. Here positions
-count from the start of the stream and fall out at its other end, so that a fragment costs what it
-is long. Source: core `services/loopDetectionService.ts`, `checkContentLoop`.
+Upstream shifts every stored position with every fragment. Here positions count from the start of
+the stream, so that the cost of a fragment is its length.
+
+Source: core `services/loopDetectionService.ts`, `checkContentLoop`.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _DIVIDER: Final = re.compile("[+-_=*\u2500-\u257f]+")
 
 
 class ContentLoops:
-    """What one stream has said lately. Lengths and positions are in UTF-16 code units."""
+    """The latest text of one stream. Lengths and positions are in UTF-16 code units."""
 
     def __init__(self) -> None:
         self._in_code = False

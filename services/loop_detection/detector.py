@@ -1,9 +1,9 @@
 """`LoopDetector`: notices that a conversation repeats itself, and keeps count of it.
 
-Source: core `services/loopDetectionService.ts`. The first time counts as a warning: whoever runs
-the turns calls `clear_detection`, sends `loop_feedback` and goes on. From the second time on the
-prompt is over, and every question gives the same answer until `reset`. What was seen is kept at a
-warning: a repeated call at once counts again, and so does the first plain text after chanting.
+Source: core `services/loopDetectionService.ts`. The first loop of a prompt is a
+warning: the runtime calls `clear_detection`, sends `loop_feedback` and goes on. From the second one
+on, every method returns the same verdict until `reset`. A warning does not clear what was seen: the
+next repeated call counts again at once, and so does the first plain text after chanting.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LoopType(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopVerdict:
-    """`count` is 0 when all is well, else how often this prompt has been found in a loop."""
+    """`count` is how many loops this prompt has had; 0 for none."""
 
     count: int = 0
     type: LoopType | None = None
@@ -50,7 +50,7 @@ _NO_LOOP: Final = LoopVerdict()
 
 
 def loop_feedback(detail: str | None) -> str:
-    """What the model is told at the first warning, as the user's next words.
+    """The user-role text for the model at the first warning.
 
     Source: core `core/client.ts`, `_recoverFromLoop`.
     """
@@ -66,8 +66,8 @@ def loop_feedback(detail: str | None) -> str:
 class LoopDetector:
     """One per conversation; it outlives chats and resets of them.
 
-    Feed it every event of a stream, in order, before anybody else sees it: text by `add_text`,
-    calls by `add_tool_call`, the others by `current`.
+    The runtime passes every event of a stream in order, before clients get it: text to `add_text`,
+    calls to `add_tool_call`; for others it reads `current`.
     """
 
     def __init__(
@@ -84,11 +84,10 @@ class LoopDetector:
 
         Args:
             model: Asked from a prompt's 30th turn on.
-            models: What the names of the models that are asked come from.
-            history: The whole history as it is shown, oldest first; asked for only when a model
-                is about to be asked.
-            disabled: The setting: nothing is ever found.
-            is_available: Whether a model, a concrete name, can be used just now.
+            models: Resolves the names of the models that are asked.
+            history: Returns the whole history as it is shown, oldest first.
+            disabled: The setting that switches detection off.
+            is_available: Whether a model, a concrete name, can be used now.
             log: Takes the records for the session's log, as `SessionState.log` does.
         """
         self._log = log or (lambda _name, _body, _attributes: None)
@@ -194,7 +193,7 @@ class LoopDetector:
                 "confirmed_by_model": confirmed_by,
             },
         )
-        # Upstream says who confirmed it only to the one who asked first.
+        # Upstream names the confirming model in the first verdict only.
         self._flagged = LoopVerdict(count=self._count, type=kind, detail=detail)
         if confirmed_by is None:
             return self._flagged

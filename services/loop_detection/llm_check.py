@@ -1,7 +1,7 @@
-"""Asking a model whether a long prompt has got stuck, and asking a better one before believing it.
+"""Asks a model whether a long prompt is stuck, and a better model to confirm that.
 
 Source: core `services/loopDetectionService.ts`, `checkForLoopWithLLM`. The system prompt and the
-schema's descriptions are our own words; the user-role texts are upstream's.
+schema's descriptions are our own; the user-role texts are upstream's.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TASK: Final = (
 )
 _HISTORY_HEADING: Final = "Recent conversation history:"
 _NOT_ASKED: Final = -1
-"""What the log has for the confidence of a model that was not asked."""
+"""The logged confidence of a model that was not asked."""
 _SCHEMA: Final[JsonObject] = {
     "type": "object",
     "properties": {
@@ -88,18 +88,18 @@ stuck."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmVerdict:
-    """A loop, in the words of the model that found it. `analysis` may be missing, or empty."""
+    """A loop that a model found. `analysis` may be missing, or empty."""
 
     analysis: str | None
     confirmed_by: str
-    """The name of the model whose word it is."""
+    """The name of that model."""
 
 
 class LlmLoopCheck:
-    """When to ask, what to ask, and how long to leave it after an answer.
+    """The questions to models: when, with which contents, and how long apart.
 
-    The first question comes at a prompt's 30th turn. After a calm answer the next one comes up to
-    15 turns later, after a doubtful one as little as 5.
+    The first question is at a prompt's 30th turn. The less sure of a loop the answer is, the later
+    the next question: 5 to 15 turns.
     """
 
     def __init__(
@@ -127,10 +127,9 @@ class LlmLoopCheck:
     async def turn_started(
         self, *, prompt_id: str, user_prompt: str, signal: AbortSignal
     ) -> LlmVerdict | None:
-        """Count a turn, and ask if it is time to; a verdict only if the models are sure.
+        """Count a turn, and ask if a question is due; a verdict only if the models are sure.
 
-        A question that fails, for whatever reason, is no loop; neither is it asked again before
-        its time.
+        A failed question is no loop, and is not repeated early.
         """
         self._turns += 1
         if self._turns < _FIRST_CHECK or self._turns - self._checked_at < self._interval:

@@ -1,8 +1,9 @@
 """A server's process: its group, its pipes, its end.
 
-The process leads a group of its own, which ends with it. Its standard error is read and thrown
-away, however much it is: a pipe that nobody reads would stop the server (the core's does, when a
-server writes more than the pipe holds). Source: the MCP TypeScript SDK's `client/stdio`.
+The process leads a group of its own, which ends with it. Its standard error is read and only
+logged: a full pipe would stop the server, as the core's does.
+
+Source: the MCP TypeScript SDK's `client/stdio`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _SHOWN: Final = 2000
 
 
 class ChildProcess(GroupLeader):
-    """A running server that speaks in lines. Make one with `start`; it must be ended with `end`."""
+    """A running server that sends lines. Make one with `start`; the caller must `end` it."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -85,11 +86,11 @@ class ChildProcess(GroupLeader):
 
     @property
     def ended(self) -> bool:
-        """True when nothing more can come from it, or go to it."""
+        """True when nothing more can be read or written."""
         return self._at_end
 
     def write(self, line: bytes) -> None:
-        """Send a line; what the server does not read is kept.
+        """Send a line; it is buffered until the server reads it.
 
         Raises:
             McpConnectionError: it has ended.
@@ -114,7 +115,7 @@ class ChildProcess(GroupLeader):
         return line
 
     async def end(self) -> None:
-        """Ask the group to end, make it when it does not, and return when it is gone."""
+        """End the group, by SIGTERM and then by SIGKILL, and return when it is gone."""
         try:
             if not self.closed.done():
                 self.signal_group(signal.SIGTERM)
@@ -126,7 +127,7 @@ class ChildProcess(GroupLeader):
             self.kill()
 
     def kill(self) -> None:
-        """Kill the group at once, whether or not its leader still runs."""
+        """Kill the group at once, even if its leader has ended."""
         self.signal_group(signal.SIGKILL)
         self._child.close()
         self._finish()
@@ -158,7 +159,7 @@ class ChildProcess(GroupLeader):
             self._news.set()
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        """One of the pipes is closed; without either of the two there is no conversation."""
+        """A pipe is closed; without standard input and output there is no connection."""
         if fd != 2:
             self._stop()
 

@@ -35,10 +35,10 @@ _SHORT_S: Final = 60.0
 class McpClient:
     """A server, connected at most once at a time.
 
-    A server that ends by itself stays `connected`, as in the core: the call under way fails with
-    `MCP error -32000: Connection closed`, later ones with `Not connected`, until somebody restarts
-    it. One that sends what is no message is `disconnected`: it is not listened to any more, though
-    its tools can still be called.
+    A server that ends by itself stays `connected`, as in the core: the running call fails with
+    `MCP error -32000: Connection closed`, later ones with `Not connected`, until a restart. One
+    that sends an invalid message is `disconnected`: its notifications are ignored, though its tools
+    can still be called.
     """
 
     def __init__(self, name: str, config: McpServerConfig, context: McpContext) -> None:
@@ -70,7 +70,7 @@ class McpClient:
             )
         self.status = McpServerStatus.CONNECTING
         try:
-            # The core forgets a connection that went wrong; ours must not outlive its successor.
+            # Unlike in the core, a failed connection ends before the next one begins.
             await self._close()
             self._leaving = AbortController()
             self._refreshers = self._new_refreshers()
@@ -82,10 +82,10 @@ class McpClient:
                 self.status = McpServerStatus.DISCONNECTED
 
     async def discover_into(self, registries: Registries) -> None:
-        """List what the server offers, and register it; from then on it is kept up to date.
+        """Register what the server offers, and keep it up to date.
 
         Raises:
-            McpConnectionError, McpError, ShapeError: a list could not be had, or all are empty.
+            McpConnectionError, McpError, ShapeError: a list failed, or all are empty.
         """
         found = self._connected()
         if registries not in self._registries:
@@ -109,7 +109,7 @@ class McpClient:
             self._registries.remove(registries)
 
     async def disconnect(self) -> None:
-        """Take back what the server offered, and end it. Nothing of it runs afterwards."""
+        """Unregister what the server offered, and end it."""
         if self.status is McpServerStatus.CONNECTED:
             for registries in self._registries:
                 registries.tools.remove_server(self.name)
@@ -129,7 +129,7 @@ class McpClient:
         return await self._request("resources/read", {"uri": uri}, READ_RESOURCE, _SHORT_S)
 
     async def settled(self) -> None:
-        """Return when no list is being fetched again."""
+        """Return when no list is being refreshed."""
         for refresher in self._refreshers.values():
             await refresher.settled()
 
@@ -141,7 +141,7 @@ class McpClient:
         ]
 
     def notified(self, method: str, params: Mapping[str, Any]) -> None:
-        """Take a notification: a list that changed, or a call's progress."""
+        """Handle a notification: a changed list, or a call's progress."""
         if method == "notifications/progress":
             self._progress.take(params)
             return
@@ -152,7 +152,7 @@ class McpClient:
             refresher.notice()
 
     def failed(self, error: Exception) -> None:
-        """The server sent what is no message."""
+        """Handle an invalid message."""
         if self.status is not McpServerStatus.CONNECTED:
             return
         logger.error("MCP ERROR (%s): %s", self.name, error)

@@ -7,13 +7,14 @@ Source: core `config/config.ts` (`MCPServerConfig`), `tools/mcp-client-manager.t
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from services.mcp.command_line import shell_words
+from services.settings.declaring import READERS, Read, one_of
 from services.wire import js_json
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
 ]
 
 DEFAULT_TIMEOUT_MS: Final = 600_000
-"""Ten minutes, for connecting, listing and calling, where the server's `timeout` says nothing."""
+"""Ten minutes, for connecting, listing and calling, where the server has no `timeout`."""
 
 
 class McpConfigError(ValueError):
@@ -59,31 +60,31 @@ class McpServerConfig:
     env: Mapping[str, str] = field(default_factory=dict)
     """Variables for the child, `$NAME` in their values expanded; not for HTTP."""
     cwd: Path | None = None
-    """Relative to the workspace; the workspace itself where it is not given."""
+    """Relative to the workspace; `None`: the workspace itself."""
     url: str | None = None
     type: str | None = None
-    """`http` or `sse`, for `url`; tried in this order where it is not given."""
+    """`http` or `sse`, for `url`; `None`: both, in this order."""
     http_url: str | None = None
     """The old spelling of `url` with type `http`; it wins over `url`."""
     headers: Mapping[str, str] = field(default_factory=dict)
     timeout_ms: float | None = None
-    """Milliseconds for each request; `DEFAULT_TIMEOUT_MS` where it is not given."""
+    """Milliseconds for each request; `None`: `DEFAULT_TIMEOUT_MS`."""
     trust: bool | None = None
     description: str | None = None
     include_tools: tuple[str, ...] | None = None
     """Only these (`name`, or `name(...)`); `None`: every tool."""
     exclude_tools: tuple[str, ...] = ()
-    """Never these, whatever `include_tools` says."""
+    """Never these, even if `include_tools` has them."""
     oauth: OAuthConfig = field(default_factory=OAuthConfig)
     auth_provider_type: str | None = None
     extension: str | None = None
-    """The extension that brought it, `None` for the user's own."""
+    """The extension that defines it, `None` for the user's own."""
     raw: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """As it was written."""
 
     @classmethod
     def parse(cls, name: str, raw: Any) -> McpServerConfig:
-        """Read one entry of `mcpServers`; unknown keys play no part.
+        """Read one entry of `mcpServers`; unknown keys have no effect.
 
         Raises:
             McpConfigError: a value has the wrong type.
@@ -109,12 +110,12 @@ class McpServerConfig:
 
     @property
     def endpoint(self) -> str | None:
-        """The URL that is spoken to, `None` for a child process."""
+        """The server's URL, `None` for a child process."""
         return self.http_url or self.url
 
     @property
     def reachable(self) -> bool:
-        """False for an entry that only changes somebody else's."""
+        """False for an entry that only changes another one."""
         return bool(self.command or self.endpoint)
 
     def enables(self, tool: str) -> bool:
@@ -127,10 +128,9 @@ class McpServerConfig:
         )
 
     def key(self, name: str) -> str:
-        """Two equal keys mean the same server, configured alike."""
-        known = {item.name: getattr(self, item.name) for item in fields(self)}
-        told = {key: _plain(value) for key, value in sorted(known.items()) if key != "raw"}
-        return hashlib.sha256(js_json({"name": name, "config": told}).encode()).hexdigest()
+        """Equal keys mean the same server with the same configuration."""
+        config = asdict(replace(self, raw={}))
+        return json.dumps([name, config], sort_keys=True, default=str)
 
 
 def server_configs(raw: Any) -> dict[str, McpServerConfig]:
@@ -161,7 +161,7 @@ def command_server(command: str | None) -> dict[str, McpServerConfig]:
 
 
 def merge_configs(base: McpServerConfig, override: McpServerConfig) -> McpServerConfig:
-    """`base` under `override`: lists by the stricter rule, variables together, the rest replaced.
+    """`base` changed by `override`: the stricter lists, the union of variables, the rest replaced.
 
     Source: core `mergeMcpConfigs`: includes are intersected when both give some (an empty
     intersection means none), excludes are united.
@@ -189,28 +189,9 @@ def merge_configs(base: McpServerConfig, override: McpServerConfig) -> McpServer
     return replace(base, **merged)
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, OAuthConfig):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
-    if isinstance(value, Mapping):
-        return {key: _plain(value[key]) for key in sorted(value)}
-    return str(value) if isinstance(value, Path) else value
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a text expected")
-    return value
-
-
 def _optional_text(value: Any) -> str | None:
-    return _text(value) or None
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
-        raise ValueError("a list of texts expected")
-    return tuple(value)
+    text: str = READERS[str](value)
+    return text or None
 
 
 def _variables(value: Any) -> dict[str, str]:
@@ -226,24 +207,6 @@ def _variables(value: Any) -> dict[str, str]:
     }
 
 
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError("a number expected")
-    return float(value)
-
-
-def _boolean(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false expected")
-    return value
-
-
-def _kind(value: Any) -> str:
-    if value not in ("http", "sse"):
-        raise ValueError("http or sse expected")
-    return str(value)
-
-
 def _oauth(value: Any) -> OAuthConfig:
     if not isinstance(value, Mapping):
         raise ValueError("a mapping expected")
@@ -251,25 +214,25 @@ def _oauth(value: Any) -> OAuthConfig:
         enabled=bool(value.get("enabled")),
         client_id=_optional_text(value["clientId"]) if value.get("clientId") else None,
         client_secret=_optional_text(value["clientSecret"]) if value.get("clientSecret") else None,
-        scopes=_texts(value.get("scopes") or ()),
-        audiences=_texts(value.get("audiences") or ()),
+        scopes=READERS[tuple[str, ...]](value.get("scopes") or ()),
+        audiences=READERS[tuple[str, ...]](value.get("audiences") or ()),
     )
 
 
-_READERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
+_READERS: Final[Mapping[str, tuple[str, Read]]] = {
     "command": ("command", _optional_text),
-    "args": ("args", _texts),
+    "args": ("args", READERS[tuple[str, ...]]),
     "env": ("env", _variables),
-    "cwd": ("cwd", lambda value: Path(_text(value))),
+    "cwd": ("cwd", lambda value: Path(READERS[str](value))),
     "url": ("url", _optional_text),
-    "type": ("type", _kind),
+    "type": ("type", one_of("http", "sse")),
     "httpUrl": ("http_url", _optional_text),
     "headers": ("headers", _variables),
-    "timeout": ("timeout_ms", _number),
-    "trust": ("trust", _boolean),
-    "description": ("description", _text),
-    "includeTools": ("include_tools", _texts),
-    "excludeTools": ("exclude_tools", _texts),
+    "timeout": ("timeout_ms", READERS[float]),
+    "trust": ("trust", READERS[bool]),
+    "description": ("description", READERS[str]),
+    "includeTools": ("include_tools", READERS[tuple[str, ...]]),
+    "excludeTools": ("exclude_tools", READERS[tuple[str, ...]]),
     "oauth": ("oauth", _oauth),
-    "authProviderType": ("auth_provider_type", _text),
+    "authProviderType": ("auth_provider_type", READERS[str]),
 }

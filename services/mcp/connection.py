@@ -1,8 +1,8 @@
-"""One conversation with one server, in a task of its own.
+"""A connection with one server, in a task of its own.
 
-The client library's streams and scopes must be opened and closed by the same task, so a
-connection is a task: `open` starts it and returns when the server has introduced itself, `close`
-asks it to end and returns when nothing is left of it. Requests may come from any task.
+The same task must open and close the client library's streams and scopes, so a connection is a
+task: `open` starts it and returns when the server has answered `initialize`, `close` ends it.
+Requests may come from any task.
 
 Source: the MCP TypeScript SDK's `shared/protocol` and `client/index`.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import anyio
 import anyio.abc
@@ -32,13 +32,12 @@ from services.mcp.errors import (
     from_library,
     innermost,
 )
-from services.mcp.events import ConnectionEvents
 from services.mcp.http import HttpFailures
 from services.mcp.results import INITIALIZE, PROTOCOL_VERSION, SUPPORTED_VERSIONS, checked
 from services.wire import Json, JsonObject
 from services.zod import Shape
 
-__all__ = ["Connection", "Streams"]
+__all__ = ["Connection", "ConnectionEvents", "Streams"]
 
 Streams = AbstractAsyncContextManager[Any]
 """A transport, not yet opened: a pair of streams for a dispatcher."""
@@ -46,8 +45,24 @@ Streams = AbstractAsyncContextManager[Any]
 _VERSION_HEADER: Final = "mcp-protocol-version"
 
 
+class ConnectionEvents(Protocol):
+    """Receives what a server sends on its own, synchronously and in order of arrival."""
+
+    def roots(self) -> list[JsonObject]:
+        """The folders that the server may know."""
+        ...
+
+    def notified(self, method: str, params: Mapping[str, Any]) -> None:
+        """A notification."""
+        ...
+
+    def failed(self, error: Exception) -> None:
+        """An invalid message, or a response without a request."""
+        ...
+
+
 class Connection:
-    """A server that has been reached. Made by `open`."""
+    """An initialized connection with a server. Made by `open`."""
 
     def __init__(
         self,
@@ -71,7 +86,7 @@ class Connection:
         self._leave = anyio.Event()
         self._life = anyio.CancelScope()
         self.closed = False
-        """True when no request can be made any more."""
+        """True when no more requests can be made."""
         self.capabilities: JsonObject = {}
         self.instructions: str | None = None
 
@@ -88,22 +103,22 @@ class Connection:
         timeout_s: float,
         failures: HttpFailures | None = None,
     ) -> Connection:
-        """Open `transport` and introduce ourselves.
+        """Open `transport` and send `initialize`.
 
         Args:
             transport: opened and closed by the connection's own task.
-            events: who hears of notifications, and knows the roots.
+            events: receives notifications, and returns the roots.
             name: the server's name, for the task.
-            version: our version, as it is sent to servers.
-            clock: holds still while the server is waited for.
+            version: the version that is sent to servers.
+            clock: stands still while the server is waited for.
             tasks: where the connection's task runs.
             timeout_s: seconds for each request.
-            failures: where an HTTP transport keeps refusals.
+            failures: the refusals of an HTTP transport.
 
         Raises:
             McpError: the server refused, or did not answer in time.
             McpConnectionError: it cannot be reached.
-            ShapeError: its introduction has another shape.
+            ShapeError: its answer has another shape.
         """
         connection = cls(events, clock, timeout_s=timeout_s, failures=failures)
         tasks.start(connection._run(transport, version), name=f"mcp-{name}")
@@ -119,7 +134,7 @@ class Connection:
         return connection
 
     async def close(self) -> None:
-        """End the conversation; nothing of it is left when this returns. Safe to call twice."""
+        """End the connection and its task. Safe to call twice."""
         self.closed = True
         self._leave.set()
         if not self._introduced.done() or self._introduced.exception() is not None:
@@ -136,18 +151,18 @@ class Connection:
         timeout_s: float | None = None,
         adjust: Callable[[JsonObject], JsonObject] | None = None,
     ) -> Json:
-        """Ask, and wait for the answer. A caller that stops waiting takes the question back.
+        """Send a request and return its result. Cancelling the caller cancels the request.
 
         Args:
-            method: the protocol's.
-            params: what goes with it.
-            shape: what the answer must look like.
-            timeout_s: seconds, where they are not the connection's.
-            adjust: what is done to the answer before its shape is checked.
+            method: the protocol's method.
+            params: its parameters.
+            shape: the shape of the result.
+            timeout_s: seconds; the connection's where it is `None`.
+            adjust: changes the result before its shape is checked.
 
         Raises:
-            McpError: the server's error, its silence, or its end.
-            McpConnectionError: there is no connection, or HTTP said no.
+            McpError: the server returned an error, did not answer in time, or ended.
+            McpConnectionError: there is no connection, or HTTP refused the request.
             ShapeError: the answer has another shape.
         """
         if self.closed or self._requests is None:
@@ -160,7 +175,7 @@ class Connection:
             with self._clock.real_work():
                 raw = await asyncio.shield(answer)
         except asyncio.CancelledError:
-            # Upstream goes on waiting for an answer that is not wanted, until the time limit.
+            # Upstream keeps waiting for the answer until the time limit.
             asking.cancel()
             raise
         return checked(shape, raw if adjust is None else adjust(raw))
@@ -174,7 +189,7 @@ class Connection:
         answer: asyncio.Future[JsonObject],
     ) -> None:
         if self._dispatcher is None:
-            raise RuntimeError("no conversation yet")
+            raise RuntimeError("not connected yet")
         request_id, self._next_id = self._next_id, self._next_id + 1
         options: CallOptions = {
             "request_id": request_id,
@@ -198,7 +213,7 @@ class Connection:
                 answer.exception()
 
     async def _run(self, transport: Streams, version: str) -> None:
-        """The connection's whole life. Never raises: the waiting callers get the error."""
+        """The connection's task. Waiting callers get its error; it raises only a cancellation."""
         problem: BaseException | None = None
         try:
             with self._life:
@@ -212,7 +227,7 @@ class Connection:
             self.closed = True
             self._requests = None
             if not self._introduced.done():
-                self._introduced.set_exception(_told(problem, self._failures))
+                self._introduced.set_exception(_failure(problem, self._failures))
                 self._introduced.exception()
             if not self._ended.done():
                 self._ended.set_result(None)
@@ -240,7 +255,7 @@ class Connection:
             async with anyio.create_task_group() as group:
                 await group.start(dispatcher.run, self._asked, _notified_later, self._notified)
                 task_status.started(scope)
-        # The server hung up, or we did: the waiting callers have got the error.
+        # Either side has closed: the waiting callers have the error.
         self.closed = True
         self._leave.set()
 
@@ -289,10 +304,10 @@ class Connection:
 async def _notified_later(
     context: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
 ) -> None:
-    """Nothing comes here: every notification is taken in order of arrival."""
+    """Unused: `_notified` takes every notification in order of arrival."""
 
 
-def _told(problem: BaseException | None, failures: HttpFailures | None) -> Exception:
+def _failure(problem: BaseException | None, failures: HttpFailures | None) -> Exception:
     if isinstance(problem, Exception):
         return problem
     if failures is not None and failures.last is not None:

@@ -1,4 +1,4 @@
-"""What a server's tool brought back, for the model and for people.
+"""A server's tool result, for the model and for the user.
 
 Source: core `tools/mcp-tool.ts` (`transformMcpContentToParts`, `getStringifiedResultForDisplay`).
 """
@@ -12,7 +12,7 @@ __all__ = ["is_tool_error", "parts_of", "shown_result"]
 
 
 def is_tool_error(response: JsonObject) -> bool:
-    """True when the server, or the way to it, says that the call failed."""
+    """True when the server or the connection reports a failed call."""
     if response.get("isError") in (True, "true"):
         return True
     error = response.get("error")
@@ -33,11 +33,11 @@ def parts_of(response: JsonObject, tool: str) -> list[Part]:
 
 
 def shown_result(response: JsonObject, tool: str) -> str:
-    """The blocks of `response` as lines for people; media only by name."""
+    """The blocks of `response` as lines for the user; media by type only."""
     content = response.get("content")
     if not isinstance(content, list):
-        told = [{"functionResponse": {"name": tool, "response": response}}]
-        return f"```json\n{js_json_pretty(told)}\n```"
+        parts = [{"functionResponse": {"name": tool, "response": response}}]
+        return f"```json\n{js_json_pretty(parts)}\n```"
     return "\n".join(_block_line(block) for block in content)
 
 

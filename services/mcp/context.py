@@ -19,11 +19,11 @@ __all__ = ["McpContext", "Registries"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registries:
-    """Where a server's offers go: the main agent's, or a subagent's."""
+    """The registries of the main agent, or of a subagent."""
 
     tools: McpToolbox
-    prompts: PromptRegistry
-    resources: ResourceRegistry
+    prompts: PromptRegistry = field(default_factory=PromptRegistry)
+    resources: ResourceRegistry = field(default_factory=ResourceRegistry)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,14 +32,14 @@ class McpContext:
 
     session: Session
     trusted: Callable[[], bool]
-    """Whether the folder is trusted by now."""
+    """Whether the folder is trusted now."""
     tasks: BackgroundTasks
     diagnostics: McpDiagnostics
     tokens: TokenStore
     version: str
-    """Our version, which servers receive."""
+    """The version that servers receive."""
     on_progress: Callable[[McpProgress], None]
     policy_warnings: Callable[[str, Sequence[str]], Sequence[str]]
-    """What is wrong with the policy rules about a server, given the tools it has."""
+    """Warnings about the policy's rules, by server and its tools."""
     warn: Callable[[str], None]
     allowlist: Allowlist = field(default_factory=Allowlist)

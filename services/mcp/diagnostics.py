@@ -1,7 +1,8 @@
-"""Which problems of the servers the user sees, and how often.
+"""Messages about servers for the user.
 
-Until the user has had to do with MCP, one hint is all there is; afterwards each message is shown
-once. Source: core `tools/mcp-client-manager.ts` (`emitDiagnostic`).
+Until the user uses MCP, only one hint is emitted; afterwards each message, once.
+
+Source: core `tools/mcp-client-manager.ts` (`emitDiagnostic`).
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ class McpDiagnostics:
         self._interacted = False
 
     def user_interacted(self) -> None:
-        """Show messages from now on: a tool of a server runs, or a command asked for servers."""
+        """Emit messages from now on: the user called a server's tool or a command about servers."""
         self._interacted = True
 
     def emit(self, severity: str, message: str) -> None:
-        """Take a message.
+        """Report a message.
 
         Args:
             severity: `info`, `warning` or `error`.

@@ -1,4 +1,4 @@
-"""What a connected server offers: its lists, and the shapes of its tools' results.
+"""A connected server's lists, and the output schemas of its tools.
 
 Only the first page of tools and prompts is read, as in the core; resources follow the cursors.
 
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 _SHORT_S: Final = 60.0
 _MOST_PAGES: Final = 1000
-"""A server whose cursors lead in a circle would be listed for ever (the core does)."""
+"""A limit for a server whose cursors form a circle; the core has none."""
 
 
 class Discovery:
@@ -46,10 +46,10 @@ class Discovery:
         self._outputs: dict[str, ParameterSchema] = {}
 
     async def tools(self, timeout_s: float) -> list[JsonObject]:
-        """The tools, as the server describes them; none where it has no such thing.
+        """The tools as the server describes them; none without that capability.
 
         Raises:
-            McpConnectionError, McpError, ShapeError: the list could not be had.
+            McpConnectionError, McpError, ShapeError: the request failed.
         """
         listed = await self._list("tools", LIST_TOOLS, {}, timeout_s)
         found: list[JsonObject] = listed.get("tools", [])
@@ -66,19 +66,19 @@ class Discovery:
             logger.warning("The output schema of tool %s is not usable: %s", tool, error)
 
     async def prompts(self, timeout_s: float) -> list[McpPrompt]:
-        """The prompts; none where the server has no such thing.
+        """The prompts; none without that capability.
 
         Raises:
-            McpConnectionError, McpError, ShapeError: the list could not be had.
+            McpConnectionError, McpError, ShapeError: the request failed.
         """
         listed = await self._list("prompts", LIST_PROMPTS, {}, timeout_s)
         return [self._prompt(wire) for wire in listed.get("prompts", [])]
 
     async def resources(self, timeout_s: float) -> list[McpResource]:
-        """The resources, all pages; none where the server has no such thing.
+        """The resources of all pages; none without that capability.
 
         Raises:
-            McpConnectionError, McpError, ShapeError: the list could not be had.
+            McpConnectionError, McpError, ShapeError: a request failed.
         """
         found: list[McpResource] = []
         cursor: str | None = None
@@ -92,7 +92,7 @@ class Discovery:
         return found
 
     def check_output(self, tool: str, result: JsonObject) -> None:
-        """Hold a tool's result against the schema that the server gave for it.
+        """Check a tool's result against its output schema.
 
         Raises:
             McpError: the structured content is missing, or does not match.
@@ -175,7 +175,7 @@ class Discovery:
 
 
 def _text(value: Any) -> str:
-    """What `String(value)` is."""
+    """`String(value)`."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Which URLs a token may be sent to: encrypted ones, and none inside a private network.
+"""URLs that a token may be sent to: encrypted, and outside of private networks.
 
 Source: core `mcp/oauth-utils.ts` (`validateOAuthEndpointUrl`), `utils/fetch.ts`.
 """
@@ -29,10 +29,10 @@ def is_loopback_url(url: str) -> bool:
 
 
 async def validated_endpoint(url: str, *, allow_loopback: bool) -> str:
-    """`url`, checked; its name is looked up, since a public name may lead to a private address.
+    """Return `url` after a check that includes a look-up of its name.
 
     Raises:
-        OAuthSecurityError: it is not to be used; the message says why.
+        OAuthSecurityError: it may not be used; the message says why.
     """
     url = url.strip()
     parts = _parsed(url)

@@ -1,4 +1,4 @@
-"""What a server's process is told of the environment: no secrets, plus what its settings give.
+"""The environment of a server's process: without secrets, plus its configured variables.
 
 Source: core `services/environmentSanitization.ts`, `utils/envExpansion.ts` (`dotenv-expand`),
 `tools/mcp-client.ts` (`createTransport`); the SDK's `getDefaultEnvironment`.
@@ -62,7 +62,7 @@ _RUNS_CODE: Final = _names(
     CORECLR_ENABLE_PROFILING
     """
 )
-"""Variables that make a program run somebody else's code; a configuration may not set them."""
+"""Variables that make a program run other code; a configuration may not set them."""
 
 _INHERITED: Final = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 _IDENTIFICATION: Final = ("GEMINI_CLI", "1")
@@ -70,7 +70,7 @@ _REFERENCE: Final = re.compile(r"(?<!\\)\$\{([^{}]+)\}|(?<!\\)\$([A-Za-z_][A-Za-
 _OPERATOR: Final = re.compile(r"(:\+|\+|:-|-)")
 _TARGET: Final = "__GCLI_EXPAND_TARGET__"
 _TURNS: Final = 1000
-"""References followed in one text; more means that they produce each other for ever."""
+"""References followed in one text; more mean that they produce each other endlessly."""
 
 
 def sanitized(
@@ -79,12 +79,12 @@ def sanitized(
     allowed: Iterable[str] = (),
     blocked: Iterable[str] = (),
 ) -> dict[str, str]:
-    """`variables` without what looks like a secret, by name or by value.
+    """`variables` without those that look like secrets, by name or by value.
 
     Args:
         variables: the process's environment.
-        allowed: names that stay whatever they are called (never with a secret's value).
-        blocked: names that go.
+        allowed: names that stay, unless the value looks like a secret.
+        blocked: names that are removed.
     """
     strict = bool(variables.get("GITHUB_SHA")) or variables.get("SURFACE") == "Github"
     allow = {name.upper() for name in allowed}
@@ -106,10 +106,10 @@ def server_environment(
     """The environment of a server's process.
 
     Args:
-        variables: what children may know of at all.
+        variables: those that child processes may have.
         given: the server's own `env`; `$NAME` is looked up in the sanitised environment.
-        allowed: the setting of that name.
-        blocked: the setting of that name.
+        allowed: as in `sanitized`.
+        blocked: as in `sanitized`.
     """
     clean = sanitized(variables, allowed=allowed, blocked=blocked)
     inherited = {
@@ -149,13 +149,13 @@ def _expanded(text: str, variables: Mapping[str, str]) -> str:
         seen.add(result)
         default, value = _meaning(found[1] or found[2], variables)
         chosen = value if value and value not in seen else default
-        # `replace` takes the first place where the template stands, escaped or not.
+        # `replace` takes the first occurrence of the template, escaped or not.
         result = result.replace(found[0], _substituted(chosen, found[0], result), 1)
     return result
 
 
 def _meaning(expression: str, variables: Mapping[str, str]) -> tuple[str, str | None]:
-    """Default and value of what stands between the braces."""
+    """Default and value of the expression between the braces."""
     found = _OPERATOR.search(expression)
     # Without an operator the core splits at JavaScript's `null`, that is at these four letters.
     operator = found[0] if found is not None else "null"
@@ -167,7 +167,7 @@ def _meaning(expression: str, variables: Mapping[str, str]) -> tuple[str, str | 
 
 
 def _substituted(replacement: str, template: str, text: str) -> str:
-    """What `String.replace` makes of the dollar signs in a replacement."""
+    """`replacement` with dollar signs as in `String.replace`."""
     if "$" not in replacement:
         return replacement
     before, _, after = text.partition(template)

@@ -1,4 +1,4 @@
-"""What goes wrong with a server, in the words that reach the model and people.
+"""Errors of servers, with the messages that the model and the user receive.
 
 Source: the MCP TypeScript SDK's `McpError` and transports; core `utils/errors.ts`.
 """
@@ -32,11 +32,11 @@ INVALID_PARAMS: Final = -32602
 
 
 class McpConnectionError(Exception):
-    """A server that cannot be reached, or was not when it should have been."""
+    """A server cannot be reached, or is not connected."""
 
 
 class McpError(Exception):
-    """A server's answer that is an error, or its absence. `code` is JSON-RPC's."""
+    """An error response of a server, or a missing response. `code` is JSON-RPC's."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(f"MCP error {code}: {message}")
@@ -55,11 +55,11 @@ class HttpStatusError(McpConnectionError):
 
 
 class UnauthorizedError(McpConnectionError):
-    """The server wants authentication; the message says how to give it."""
+    """The server requires a login; the message says how."""
 
 
 def is_authentication_error(error: BaseException) -> bool:
-    """True for anything that means HTTP 401, by type or (upstream's fallback) by its words."""
+    """True for HTTP 401, by type or (upstream's fallback) by the message."""
     if isinstance(error, UnauthorizedError):
         return True
     if isinstance(error, HttpStatusError) and error.status == 401:
@@ -68,7 +68,7 @@ def is_authentication_error(error: BaseException) -> bool:
 
 
 def from_library(error: MCPError) -> McpError:
-    """The client library's error in the SDK's words."""
+    """The client library's error with the SDK's message."""
     code, message = error.error.code, error.error.message
     if code == REQUEST_TIMEOUT and message.endswith(" timed out"):
         message = "Request timed out"

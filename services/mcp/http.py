@@ -1,4 +1,4 @@
-"""The HTTP transports: the client library's, with our headers, tokens and words.
+"""The client library's HTTP transports, with headers, tokens and upstream's error messages.
 
 Source: core `tools/mcp-client.ts` (`createUrlTransport`, `createTransportRequestInit`); the SDK's
 `client/streamableHttp`, `client/sse`.
@@ -21,7 +21,7 @@ from services.net.addresses import origin
 from services.net.mcp_clients import RefusedRequest, open_mcp_client
 from services.net.terms import Terms
 
-__all__ = ["HttpFailures", "TokenSource", "http_transport", "legacy_sse_transport"]
+__all__ = ["HttpFailures", "TokenSource", "http_transport"]
 
 TokenSource = Callable[[], Awaitable[str | None]]
 """Gives a bearer token, fresh for each request, or `None`."""
@@ -30,18 +30,18 @@ _UNREACHABLE = "x-parity-unreachable"
 
 
 class HttpFailures:
-    """What the server answered instead of a result, by request id."""
+    """Refused requests, by request id."""
 
     def __init__(self) -> None:
         self._by_id: dict[str | int, McpConnectionError] = {}
         self.last: McpConnectionError | None = None
 
     def take(self, request_id: str | int) -> McpConnectionError | None:
-        """The failure of a request, once."""
+        """Remove and return the failure of a request."""
         return self._by_id.pop(request_id, None)
 
     async def note(self, response: httpx2.Response) -> None:
-        """Look at a response; the failed ones of posted messages are kept."""
+        """Keep a response that refuses a posted message."""
         if response.status_code < 400 or response.request.method != "POST":
             return
         try:
@@ -64,7 +64,7 @@ class HttpFailures:
 
 
 class _Tolerant(httpx2.AsyncBaseTransport):
-    """A server that is away fails the one request, not the whole connection, as `fetch` does."""
+    """Turns a network error into a failure of one request, not of the connection, like `fetch`."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
         self._inner = inner
@@ -128,26 +128,17 @@ async def http_transport(
     headers: Mapping[str, str],
     token: TokenSource | None,
     failures: HttpFailures,
+    events: bool,
 ) -> AsyncIterator[Any]:
-    """Streamable HTTP at `url`: the pair of streams that a dispatcher takes."""
-    async with (
-        _client(url, headers, token, failures) as client,
-        streamable_http_client(
-            url, http_client=client, terminate_on_close=False, max_sse_event_size=MESSAGE_BYTES
-        ) as streams,
-    ):
-        yield streams
+    """The pair of streams that a dispatcher takes, to the server at `url`.
 
-
-@asynccontextmanager
-async def legacy_sse_transport(
-    url: str,
-    *,
-    headers: Mapping[str, str],
-    token: TokenSource | None,
-    failures: HttpFailures,
-) -> AsyncIterator[Any]:
-    """The older HTTP transport with server-sent events at `url`."""
+    Args:
+        url: the server's endpoint.
+        headers: sent with each request.
+        token: the source of bearer tokens, if there is one.
+        failures: receives refused requests.
+        events: use the older transport with server-sent events, not streamable HTTP.
+    """
 
     def client(
         headers: dict[str, str] | None = None,
@@ -156,5 +147,14 @@ async def legacy_sse_transport(
     ) -> httpx2.AsyncClient:
         return _client(url, headers or {}, token, failures)
 
-    async with sse_client(url, headers=dict(headers), httpx_client_factory=client) as streams:
+    if events:
+        async with sse_client(url, headers=dict(headers), httpx_client_factory=client) as streams:
+            yield streams
+        return
+    async with (
+        client(dict(headers)) as opened,
+        streamable_http_client(
+            url, http_client=opened, terminate_on_close=False, max_sse_event_size=MESSAGE_BYTES
+        ) as streams,
+    ):
         yield streams

@@ -1,7 +1,7 @@
-"""JSON as `JSON.parse` takes it, with text that can be written down again.
+"""JSON as `JSON.parse` reads it.
 
-A server may send half of a surrogate pair as an escape. JavaScript carries it along and makes
-U+FFFD of it wherever it is written; here it becomes U+FFFD at once.
+A server may send half of a surrogate pair as an escape. JavaScript writes it as U+FFFD; here it is
+read as U+FFFD.
 """
 
 from __future__ import annotations

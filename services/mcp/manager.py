@@ -16,7 +16,7 @@ from services.mcp.client import McpClient
 from services.mcp.config import McpServerConfig, merge_configs
 from services.mcp.context import McpContext, Registries
 from services.mcp.errors import is_authentication_error
-from services.mcp.registries import McpResource, PromptRegistry, ResourceRegistry
+from services.mcp.registries import McpResource
 from services.mcp.states import McpServerStatus
 from services.wire import JsonObject
 
@@ -33,16 +33,16 @@ class UnknownServer(Exception):
 
 @dataclass(eq=False, slots=True)
 class _Discovery:
-    """One that is under way."""
+    """A discovery in progress."""
 
     client: McpClient
     first: bool
-    """The client was made for it."""
+    """Whether the client was made for it."""
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class McpManager:
-    """The servers of one session, and what they offer the main agent.
+    """The servers of one session, and what they offer to the main agent.
 
     Made by `services.mcp.session.open_mcp`.
     """
@@ -52,36 +52,22 @@ class McpManager:
     ) -> None:
         self._configured = dict(configs)
         self._context = context
-        self._main = main
+        self.main = main
+        """The main agent's registries."""
         self._clients: dict[str, McpClient] = {}
         self._known: dict[str, McpServerConfig] = {}
         self._beside: list[McpClient] = []
-        """Those whose place in the table another one of the same server has taken."""
+        """Clients that another client of the same server has replaced in the table."""
         self._under_way: list[_Discovery] = []
         self.diagnostics = context.diagnostics
         self.blocked: list[str] = []
         """Servers that the settings forbid."""
 
-    @property
-    def prompts(self) -> PromptRegistry:
-        """The prompts of all servers."""
-        return self._main.prompts
-
-    @property
-    def resources(self) -> ResourceRegistry:
-        """The resources of all servers."""
-        return self._main.resources
-
-    @property
-    def servers(self) -> Mapping[str, McpServerConfig]:
-        """Every server that has been asked for, running or not."""
-        return dict(self._known)
-
     async def start(self) -> None:
-        """Connect to every configured server at once, and discover what it offers.
+        """Connect to all configured servers at once, and discover what they offer.
 
-        Returns when each has been discovered or given up; none of their faults is raised. Called
-        once, before the first request to the model.
+        Returns when each discovery has ended; errors become diagnostics. Called once, before the
+        first request to the model.
         """
         if not self._context.trusted():
             return
@@ -90,14 +76,14 @@ class McpManager:
     async def discover(
         self, name: str, config: McpServerConfig, registries: Registries | None = None
     ) -> None:
-        """Connect to one server and register what it offers; faults become diagnostics.
+        """Connect to one server and register what it offers; errors become diagnostics.
 
-        Returns when every discovery that was under way has ended, too.
+        Returns when the discoveries that were in progress have ended, too.
 
         Args:
-            name: the server's.
-            config: merged with what is known of a server of that name.
-            registries: a subagent's; the main agent's where it is not given.
+            name: the server's name.
+            config: merged with the known configuration of that name.
+            registries: a subagent's; `None`: the main agent's.
         """
         known = self._known.get(name)
         if known is not None and _rivals(known, config):
@@ -111,7 +97,7 @@ class McpManager:
         key = final.key(name)
         if registries is None:
             await self._end_others(name, key)
-        if not final.reachable or self._is_blocked(name) or not self._may_start():
+        if not final.reachable or self._is_blocked(name) or not self._context.trusted():
             return
         client = self._clients.get(key)
         first = client is None or (registries is not None and self._is_anothers(client))
@@ -120,16 +106,16 @@ class McpManager:
             client = self._clients[key] = McpClient(name, final, self._context)
         before, mine = list(self._under_way), _Discovery(client, first)
         with self._counted(mine):
-            await self._reach(client, registries or self._main)
+            await self._reach(client, registries or self.main)
             for other in before:
                 await other.over.wait()
             if registries is not None and self._under_way[-1] is not mine:
-                # Virtual time stands still until the later ones' servers are there as well: in a
-                # replay those who asked go on in the order of asking, whichever server was faster.
+                # Virtual time stands still until the later discoveries have ended as well: so in a
+                # replay the callers continue in the order of their calls.
                 await self._context.session.clock.sleep(_MOMENT_MS)
 
     async def restart_server(self, name: str) -> None:
-        """End one server and start it again, after a crash for example.
+        """End one server and start it again.
 
         Raises:
             UnknownServer: there is none of that name.
@@ -146,10 +132,10 @@ class McpManager:
         await self._all(client.disconnect() for client in [*self._taken(None), *beside])
 
     async def settled(self) -> None:
-        """Return when no server's list is being fetched again.
+        """Return when no server's list is being refreshed.
 
-        A call may change its server's tools: a caller that wants the next request to the model to
-        declare them, in every run alike, waits here first.
+        A call may change its server's tools: a caller waits here so that the next request to the
+        model declares them in every run.
         """
         for client in self._all_clients():
             await client.settled()
@@ -159,7 +145,7 @@ class McpManager:
         return next((item for item in self._clients.values() if item.name == name), None)
 
     def status(self, name: str) -> McpServerStatus:
-        """Where the server called `name` stands."""
+        """The status of the server called `name`."""
         if name in self.blocked:
             return McpServerStatus.BLOCKED
         client = self.client(name)
@@ -177,11 +163,11 @@ class McpManager:
 
     def all_resources(self) -> list[McpResource]:
         """Every resource, in order of discovery."""
-        return self.resources.all()
+        return self.main.resources.all()
 
     def find_resource(self, uri: str) -> McpResource | None:
         """The resource called `<server>:<uri>`, or the first with that URI."""
-        return self.resources.find(uri)
+        return self.main.resources.find(uri)
 
     async def read_resource(self, resource: McpResource) -> JsonObject | None:
         """Read `resource`; `None` when its server has gone.
@@ -201,10 +187,10 @@ class McpManager:
         return [*self._clients.values(), *self._beside]
 
     def _is_anothers(self, client: McpClient) -> bool:
-        """Whether `client` is just being started, beside which the caller has one of its own.
+        """Whether another agent is starting `client`, so that the caller gets one of its own.
 
-        Agents of one turn that are run directly all look for a client before any of them has made
-        one; as sessions they look one after the other, and the later ones find it not connected.
+        Agents of one turn that run directly all look for a client before any of them has made one;
+        as sessions they look one after the other.
         """
         if self._context.session.settings.adk.agent_session_subagent_enabled:
             return False
@@ -226,14 +212,14 @@ class McpManager:
             if client.status is McpServerStatus.DISCONNECTED:
                 await client.connect()
             await client.discover_into(registries)
-        except Exception as error:  # noqa: BLE001 - one server's fault is not the session's
+        except Exception as error:  # noqa: BLE001 - an error of one server must not end the session
             if not is_authentication_error(error):
                 self.diagnostics.emit(
                     "error", f"Error during discovery for MCP server '{client.name}': {error}"
                 )
 
     async def _end_others(self, name: str, key: str) -> None:
-        """End a server of this name that is configured otherwise."""
+        """End servers of this name with another configuration."""
         for other, client in list(self._clients.items()):
             if client.name == name and other != key:
                 del self._clients[other]
@@ -247,17 +233,14 @@ class McpManager:
             self.blocked.append(name)
         return blocked
 
-    def _may_start(self) -> bool:
-        return self._context.trusted()
-
     def _taken(self, name: str | None) -> list[McpClient]:
-        """The clients of `name`, or all: out of the table, to be ended."""
+        """Remove the clients of `name`, or all, from the table and return them."""
         taken = [item for item in self._clients.values() if name in (None, item.name)]
         self._clients = {key: item for key, item in self._clients.items() if item not in taken}
         return taken
 
     async def _all(self, works: Iterable[Coroutine[Any, Any, None]]) -> None:
-        """Do everything at once."""
+        """Run everything at once."""
         async with asyncio.TaskGroup() as group:
             for work in works:
                 group.create_task(work)

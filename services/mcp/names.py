@@ -1,4 +1,4 @@
-"""The names under which a server's tools go.
+"""The names of servers' tools.
 
 Source: core `tools/mcp-tool.ts`.
 """
@@ -27,8 +27,8 @@ _QUALIFIED: Final = re.compile(r"([^_]+)_(.+)")
 def valid_mcp_name(name: str) -> str:
     """`name` as the model's API accepts it: prefixed once, foreign characters `_`, at most 63 long.
 
-    Of a longer one the first and last 30 characters stay, around `...`. Two tools may so get the
-    same name; the later registration wins.
+    A longer name keeps its first and last 30 characters, around `...`. If two tools get the same
+    name, the later registration wins.
     """
     valid = name if name.startswith(MCP_PREFIX) else MCP_PREFIX + name
     # JavaScript replaces code units: a character outside the BMP becomes two underscores.

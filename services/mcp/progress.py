@@ -1,4 +1,4 @@
-"""How far calls are: from a server's notifications to the calls they are about.
+"""Progress of calls, from a server's notifications.
 
 Source: core `tools/mcp-client.ts` (`ProgressNotificationSchema`, `McpCallableTool`),
 `utils/events.ts` (`emitMcpProgress`).
@@ -16,7 +16,7 @@ __all__ = ["McpProgress", "ProgressRoutes"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpProgress:
-    """How far an executing call is. `total` and `message` are the server's to give."""
+    """The progress of an executing call. `total` and `message` are optional."""
 
     server_name: str
     call_id: str
@@ -34,15 +34,15 @@ class ProgressRoutes:
         self._calls: dict[str, str] = {}
 
     def open(self, token: str, call_id: str) -> None:
-        """Progress under `token` is that of the call `call_id`."""
+        """Report progress with `token` as that of the call `call_id`."""
         self._calls[token] = call_id
 
     def close(self, token: str) -> None:
-        """The call has ended; later notifications are dropped."""
+        """End the call; later notifications are dropped."""
         self._calls.pop(token, None)
 
     def take(self, params: Mapping[str, Any]) -> None:
-        """Take a notification's parameters; what makes no sense is left alone."""
+        """Handle a notification's parameters; invalid ones are ignored."""
         token, progress = params.get("progressToken"), _number(params.get("progress"))
         call_id = self._calls.get(token) if isinstance(token, str) else None
         if not isinstance(token, str) or call_id is None or progress is None or progress < 0:

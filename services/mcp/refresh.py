@@ -1,10 +1,10 @@
-"""Listing again when a server says that its list has changed.
+"""Fetching a list again when a server notifies that it has changed.
 
-One listing at a time; a notice during it means one more. Some servers give notice before they are
-ready: when nothing seems to have changed, the list is fetched once more after half a second.
+One fetch runs at a time; a notification during it causes another. Some servers notify too early:
+when nothing has changed, the list is fetched once more after half a second.
 
-A server that gives notice after each listing would be listed for ever (the core does, in the
-background): until somebody waits for the list again, it is fetched a limited number of times.
+A server that notifies after each fetch would cause endless fetches (in the core it does): between
+two calls of `settled` their number is limited.
 
 Source: core `tools/mcp-client.ts` (`refreshTools`, `refreshPrompts`, `refreshResources`).
 """
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 _AGAIN_AFTER_MS: Final = 500
 _MOST_ROUNDS: Final = 10
-"""How often a list is fetched between two requests to the model; a burst of notices takes some."""
+"""The most fetches of a list between two requests to the model."""
 
 
 class Refresher:
@@ -44,16 +44,16 @@ class Refresher:
         clock: Clock,
         leaving: AbortSignal,
     ) -> None:
-        """Make one.
+        """Build a refresher.
 
         Args:
             what: the list's name, for the log.
-            fetch_and_replace: lists, and replaces what is registered. It awaits its argument when
-                nothing seems to have changed; true means: list again. False: the server is away.
+            fetch_and_replace: fetches, and replaces what is registered. It awaits its argument when
+                nothing has changed; true means: fetch again. It returns false without a server.
             changed: called after each replacement.
-            tasks: where the listing runs.
+            tasks: where the fetches run.
             clock: for the half second.
-            leaving: aborted when the connection is given up.
+            leaving: aborted when the connection closes.
         """
         self._what = what
         self._fetch_and_replace = fetch_and_replace
@@ -67,14 +67,14 @@ class Refresher:
         self._idle.set()
 
     def notice(self) -> None:
-        """The server says that the list has changed."""
+        """Handle a notification that the list has changed."""
         self._pending = True
         self._start()
 
     async def settled(self) -> None:
-        """Return when no listing is under way, or after the most that there may be.
+        """Return when no fetch is running, or after the most fetches.
 
-        What the server gave notice of after those is fetched when this is called again.
+        The next call fetches what the server has notified since.
         """
         self._rounds = 0
         self._start()

@@ -1,4 +1,4 @@
-"""What servers offer besides tools: prompts and resources, by server.
+"""Prompts and resources of servers.
 
 Source: core `prompts/prompt-registry.ts`, `resources/resource-registry.ts`.
 """
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpPrompt:
-    """A prompt of a server. `wire` is what the server said of it; `invoke` fills it in."""
+    """A prompt of a server. `wire` is its description; `invoke` returns its messages."""
 
     name: str
     server_name: str
@@ -40,7 +40,7 @@ class McpResource:
 
 
 class PromptRegistry:
-    """Prompts by name; a newcomer whose name is taken is called `<server>_<name>`."""
+    """Prompts by name; a later prompt of the same name becomes `<server>_<name>`."""
 
     def __init__(self) -> None:
         self._prompts: dict[str, McpPrompt] = {}

@@ -41,7 +41,7 @@ class ShapeError(Exception):
 
 
 def checked(shape: Shape, value: Json) -> Json:
-    """`value` as `shape` passes it on.
+    """`value` as `shape` returns it.
 
     Raises:
         ShapeError: it has another shape.
@@ -54,7 +54,7 @@ def checked(shape: Shape, value: Json) -> Json:
 
 
 def _is_base64(value: Json) -> bool:
-    """Whether `atob` takes it: white space apart, base64 with or without its padding."""
+    """Whether `atob` accepts it: base64 with or without padding, white space ignored."""
     bare = re.sub(r"[\t\n\f\r ]", "", value)
     if len(bare) % 4 == 0:
         bare = re.sub(r"={1,2}\Z", "", bare)
@@ -186,7 +186,7 @@ CALL_TOOL: Final = _result(
 def compliant(result: JsonObject) -> JsonObject:
     """`result` with `structuredContent` from the JSON in its first text, where it has none.
 
-    Whatever the JSON is becomes the content, a number too; the shape then refuses it.
+    Any JSON becomes the content; the shape then refuses what is no object.
     Source: core `tools/mcp-compliance-transport.ts`.
     """
     content = result.get("content")

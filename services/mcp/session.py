@@ -11,14 +11,13 @@ from services.mcp.context import McpContext, Registries
 from services.mcp.diagnostics import McpDiagnostics
 from services.mcp.manager import McpManager
 from services.mcp.progress import McpProgress
-from services.mcp.registries import PromptRegistry, ResourceRegistry
 from services.mcp.tokens import TokenStore, tokens_path
 from services.mcp.toolbox import McpToolbox
 from services.session import Session
 from services.state import UserFeedback
 from services.tools.registry import ToolRegistry
 
-__all__ = ["agent_registries", "open_mcp"]
+__all__ = ["open_mcp"]
 
 
 def _no_warnings(server: str, tools: Sequence[str]) -> Sequence[str]:
@@ -45,16 +44,16 @@ async def open_mcp(
     Leaving ends every server and returns when its processes are gone.
 
     Args:
-        session: its settings name the servers, its environment is what processes may inherit.
-        trusted: whether the folder is trusted by now; what the settings say where it is left out.
-        tasks: where lists are fetched again.
-        tools: where the servers' tools are registered, behind all others.
-        version: ours, which servers receive.
+        session: its settings name the servers; processes inherit from its environment.
+        trusted: whether the folder is trusted now; `None`: as the settings say.
+        tasks: where lists are refreshed.
+        tools: where the servers' tools are registered, after all others.
+        version: the version that servers receive.
         on_progress: receives the progress of executing calls.
-        policy_warnings: what is wrong with the policy's rules about a server with these tools.
+        policy_warnings: warnings about the policy's rules, by server and its tools.
 
     Raises:
-        McpConfigError: a server's configuration has no meaning.
+        McpConfigError: a server's configuration is malformed.
     """
     settings, clock = session.settings, session.clock
     configs = {
@@ -77,22 +76,8 @@ async def open_mcp(
         policy_warnings=policy_warnings,
         warn=lambda message: feedback("warning", message),
     )
-    main = Registries(
-        tools=McpToolbox(tools),
-        prompts=PromptRegistry(),
-        resources=ResourceRegistry(),
-    )
-    manager = McpManager(configs, context, main)
+    manager = McpManager(configs, context, Registries(tools=McpToolbox(tools)))
     try:
         yield manager
     finally:
         await manager.stop()
-
-
-def agent_registries(tools: ToolRegistry) -> Registries:
-    """Where servers' offers to an agent go; its prompts and resources are not used."""
-    return Registries(
-        tools=McpToolbox(tools),
-        prompts=PromptRegistry(),
-        resources=ResourceRegistry(),
-    )

@@ -1,8 +1,7 @@
 """The stdio transport: JSON-RPC messages as lines of a child process.
 
-Ours instead of the client library's, because a child must get exactly the environment it is
-given, because nothing may outlive a session, and because a message with half a surrogate pair
-must be an answer like any other.
+Unlike the client library's transport, it gives a child exactly the configured environment, ends the
+child with the session, and accepts messages with half a surrogate pair.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from services.wire import js_json
 __all__ = ["Incoming", "stdio_transport"]
 
 Incoming = SessionMessage | Exception
-"""A message, or what was wrong with one."""
+"""A message, or the error of an invalid one."""
 
 
 @asynccontextmanager
@@ -40,10 +39,9 @@ async def stdio_transport(
 ) -> AsyncIterator[
     tuple[MemoryObjectReceiveStream[Incoming], MemoryObjectSendStream[SessionMessage]]
 ]:
-    """Speak with `process`; leaving ends it.
+    """Exchange messages with `process`; leaving ends it.
 
-    What comes in and cannot be a message, an answer to nothing we asked included, is handed on as
-    an exception.
+    An invalid message, or a response without a request, arrives as an exception.
     """
     incoming, received = anyio.create_memory_object_stream[Incoming](0)
     sent, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
@@ -85,9 +83,9 @@ async def _write(
                 asked.add(message.id)
             elif isinstance(message, JSONRPCNotification) and message.method.endswith("/cancelled"):
                 asked.discard((message.params or {}).get("requestId", ""))
-            told = message.model_dump(by_alias=True, mode="python", exclude_unset=True)
+            wire = message.model_dump(by_alias=True, mode="python", exclude_unset=True)
             try:
-                process.write(f"{js_json(told)}\n".encode("utf-8", "replace"))
+                process.write(f"{js_json(wire)}\n".encode("utf-8", "replace"))
             except McpConnectionError:
                 return
 

@@ -1,7 +1,7 @@
-"""Stored OAuth tokens of servers: read, refreshed when they have run out, forgotten when refused.
+"""Stored OAuth tokens of servers: read, refreshed when expired, removed when refused.
 
 The file is shared with the published command line tool: `<home>/.gemini/mcp-oauth-tokens.json`,
-a list with one entry a server. Nothing here signs anybody in.
+a list with one entry per server. There is no login here.
 
 Source: core `mcp/oauth-token-storage.ts`, `mcp/oauth-provider.ts` (`getValidToken`),
 `utils/oauth-flow.ts` (`refreshAccessToken`).
@@ -10,7 +10,6 @@ Source: core `mcp/oauth-token-storage.ts`, `mcp/oauth-provider.ts` (`getValidTok
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -25,7 +24,7 @@ from services.mcp.endpoints import OAuthSecurityError, is_loopback_url, validate
 from services.net.mcp_clients import open_mcp_client
 from services.net.terms import Terms
 from services.node_errors import node_error_message
-from services.private_files import make_private_folder
+from services.private_files import make_private_folder, write_private
 from services.regular_files import MOST_TEXT, read_regular
 from services.wire import JsonObject, js_json_pretty
 
@@ -34,16 +33,16 @@ __all__ = ["TokenError", "TokenStore", "tokens_path"]
 logger = logging.getLogger(__name__)
 
 _EARLY_MS: Final = 5 * 60 * 1000
-"""A token that runs out within five minutes has run out."""
+"""A token that expires within five minutes counts as expired."""
 _TIMEOUT_S: Final = 30.0
 _ANSWER_BYTES: Final = 1024 * 1024
 
 Feedback = Callable[[str, str], None]
-"""Told of troubles: severity and text."""
+"""Receives errors: severity and text."""
 
 
 class TokenError(Exception):
-    """A refresh that failed; the message is the endpoint's."""
+    """A refresh failed; the message is the endpoint's."""
 
 
 def tokens_path(home: Path) -> Path:
@@ -52,7 +51,7 @@ def tokens_path(home: Path) -> Path:
 
 
 class TokenStore:
-    """The tokens of one user. The file is read each time: another process may have signed in."""
+    """The tokens of one user. Each call reads the file, as another process may have logged in."""
 
     def __init__(self, path: Path, clock: Clock, *, feedback: Feedback) -> None:
         self._path = path
@@ -64,10 +63,7 @@ class TokenStore:
         return self._all().get(server)
 
     async def valid_token(self, server: str, oauth: OAuthConfig) -> str | None:
-        """A token that is good now, refreshed if need be; `None` when there is none.
-
-        A refresh that fails removes the token.
-        """
+        """A valid token, refreshed if necessary, or `None`. A failed refresh removes the token."""
         stored = self.credentials(server)
         if stored is None:
             return None
@@ -164,7 +160,7 @@ class TokenStore:
         try:
             self._write(list(tokens.values()))
         except OSError as error:
-            # The token is good all the same; the next session asks for another.
+            # The token is valid nevertheless; the next session refreshes it again.
             self._feedback("error", f"Failed to save MCP OAuth token: {error.strerror}")
 
     def _delete(self, server: str) -> None:
@@ -183,11 +179,8 @@ class TokenStore:
         make_private_folder(self._path.parent)
         text = js_json_pretty(tokens).encode("utf-8", "replace")
         scratch = self._path.with_name(f".{self._path.name}.new")
-        scratch.unlink(missing_ok=True)
-        # Through a file of its own: a crash in between must not cost anybody's tokens.
-        descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(text)
+        # Through a file of its own: a crash in between must not lose tokens.
+        write_private(scratch, text, draft=True)
         scratch.replace(self._path)
 
 
@@ -206,8 +199,8 @@ def _token_answer(response: httpx2.Response) -> JsonObject:
     if not response.is_success:
         form = parse_qs(text)
         if "error" in form:
-            told = form.get("error_description", ["No description"])[0]
-            raise TokenError(f"Token refresh failed: {form['error'][0]} - {told}")
+            description = form.get("error_description", ["No description"])[0]
+            raise TokenError(f"Token refresh failed: {form['error'][0]} - {description}")
         raise TokenError(f"Token refresh failed: {response.status_code} - {text}")
     try:
         answer: Any = parse_json(text)

@@ -1,4 +1,4 @@
-"""The parameters of a server's tool: as the model is told, and as arguments are judged.
+"""The parameters of a server's tool: for the model, and for the validation of arguments.
 
 Source: core `tools/mcp-client.ts` (`discoverTools`), `tools/tools.ts`
 (`addWaitForPreviousParameter`).
@@ -39,7 +39,7 @@ def nullable_schema(schema: Json) -> Json:
 
 
 def judging_schema(schema: Json) -> Json:
-    """`schema` with every `nullable: true` as its validator reads it: null is allowed too."""
+    """`schema` with every `nullable: true` as a type that includes null, for the validator."""
     if isinstance(schema, list):
         return [judging_schema(item) for item in schema]
     if not isinstance(schema, dict):
@@ -51,7 +51,7 @@ def judging_schema(schema: Json) -> Json:
 
 
 def with_wait_parameter(schema: JsonObject) -> JsonObject:
-    """`schema` with the parameter by which a model asks for order among its calls."""
+    """`schema` with the parameter `wait_for_previous`, by which a model orders its calls."""
     if schema.get("type") != "object":
         return schema
     properties = schema.get("properties", {})

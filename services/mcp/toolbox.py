@@ -1,4 +1,4 @@
-"""Servers' tools in the session's registry: behind all others, by server.
+"""Servers' tools in the session's registry: after all others, by server.
 
 Source: core `tools/tool-registry.ts` (`sortTools`, `removeMcpToolsByServer`, `getToolsByServer`).
 """
@@ -62,5 +62,5 @@ class McpToolbox:
         for name in before:
             self.registry.unregister(name)
         for tool in self._tools.values():
-            # The list of core tools is about ours.
+            # The setting for core tools does not apply to servers' tools.
             self.registry.register(tool, even_unlisted=True)

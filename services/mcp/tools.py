@@ -46,7 +46,7 @@ _SHOWN_KEYS: Final = 5
 
 
 class Allowlist:
-    """What the user allowed for the rest of the session: servers, and tools as `server.tool`."""
+    """Servers, and tools as `server.tool`, that the user allowed for the rest of the session."""
 
     def __init__(self) -> None:
         self._keys: set[str] = set()
@@ -72,15 +72,15 @@ class ToolOrigin:
 
     server_name: str
     trusted: bool
-    """The server is trusted, and so is the folder: calls need no confirmation."""
+    """Whether server and folder are trusted: then calls need no confirmation."""
     call: CallServer
     allowlist: Allowlist
     on_use: Callable[[], None] = field(default=lambda: None)
-    """Called at each execution: from then on the user sees the servers' problems."""
+    """Called at each execution; afterwards the user sees the servers' diagnostics."""
 
 
 class DiscoveredMCPTool:
-    """One tool that a server offers. The class's name is the one that settings know."""
+    """One tool of a server. Settings can name the class."""
 
     kind = ToolKind.OTHER
     is_output_markdown = True
@@ -214,7 +214,7 @@ class McpToolInvocation:
         )
 
     def note_outcome(self, outcome: ConfirmationOutcome) -> None:
-        """Take a person's answer; an "always" spares the next question."""
+        """Note the user's answer; after an "always" there is no further question."""
         self._origin.allowlist.note(self._tool.server_name, self._tool.server_tool_name, outcome)
 
     def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:

@@ -1,4 +1,4 @@
-"""From a server's configuration to a conversation with it.
+"""Connecting to a configured server.
 
 Source: core `tools/mcp-client.ts` (`connectToMcpServer`, `createTransport`).
 """
@@ -12,12 +12,11 @@ from typing import Any
 
 from services.mcp.child import ChildProcess
 from services.mcp.config import McpServerConfig, OAuthConfig
-from services.mcp.connection import Connection, Streams
+from services.mcp.connection import Connection, ConnectionEvents, Streams
 from services.mcp.context import McpContext
 from services.mcp.environment import expand_variables, sanitized, server_environment
 from services.mcp.errors import McpConnectionError, UnauthorizedError, is_authentication_error
-from services.mcp.events import ConnectionEvents
-from services.mcp.http import HttpFailures, TokenSource, http_transport, legacy_sse_transport
+from services.mcp.http import HttpFailures, TokenSource, http_transport
 from services.mcp.stdio import stdio_transport
 from services.net.addresses import require_encrypted_or_local
 from services.net.errors import AddressRefused
@@ -33,8 +32,8 @@ async def connect_to_server(
     """Reach the server: as a child process, over streamable HTTP, or by server-sent events.
 
     Raises:
-        UnauthorizedError: it wants a login; the message says how.
-        McpConnectionError, McpError, ShapeError: it cannot be reached, or does not behave.
+        UnauthorizedError: it needs a login; the message says how.
+        McpConnectionError, McpError, ShapeError: it cannot be reached, or answers wrongly.
     """
     opener = _Opener(name, config, context, events)
     if config.endpoint is not None:
@@ -96,44 +95,35 @@ class _Opener:
             except AddressRefused as error:
                 raise McpConnectionError(f"MCP server '{self._name}': {error}") from error
         try:
-            return await self._first(token)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the older transport may do
+            events = config.http_url is None and config.type == "sse"
+            return await self._connect(_expanded(config.headers, context), token, events=events)
+        except Exception as error:  # noqa: BLE001 - after any error the older transport may work
             problem = error
         if not is_authentication_error(problem) and self._may_fall_back():
             logger.info("MCP server '%s': HTTP failed, trying SSE: %s", self._name, problem)
             try:
-                return await self._second(token)
+                # The core does not expand the headers of its second attempt either.
+                return await self._connect(config.headers, token, events=True)
             except Exception as error:  # noqa: BLE001 - the first problem is the one to report
                 if not is_authentication_error(error):
                     raise problem from None
                 problem = error
         if is_authentication_error(problem):
-            await self._want_login()
+            await self._raise_login()
         raise problem
 
-    async def _first(self, token: TokenSource | None) -> Connection:
-        config = self._config
-        url = config.endpoint or ""
+    async def _connect(
+        self, headers: Mapping[str, str], token: TokenSource | None, *, events: bool
+    ) -> Connection:
         failures = HttpFailures()
-        kind = legacy_sse_transport if self._is_sse() else http_transport
-        headers = _expanded(config.headers, self._context)
-        return await self.open(kind(url, headers=headers, token=token, failures=failures), failures)
-
-    async def _second(self, token: TokenSource | None) -> Connection:
-        # The core does not expand the headers of its second attempt, and no more do we.
-        failures = HttpFailures()
-        return await self.open(
-            legacy_sse_transport(
-                self._config.url or "",
-                headers=self._config.headers,
-                token=token,
-                failures=failures,
-            ),
-            failures,
+        transport = http_transport(
+            self._config.endpoint or "",
+            headers=headers,
+            token=token,
+            failures=failures,
+            events=events,
         )
-
-    def _is_sse(self) -> bool:
-        return self._config.http_url is None and self._config.type == "sse"
+        return await self.open(transport, failures)
 
     def _may_fall_back(self) -> bool:
         config = self._config
@@ -145,7 +135,7 @@ class _Opener:
             self._name, oauth if oauth.enabled else OAuthConfig()
         )
 
-    async def _want_login(self) -> None:
+    async def _raise_login(self) -> None:
         name = self._name
         rejected = await self._token() is not None
         message = (

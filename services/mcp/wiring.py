@@ -1,6 +1,6 @@
-"""How a session gets its servers: what tools, prompts and registry see of them, and their start.
+"""The servers of a session for its tools and prompts, and their start.
 
-Nothing here imports the servers themselves before a session has any: that takes its time.
+The client library is imported only when a session has servers, as that is slow.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def has_servers(settings: Settings) -> bool:
 
 
 class SessionServers:
-    """The servers of a session, from before they are started; nothing is known of them then."""
+    """The servers of a session; empty until they are started."""
 
     def __init__(self) -> None:
         self.manager: McpManager | None = None
@@ -58,32 +58,32 @@ class SessionServers:
         return self.manager.instructions() if self.manager is not None else ""
 
     async def settled(self) -> None:
-        """Return when no server's list is being fetched again."""
+        """Return when no server's list is being refreshed."""
         if self.manager is not None:
             await self.manager.settled()
 
     async def discover_for_agent(
         self, servers: Mapping[str, Json], tools: ToolRegistry
     ) -> Callable[[], None]:
-        """Start the servers that an agent brings along, or reach those that run already.
-
-        The session may have had no servers until now: an agent can be let in at any time.
+        """Start the servers that an agent defines, or use those that run already.
 
         Args:
-            servers: by name, as settings would have them.
-            tools: the agent's; what the servers offer is registered there, and nowhere else.
+            servers: by name, as in the settings.
+            tools: the agent's tools, where the servers' tools are registered.
 
         Returns:
-            What ends `tools` being kept up to date. The servers end with the session.
+            A function that stops updating `tools`. The servers end with the session.
 
         Raises:
-            McpConfigError: a server's configuration has no meaning.
+            McpConfigError: a server's configuration is malformed.
             LookupError: the session is not open.
         """
         from services.mcp.config import server_configs
-        from services.mcp.session import agent_registries
+        from services.mcp.context import Registries
+        from services.mcp.toolbox import McpToolbox
 
-        manager, registries = await self._opened(), agent_registries(tools)
+        # An agent does not use the servers' prompts and resources.
+        manager, registries = await self._opened(), Registries(tools=McpToolbox(tools))
         for name, config in server_configs(servers).items():
             await manager.discover(name, config, registries)
         return lambda: manager.remove_registries(registries)
@@ -100,19 +100,19 @@ class SessionServers:
         policy_warnings: Callable[[str, Sequence[str]], Sequence[str]],
         on_progress: Callable[[McpProgress], None],
     ) -> AsyncIterator[None]:
-        """Start the settings' servers and register what they offer; leaving ends all there are.
+        """Start the settings' servers and register what they offer; leaving ends all servers.
 
         Args:
             session: the session.
             host: what the skills' tool uses.
-            tools: where the servers' tools go, behind those that are there, before the skills'.
-            version: ours, which servers receive.
-            trusted: whether the folder is trusted by now; no server starts in one that is not.
-            policy_warnings: what is wrong with the policy's rules about a server's tools.
+            tools: where the servers' tools are registered, before the skills' tool.
+            version: the version that servers receive.
+            trusted: whether the folder is trusted now; otherwise no server starts.
+            policy_warnings: warnings about the policy's rules, by server and its tools.
             on_progress: receives the progress of executing calls.
 
         Raises:
-            McpConfigError: a server's configuration has no meaning.
+            McpConfigError: a server's configuration is malformed.
         """
         async with background_tasks() as tasks, AsyncExitStack() as stack:
 
@@ -143,6 +143,6 @@ class SessionServers:
     async def _opened(self) -> McpManager:
         if self.manager is None:
             if self._open is None:
-                raise LookupError("the session that is to have the servers is not open")
+                raise LookupError("the session of the servers is not open")
             self.manager = await self._open()
         return self.manager

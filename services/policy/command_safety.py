@@ -1,6 +1,6 @@
-"""Which single commands are known to be harmless, and which to be dangerous.
+"""Single commands that are known to be harmless, or dangerous.
 
-Both look at one command line cut into words (`shell_words`), not at what is inside it. Source: core
+The functions take the words of one command line (`shell_words`). Source: core
 `sandbox/utils/commandSafety.ts`.
 """
 
@@ -100,7 +100,7 @@ class Place:
         return _within(self.workspace.resolve(), self.cwd.resolve())
 
     def escapes(self, argument: str) -> bool:
-        """Whether a path argument leaves the workspace, or cannot be told to stay in it."""
+        """Whether a path argument leaves the workspace, or may do so."""
         if not argument:
             return False
         if "$" in argument or "`" in argument:

@@ -1,7 +1,7 @@
-"""The safety checker `conseca`: a model makes a policy of the user's words, and judges calls by it.
+"""The safety checker `conseca`: a model derives a policy from the prompt, and judges calls by it.
 
-Off unless `Settings.enable_conseca`. Where the model fails, or says nothing that can be read, a
-call is allowed. Source: core `safety/conseca/`.
+Off unless `Settings.enable_conseca`. Where the model fails, or its answer is invalid, a call is
+allowed. Source: core `safety/conseca/`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _POLICY_KEYS: Final = ("permissions", "constraints", "rationale")
 
 
 class Conseca:
-    """One session's checker; the policy is made anew when the user has said something else.
+    """One session's checker; each new prompt has a new policy.
 
-    `model` is the default flash model of the session.
+    `model` is the session's default flash model.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Conseca:
         declarations: Callable[[], Sequence[JsonObject]],
         log: Callable[[str, str, Mapping[str, Any], Mapping[str, Any]], None] | None = None,
     ) -> None:
-        self._log = log or (lambda _name, _body, _attributes, _spoken: None)
+        self._log = log or (lambda _name, _body, _attributes, _texts: None)
         self._enabled = enabled
         self._model = model
         self._generator = generator
@@ -55,11 +55,11 @@ class Conseca:
 
     @property
     def waits(self) -> bool:
-        """Whether a model is asked at all."""
+        """Whether there is a call to a model."""
         return self._enabled
 
     async def check(self, request: SafetyRequest) -> SafetyVerdict:
-        """Judge a call by the policy for the last thing that the user said."""
+        """Judge a call by the policy for the last prompt."""
         if not self._enabled:
             return SafetyVerdict(Decision.ALLOW, "Conseca is disabled")
         turns = request.context.get("history", {}).get("turns", [])
@@ -105,7 +105,7 @@ class Conseca:
     async def _ask(
         self, template: str, texts: Mapping[str, str], schema: JsonObject, prompt_id: str
     ) -> JsonObject | None:
-        """The answer, if there is one that can be read."""
+        """The answer; `None` if it is invalid."""
         text = _PLACEHOLDER.sub(lambda found: texts.get(found.group(1), found.group()), template)
         request = ModelRequest(
             model=self._model,

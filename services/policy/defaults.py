@@ -1,8 +1,8 @@
-"""The built-in rules, tier 1: what may be done when nobody has said anything.
+"""The built-in rules, tier 1.
 
 Listed file by file in the order in which upstream loads them, because equal priorities keep their
 order. Its rules for `discovered_tool_*` never match a tool, since such a pattern is compared
-literally; they are here because rules can be listed. Source: core `policy/policies/*.toml`.
+literally; they exist because rules can be listed. Source: core `policy/policies/*.toml`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def default_rules() -> list[PolicyRule]:
 
 
 def default_checkers() -> list[CheckerRule]:
-    """Every built-in safety checker: a model's word, where that is enabled, and allowed paths."""
+    """Every built-in safety checker: `conseca`, where it is enabled, and allowed paths."""
     paths = CheckerSpec(name="allowed-path", required_context=("environment",))
     return [
         CheckerRule(
@@ -160,7 +160,7 @@ def _plan() -> Iterator[PolicyRule]:
 
 
 def _plan_paths() -> Iterator[str]:
-    """Where a plan may be written, without the `.md`: whole paths, none of them climbing."""
+    """Patterns of the paths of plans, without the `.md` and without `..`."""
     deep = rf"\.gemini{_SEPARATOR}tmp{_SEPARATOR}{_NAME}{_SEPARATOR}"
     for start in (rf"[^\"]+{_SEPARATOR}", "", rf"\.{_SEPARATOR}"):
         for session in (rf"{_NAME}{_SEPARATOR}", ""):

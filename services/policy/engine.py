@@ -1,4 +1,4 @@
-"""The policy engine: may this call run, must somebody be asked, or is it refused?
+"""The policy engine, which decides whether a call runs, needs a confirmation, or is refused.
 
 Source: core `policy/policy-engine.ts`.
 """
@@ -39,14 +39,14 @@ _REMOTE_AGENT_PRIORITY: Final = 1.03 + 0.1
 
 @dataclass(frozen=True, slots=True)
 class PolicyCheck:
-    """A decision, and the rule that is responsible for it, if one is."""
+    """A decision, and the rule that made it, if there is one."""
 
     decision: Decision
     rule: PolicyRule | None = None
 
     @property
     def deny_message(self) -> str | None:
-        """What the responsible rule says about a refusal."""
+        """The rule's message for a refusal."""
         return self.rule.deny_message if self.rule is not None else None
 
 
@@ -54,17 +54,17 @@ class CheckerRunner(Protocol):
     """Runs safety checkers; see `services.policy.safety`."""
 
     async def run(self, tool_name: str, args: JsonObject | None, checker: CheckerSpec) -> Decision:
-        """What the checker says; whatever goes wrong is a refusal."""
+        """The checker's decision; any error is a refusal."""
         ...
 
 
 class PolicyEngine:
     """Rules by priority, highest first; equal priorities keep their order; the first match decides.
 
-    The approval mode is read from `state` at every check. Without a matching rule a call is asked
-    about in an interactive run, refused in any other. Safety checkers look at what is not refused
-    yet; without a `runner` there are none. `save` keeps the answers that are to outlive the
-    session.
+    Every check reads the approval mode from `state`. Without a matching rule, a call needs a
+    confirmation in an interactive run and is refused in any other. Safety checkers judge the calls
+    that are not refused; without a `runner` there are none. `save` stores the answers that apply to
+    later sessions.
     """
 
     def __init__(
@@ -111,10 +111,10 @@ class PolicyEngine:
         self.book.add([rule])
 
     def add_remote_agent(self, name: str) -> None:
-        """Have calls of a remote agent asked about, unless a rule for it was written.
+        """Require confirmation for calls of a remote agent, unless it has a rule.
 
         Raises:
-            ValueError: its name, which goes into a pattern as it is, makes none.
+            ValueError: its name is no regular expression.
 
         Source: core `agents/registry.ts` (`addAgentPolicy`).
         """
@@ -133,7 +133,7 @@ class PolicyEngine:
     def apply_update(self, update: UpdatePolicy) -> None:
         """Add the rules of an "always allow" answer, and save it where it says so.
 
-        An unsafe pattern becomes a notice; an answer that may not be remembered changes nothing.
+        An unsafe pattern emits an error; an answer that needs narrowing changes nothing.
         """
         try:
             rules = rules_of_update(update)
@@ -171,7 +171,7 @@ class PolicyEngine:
     def statically_excluded(
         self, name: str, *, annotations: Mapping[str, Any] | None = None
     ) -> bool:
-        """Whether the tool is refused whatever its arguments; it is then not even declared."""
+        """Whether the tool is refused for all arguments, and so not declared."""
         if annotations:
             return self._refuses(name, annotations)
         if self._excluded_by is not self.book.rules:
@@ -196,7 +196,7 @@ class PolicyEngine:
         return decided is Decision.DENY
 
     def targets_build_file(self, args: JsonObject | None) -> bool:
-        """Whether the file that `args` name steers a build."""
+        """Whether `args` name a build file."""
         return build_files.targets_build_file(args, self.workspace_root)
 
     def _usable_rules(self) -> Iterable[PolicyRule]:
@@ -251,7 +251,7 @@ class PolicyEngine:
         return found
 
     async def _rule_decision(self, name: str, call: PolicyCall, *, heuristics: bool) -> PolicyCheck:
-        """Steps 1 to 3: the first matching rule, and what a shell command makes of it."""
+        """The first matching rule's decision, and its change by a shell command."""
         rule = next((rule for rule in self._usable_rules() if rule_matches(rule, call)), None)
         if rule is None and call.mode == "yolo":
             return PolicyCheck(Decision.ALLOW)

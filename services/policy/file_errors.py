@@ -1,6 +1,6 @@
-"""What is wrong in a policy file, said with file, line, key, and what to write instead.
+"""Errors in a policy file, with file, line, key, and what to write instead.
 
-Texts are upstream's, which adds no line; a syntax error's own words are those of our parser.
+Texts are upstream's, without its missing line; a syntax error's text is the parser's.
 Source: core `policy/toml-loader.ts`, `policy/config.ts` (`formatPolicyError`).
 """
 
@@ -33,7 +33,7 @@ _HEADER: Final = re.compile(r"[ \t]*\[\[[ \t]*(rule|safety_checker)[ \t]*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class PolicyFileError:
-    """One thing that is wrong; `str` is the message for the user."""
+    """One error or warning; `str` is the message for the user."""
 
     file: Path
     """The file, or the folder that cannot be read."""
@@ -43,7 +43,7 @@ class PolicyFileError:
     details: str | None = None
     suggestion: str | None = None
     line: int | None = None
-    """Where the fault, or the rule that has it, begins; from 1."""
+    """The line of the error, or of its rule; from 1."""
     severity: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class TomlProblem:
 
 
 def syntax_problem(message: str, text: str) -> TomlProblem:
-    """The parser's complaint about `text`, with the place shown under the line."""
+    """The parser's error about `text`, with the lines around it."""
     found = _PLACE.search(message)
     lines = text.split("\n")
     if found is not None:
@@ -87,7 +87,7 @@ def syntax_problem(message: str, text: str) -> TomlProblem:
 
 
 class FileErrors:
-    """Takes down what is wrong in one file."""
+    """Collects the errors of one file."""
 
     def __init__(self, file: Path, tier: Tier, text: str, errors: list[PolicyFileError]) -> None:
         self._file = file
@@ -96,7 +96,7 @@ class FileErrors:
         self._errors = errors
 
     def syntax(self, problem: TomlProblem) -> None:
-        """The file is no TOML."""
+        """Add: the file is no TOML."""
         self._add(
             "toml_parse",
             "TOML parsing failed",
@@ -106,7 +106,7 @@ class FileErrors:
         )
 
     def schema(self, issues: Sequence[Issue]) -> None:
-        """The file holds something else than it should."""
+        """Add: the file has another shape."""
         first = issues[0].path
         line = None
         if len(first) > 1 and isinstance(first[1], int):
@@ -121,25 +121,17 @@ class FileErrors:
         )
 
     def rule(self, table: str, index: int, message: str, details: str) -> None:
-        """A rule's keys contradict each other, or one is empty."""
+        """Add: a rule's keys contradict each other, or one is empty."""
         line = self._line(table, index)
         self._add("rule_validation", message, details, None, line=line)
 
     def warning(self, table: str, index: int, message: str, details: str) -> None:
-        """A rule's tool name looks like a slip."""
-        error = PolicyFileError(
-            self._file,
-            self._tier,
-            "tool_name_warning",
-            message,
-            details,
-            line=self._line(table, index),
-            severity="warning",
-        )
-        self._errors.append(error)
+        """Add: a rule's tool name looks like a typing error."""
+        line = self._line(table, index)
+        self._add("tool_name_warning", message, details, None, line=line, severity="warning")
 
     def pattern(self, table: str, index: int, pattern: str, problem: str | None) -> None:
-        """A pattern is none (`problem` says why), or not a safe one (`None`)."""
+        """Add: a pattern is invalid (`problem` says why), or unsafe (`None`)."""
         checker = table == "safety_checker"
         where = " in safety checker" if checker else ""
         if problem is None:
@@ -168,10 +160,11 @@ class FileErrors:
         suggestion: str | None,
         *,
         line: int | None = None,
+        severity: Literal["error", "warning"] = "error",
     ) -> None:
-        self._errors.append(
-            PolicyFileError(self._file, self._tier, kind, message, details, suggestion, line)
-        )
+        place = (self._file, self._tier, kind)
+        error = PolicyFileError(*place, message, details, suggestion, line, severity)
+        self._errors.append(error)
 
     def _line(self, table: str, index: int) -> int | None:
         """The line of the header of a table's nth entry, if there is one such line only."""
@@ -180,7 +173,7 @@ class FileErrors:
             for number, line in enumerate(self._text.split("\n"), start=1)
             if (found := _HEADER.match(line)) is not None and found.group(1) == table
         ]
-        # Strings of several lines may hold what looks like a header; then the line is not known.
+        # Strings of several lines may contain a header; then the line is unknown.
         quoted = '"""' in self._text or "'''" in self._text
         return None if quoted or index >= len(headers) else headers[index]
 

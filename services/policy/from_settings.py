@@ -6,91 +6,87 @@ Source of the keys: core `policy/types.ts` (`PolicyRule`); a pattern is text her
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from services.outside_patterns import OutsidePattern
 from services.policy.patterns import compile_pattern
 from services.policy.rules import Decision, PolicyRule
+from services.settings.declaring import READERS, PlacedProblem, Read, one_of
 from services.state import ApprovalMode
 
-__all__ = ["policy_rules_from_settings"]
+__all__ = ["policy_rules_from_settings", "rule_from_settings"]
 
-M = TypeVar("M", Decision, ApprovalMode)
 
-_KEYS: Final[Mapping[str, type | tuple[type, ...]]] = {
-    "toolName": str,
-    "decision": str,
-    "priority": (int, float),
-    "argsPattern": str,
-    "modes": list,
-    "subagent": str,
-    "mcpName": str,
-    "toolAnnotations": dict,
-    "interactive": bool,
-    "allowRedirection": bool,
-    "denyMessage": str,
-    "source": str,
+def _pattern(value: Any) -> OutsidePattern:
+    text = READERS[str](value)
+    try:
+        return compile_pattern(text)
+    except ValueError as problem:
+        raise PlacedProblem("", f"not a regular expression: {problem}") from None
+
+
+def _modes(value: Any) -> tuple[ApprovalMode, ...]:
+    return tuple(ApprovalMode(_MODE(mode)) for mode in READERS[tuple[str, ...]](value))
+
+
+_MODE: Final = one_of(*ApprovalMode)
+_DECISION: Final = one_of(*Decision)
+_KEYS: Final[Mapping[str, tuple[str, Read]]] = {
+    "toolName": ("tool_name", READERS[str]),
+    "decision": ("decision", lambda value: Decision(_DECISION(value))),
+    "priority": ("priority", READERS[float]),
+    "argsPattern": ("args_pattern", _pattern),
+    "modes": ("modes", _modes),
+    "subagent": ("subagent", READERS[str]),
+    "mcpName": ("mcp_name", READERS[str]),
+    "toolAnnotations": ("annotations", READERS[Mapping]),
+    "interactive": ("interactive", READERS[bool]),
+    "allowRedirection": ("allow_redirection", READERS[bool]),
+    "denyMessage": ("deny_message", READERS[str]),
+    "source": ("source", READERS[str]),
 }
+"""Key → the field of `PolicyRule`, and its reader."""
 
 
 def policy_rules_from_settings(rules: Iterable[Mapping[str, Any]]) -> list[PolicyRule]:
-    """Turn `policyRules` into rules. `toolName` and `decision` are required.
+    """Turn `policyRules` into rules.
 
     Raises:
-        ValueError: something is wrong; the message begins with the place, such as
+        ValueError: a rule is malformed; the message begins with the place, such as
             `policyRules[0].decision`.
     """
-    return [_rule(f"policyRules[{index}]", rule) for index, rule in enumerate(rules)]
+    found = []
+    for index, rule in enumerate(rules):
+        try:
+            found.append(rule_from_settings(rule))
+        except PlacedProblem as problem:
+            raise PlacedProblem(f"policyRules[{index}]{problem.place}", problem.problem) from None
+    return found
 
 
-def _rule(place: str, raw: Mapping[str, Any]) -> PolicyRule:
+def rule_from_settings(raw: Any) -> PolicyRule:
+    """One rule. `toolName` and `decision` are required.
+
+    Raises:
+        PlacedProblem: it is malformed.
+    """
     if not isinstance(raw, Mapping):
-        raise ValueError(f"{place}: must be a mapping")
+        raise PlacedProblem("", f"a mapping expected, not {raw!r}")
+    values: dict[str, Any] = {"source": "Settings (Policy Rules)"}
     for key, value in raw.items():
         if key not in _KEYS:
-            raise ValueError(f"{place}.{key}: unknown key; known are {', '.join(_KEYS)}")
-        wanted = _KEYS[key]
-        boolean_for_number = isinstance(value, bool) and wanted is not bool
-        if not isinstance(value, wanted) or boolean_for_number:
-            raise ValueError(f"{place}.{key}: has the wrong type ({type(value).__name__})")
+            raise PlacedProblem(f".{key}", f"unknown key; known are {', '.join(_KEYS)}")
+        field, read = _KEYS[key]
+        try:
+            values[field] = read(value)
+        except PlacedProblem as problem:
+            raise PlacedProblem(f".{key}", problem.problem) from None
+        except ValueError as problem:
+            raise PlacedProblem(f".{key}", f"{problem}, not {value!r}") from None
     for key in ("toolName", "decision"):
-        if not raw.get(key):
-            raise ValueError(f"{place}.{key}: is required")
+        if not values.get(_KEYS[key][0]):
+            raise PlacedProblem(f".{key}", "is required")
     try:
-        return PolicyRule(
-            tool_name=raw["toolName"],
-            decision=_member(f"{place}.decision", Decision, raw["decision"]),
-            priority=float(raw.get("priority", 0)),
-            args_pattern=_pattern(f"{place}.argsPattern", raw.get("argsPattern")),
-            modes=tuple(
-                _member(f"{place}.modes[{index}]", ApprovalMode, mode)
-                for index, mode in enumerate(raw.get("modes", ()))
-            ),
-            subagent=raw.get("subagent"),
-            mcp_name=raw.get("mcpName"),
-            annotations=raw.get("toolAnnotations"),
-            interactive=raw.get("interactive"),
-            allow_redirection=raw.get("allowRedirection", False),
-            deny_message=raw.get("denyMessage"),
-            source=raw.get("source", "Settings (Policy Rules)"),
-        )
+        return PolicyRule(**values)
     except ValueError as problem:
-        message = str(problem)
-        raise ValueError(message if message.startswith(place) else f"{place}: {message}") from None
-
-
-def _member(place: str, kind: type[M], value: Any) -> M:
-    try:
-        return kind(value)
-    except ValueError:
-        known = ", ".join(kind)
-        raise ValueError(f"{place}: {value!r} is not one of {known}") from None
-
-
-def _pattern(place: str, pattern: str | None) -> OutsidePattern | None:
-    if pattern is None:
-        return None
-    try:
-        return compile_pattern(pattern)
-    except ValueError as problem:
-        raise ValueError(f"{place}: not a regular expression: {problem}") from None
+        raise PlacedProblem("", str(problem)) from None

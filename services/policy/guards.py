@@ -1,4 +1,4 @@
-"""Calls that are never silent, whatever the rules say: more folders, and files that steer builds.
+"""Calls that are never allowed silently: for more folders, and edits of build files.
 
 Source: core `policy/policy-engine.ts` (`check`).
 """
@@ -33,12 +33,12 @@ def asks_for_more_folders(args: JsonObject | None, root: Path) -> bool:
 
 
 def edits_build_file(call: PolicyCall, root: Path) -> bool:
-    """Whether a call looks like an edit of a file that steers a build."""
+    """Whether a call looks like an edit of a build file."""
     return build_files.is_edit_like(call.names) and build_files.targets_build_file(call.args, root)
 
 
 def build_file_rule(tool_name: str, interactive: bool) -> PolicyRule:
-    """The rule that is named as responsible when such an edit is asked about, or refused."""
+    """The rule for such an edit: a confirmation, or a refusal."""
     return PolicyRule(
         tool_name=tool_name,
         decision=Decision.ASK_USER if interactive else Decision.DENY,

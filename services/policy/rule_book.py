@@ -5,7 +5,7 @@ Source: core `policy/policy-engine.ts` (`addRule`, `removeRulesBy…`, `hasRuleF
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from services.policy.rules import CheckerRule, Decision, PolicyCall, PolicyRule, rule_matches
 
@@ -42,25 +42,22 @@ class RuleBook:
         self._checkers.sort(key=lambda checker: -checker.priority)
 
     def remove_source(self, source: str) -> None:
-        """Take out all rules and checkers that name `source` as theirs."""
-        self._keep(lambda entry: entry.source != source)
+        """Remove all rules and checkers of `source`."""
+        self._rules = tuple(rule for rule in self._rules if rule.source != source)
+        self._checkers = [checker for checker in self._checkers if checker.source != source]
 
     def has_rule_for(self, tool_name: str, *, ignore_agents: bool = False) -> bool:
-        """Whether a rule names exactly this tool; `ignore_agents`: one that somebody wrote."""
+        """Whether a rule names exactly this tool; `ignore_agents`: other than those of agents."""
         return any(
             rule.tool_name == tool_name and not (ignore_agents and rule.source == AGENT_RULE_SOURCE)
             for rule in self._rules
         )
 
-    def _keep(self, wanted: Callable[[PolicyRule | CheckerRule], bool]) -> None:
-        self._rules = tuple(rule for rule in self._rules if wanted(rule))
-        self._checkers = [checker for checker in self._checkers if wanted(checker)]
-
 
 def first_unconditional(rules: Iterable[PolicyRule], call: PolicyCall) -> Decision | None:
-    """What `rules` say of a tool whatever its arguments; `None` where they say nothing.
+    """The decision of `rules` for all arguments of a tool, if there is one.
 
-    A refusal of some arguments is passed over; any other word about some arguments counts.
+    A rule that denies some arguments is ignored; any other rule for some arguments counts.
     """
     for rule in rules:
         if rule.args_pattern is not None and rule.decision is Decision.DENY:

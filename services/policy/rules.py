@@ -59,7 +59,7 @@ class Decision(StrEnum):
 
 
 class Tier(IntEnum):
-    """Where a rule comes from; a file's priority p becomes `tier + p / 1000`."""
+    """The source of a rule; a file's priority p becomes `tier + p / 1000`."""
 
     DEFAULT = 1
     EXTENSION = 2
@@ -96,16 +96,8 @@ class PolicyRule:
 
     def __post_init__(self) -> None:
         origin = f"Rule source: {self.source or 'unknown'}"
-        if not self.tool_name:
-            raise ValueError(
-                f"Invalid policy rule: toolName is required. Use '*' for all tools. {origin}"
-            )
-        for key, value in (("mcpName", self.mcp_name), ("subagent", self.subagent)):
-            if value == "":
-                raise ValueError(
-                    f"Invalid policy rule: {key} is required if specified (cannot be empty). "
-                    f"{origin}"
-                )
+        names = {"mcpName": self.mcp_name, "subagent": self.subagent}
+        _refuse_empty("policy rule", origin, self.tool_name, names)
 
     @property
     def from_always_allow(self) -> bool:
@@ -115,7 +107,7 @@ class PolicyRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckerSpec:
-    """Which safety checker is meant, and what it is to be given."""
+    """A safety checker, and the context that it gets."""
 
     name: str
     external: bool = False
@@ -127,7 +119,7 @@ class CheckerSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckerRule:
-    """When a safety checker looks at a call. Conditions as in `PolicyRule`; all that match run.
+    """The calls that a safety checker judges. Conditions as in `PolicyRule`; all matches run.
 
     Raises:
         ValueError: an empty `tool_name` or `mcp_name`.
@@ -144,24 +136,27 @@ class CheckerRule:
 
     def __post_init__(self) -> None:
         origin = f"Checker source: {self.source or 'unknown'}"
-        if not self.tool_name:
+        _refuse_empty("safety checker rule", origin, self.tool_name, {"mcpName": self.mcp_name})
+
+
+def _refuse_empty(
+    kind: str, origin: str, tool_name: str, optional: Mapping[str, str | None]
+) -> None:
+    if not tool_name:
+        raise ValueError(f"Invalid {kind}: toolName is required. Use '*' for all tools. {origin}")
+    for key, value in optional.items():
+        if value == "":
             raise ValueError(
-                "Invalid safety checker rule: toolName is required. Use '*' for all tools. "
-                f"{origin}"
-            )
-        if self.mcp_name == "":
-            raise ValueError(
-                "Invalid safety checker rule: mcpName is required if specified "
-                f"(cannot be empty). {origin}"
+                f"Invalid {kind}: {key} is required if specified (cannot be empty). {origin}"
             )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyCall:
-    """A call as rules see it."""
+    """A call, for the rules."""
 
     names: Sequence[str]
-    """Every name it goes by: its own, its aliases, a subagent's."""
+    """Its name, its aliases, a subagent's name."""
     args: JsonObject | None
     canonical: str
     mode: ApprovalMode
@@ -170,7 +165,7 @@ class PolicyCall:
     annotations: Mapping[str, Any] | None = None
     subagent: str | None = None
     budget: PatternBudget = field(default_factory=PatternBudget)
-    """What remains for the patterns of all rules together."""
+    """The budget that the patterns of all rules share."""
 
 
 def rule_matches(

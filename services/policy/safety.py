@@ -1,6 +1,6 @@
-"""Safety checkers: what they are asked, what they answer, and running them within their time.
+"""Safety checkers: requests, verdicts, and running them within a time limit.
 
-Whatever goes wrong with a checker is a refusal. Source: core `safety/checker-runner.ts`,
+Any error of a checker is a refusal. Source: core `safety/checker-runner.ts`,
 `safety/context-builder.ts`, `safety/registry.ts`, `safety/protocol.ts`.
 """
 
@@ -45,7 +45,7 @@ class SafetyVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SafetyRequest:
-    """What a checker is asked. `context` holds `environment` and `history`, or a part of it."""
+    """A request to a checker. `context` has `environment` and `history`, or one of them."""
 
     tool_name: str
     args: JsonObject | None
@@ -66,12 +66,12 @@ class InProcessChecker(Protocol):
         ...
 
     async def check(self, request: SafetyRequest) -> SafetyVerdict:
-        """Judge a call; whatever is raised is a refusal."""
+        """Judge a call; any error is a refusal."""
         ...
 
 
 class _Lazy(Mapping[str, Any]):
-    """A mapping whose values are made when they are asked for."""
+    """A mapping that computes its values on access."""
 
     def __init__(self, parts: Mapping[str, Callable[[], Any]]) -> None:
         self._parts = parts
@@ -93,14 +93,10 @@ class ConversationContext:
     workspace: Workspace
     history: Callable[[], Sequence[Content]] = field(default=tuple)
     question: str | None = None
-    """What the program was started to answer; counts while the history is empty."""
+    """The question of the command line, used while the history is empty."""
 
     def build(self, wanted: Sequence[str] | None) -> Mapping[str, Any]:
-        """The context, or those parts of it that are wanted and known.
-
-        A part is made when it is looked at: the history of a long session is not gone through for
-        a checker that does not read it.
-        """
+        """The context, or the known parts of it in `wanted`, each computed on access."""
         parts: dict[str, Callable[[], Any]] = {
             "environment": self._environment,
             "history": lambda: {"turns": self._turns()},
@@ -138,7 +134,7 @@ class ConversationContext:
 class SafetyCheckers:
     """The checkers of a session by name; the policy engine's `runner`.
 
-    A policy file may name external checkers, and no session has any; so has none in upstream.
+    A policy file may name external checkers, but no session has any, as in upstream.
     """
 
     def __init__(
@@ -153,7 +149,7 @@ class SafetyCheckers:
         self._in_process = in_process
 
     async def run(self, tool_name: str, args: JsonObject | None, checker: CheckerSpec) -> Decision:
-        """What the checker says; whatever goes wrong is a refusal."""
+        """The checker's decision; any error is a refusal."""
         verdict = await self.verdict(tool_name, args, checker)
         if verdict.decision is not Decision.ALLOW:
             logger.debug("checker %s: %s %s", checker.name, verdict.decision, verdict.reason)
@@ -162,7 +158,7 @@ class SafetyCheckers:
     async def verdict(
         self, tool_name: str, args: JsonObject | None, checker: CheckerSpec
     ) -> SafetyVerdict:
-        """What the checker says, with its reason."""
+        """The checker's verdict."""
         kind = "safety checker" if checker.external else "in-process checker"
         try:
             if _NAME.fullmatch(checker.name) is None:

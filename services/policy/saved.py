@@ -1,7 +1,7 @@
 """Saving "always allow" answers in the policy file that is kept for them.
 
-What is saved is found again by its tool, server, command prefixes and pattern, and then only
-renewed. A file that is no TOML is put aside. Writing never leaves half a file.
+A saved rule with the same tool, server, command prefixes and pattern is updated. A file that is no
+TOML is put aside. A file is written whole or not at all.
 
 Source: core `policy/config.ts` (`createPolicyUpdater`).
 """
@@ -37,10 +37,7 @@ AUTO_SAVED_FILE = "auto-saved.toml"
 
 
 class SavedAnswers:
-    """Writes a session's answers; give `save` to the policy engine.
-
-    Upstream saves behind the session's back; here an answer is saved once `save` returns.
-    """
+    """Writes a session's answers. Unlike upstream, `save` returns when the answer is saved."""
 
     def __init__(self, *, workspace: Workspace, events: CoreEvents) -> None:
         self._user = user_policies_folder(workspace.home) / AUTO_SAVED_FILE
@@ -48,7 +45,7 @@ class SavedAnswers:
         self._events = events
 
     def save(self, update: UpdatePolicy) -> None:
-        """Save an answer in the user's file or the workspace's. Failure is told, never raised."""
+        """Save an answer in the user's file or the workspace's. Emits a failure, never raises."""
         file = self._workspace if update.persist_scope == "workspace" else self._user
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -67,7 +64,7 @@ class SavedAnswers:
         except FileNotFoundError:
             return {}
         except (ValueError, RecursionError):
-            self._tell(
+            self._report(
                 "warning",
                 "Syntax error found in policy file. Backing up corrupted file to "
                 f"{file}.bak and starting fresh.",
@@ -82,14 +79,14 @@ class SavedAnswers:
 
     def _failed(self, update: UpdatePolicy, reason: str) -> None:
         logger.warning("policy for %s not saved: %s", update.tool_name, reason)
-        self._tell("error", f"Failed to persist policy for {update.tool_name}: {reason}")
+        self._report("error", f"Failed to persist policy for {update.tool_name}: {reason}")
 
-    def _tell(self, severity: str, message: str) -> None:
+    def _report(self, severity: str, message: str) -> None:
         self._events.emit(UserFeedback(severity=severity, message=message))
 
 
 def _put(rules: list[Any], update: UpdatePolicy) -> None:
-    """Renew the rule that says the same, or add one."""
+    """Update the equal rule, or add one."""
     tool = update.tool_name
     if update.mcp_name:
         tool = tool.removeprefix(f"{MCP_PREFIX}{update.mcp_name}_")
@@ -121,10 +118,10 @@ def _identity(rule: Any) -> tuple[Any, ...]:
 
 
 def _replace(file: Path, text: str) -> None:
-    """Put `text` in the place of the file at once, by way of a file of its own.
+    """Replace the file by `text` atomically, through a temporary file.
 
     Raises:
-        OSError: it cannot be written; nothing is left of the attempt.
+        OSError: it cannot be written; the temporary file is removed.
     """
     temporary, stream = _new_beside(file)
     try:
@@ -141,7 +138,7 @@ def _replace(file: Path, text: str) -> None:
 
 
 def _new_beside(file: Path) -> tuple[Path, TextIO]:
-    """A new file that nobody else writes."""
+    """A new temporary file beside `file`."""
     for number in count():
         temporary = Path(f"{file}.{os.getpid()}-{number}.tmp")
         with suppress(FileExistsError):

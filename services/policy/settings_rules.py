@@ -1,4 +1,4 @@
-"""The rules that a user's settings stand for: lists of tools and of MCP servers.
+"""The rules of the settings' lists of tools and of MCP servers.
 
 Source: core `policy/config.ts` (`createPolicyEngineConfig`).
 """
@@ -32,7 +32,7 @@ _JUST_BELOW: Final = 0.01
 
 
 def rules_from_settings(settings: Settings) -> list[PolicyRule]:
-    """All of them, in the order in which equal priorities are to be tried."""
+    """All of them, in the order in which equal priorities are tried."""
     return [
         *_servers(
             settings.policy_excluded_servers,
@@ -40,32 +40,26 @@ def rules_from_settings(settings: Settings) -> list[PolicyRule]:
             _SERVERS_EXCLUDED,
             "Settings (MCP Excluded)",
         ),
-        *_excluded(settings.policy_excluded_tools),
+        *_plain(
+            settings.policy_excluded_tools, Decision.DENY, _EXCLUDED, "Settings (Tools Excluded)"
+        ),
         *_allowed(settings.policy_allowed_tools),
-        *_asked(settings.policy_asked_tools),
+        *_plain(
+            map(_tool, settings.policy_asked_tools),
+            Decision.ASK_USER,
+            _ASKED,
+            "Settings (Confirmation Required)",
+        ),
         *_core(settings.policy_core_tools),
         *_allowed_servers(settings),
     ]
 
 
-def _excluded(tools: Iterable[str]) -> Iterator[PolicyRule]:
+def _plain(
+    tools: Iterable[str], decision: Decision, priority: float, source: str
+) -> Iterator[PolicyRule]:
     for tool in tools:
-        yield PolicyRule(
-            tool_name=tool,
-            decision=Decision.DENY,
-            priority=_EXCLUDED,
-            source="Settings (Tools Excluded)",
-        )
-
-
-def _asked(tools: Iterable[str]) -> Iterator[PolicyRule]:
-    for tool in tools:
-        yield PolicyRule(
-            tool_name=_tool(tool),
-            decision=Decision.ASK_USER,
-            priority=_ASKED,
-            source="Settings (Confirmation Required)",
-        )
+        yield PolicyRule(tool_name=tool, decision=decision, priority=priority, source=source)
 
 
 def _allowed(tools: Iterable[str]) -> Iterator[PolicyRule]:
@@ -97,14 +91,14 @@ def _core(tools: Iterable[str] | None) -> Iterator[PolicyRule]:
 def _rules_for(
     tools: Iterable[str], priority: float, source: str, modes: tuple[ApprovalMode, ...]
 ) -> Iterator[PolicyRule]:
-    """`name`, or `name(prefix)`, where the prefix of any tool but the shell plays no part."""
+    """Rules of `name` or `name(prefix)`; only the shell's prefix has an effect."""
     for entry in tools:
         prefix = _narrowed_shell(entry)
         found = _NARROWED.fullmatch(entry)
         name = _tool(entry if found is None else found.group(1))
         patterns: list[str | None] = [None]
         if prefix is not None:
-            # An empty prefix upstream takes for none, and then makes no rule of it.
+            # Upstream makes no rule of an empty prefix.
             patterns = [*command_prefix_patterns(prefix)] if prefix else []
         for pattern in patterns:
             yield PolicyRule(

@@ -1,7 +1,7 @@
-"""Where a session's rules come from, put together: files of all tiers, settings, built-in rules.
+"""The rules of a session: from files of all tiers, settings, and the built-in ones.
 
-Source: core `policy/config.ts` (`createPolicyEngineConfig`, `loadExtensionPolicies`),
-`utils/security.ts` (`isDirectorySecure`).
+Source: core `policy/config.ts` (`createPolicyEngineConfig`), `utils/security.ts`
+(`isDirectorySecure`).
 """
 
 from __future__ import annotations
@@ -9,25 +9,23 @@ from __future__ import annotations
 import logging
 import os
 import stat
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from services.node_errors import node_error_message
 from services.policy.defaults import default_checkers, default_rules
 from services.policy.from_settings import policy_rules_from_settings
-from services.policy.rules import CheckerRule, Decision, PolicyRule, Tier
+from services.policy.rules import CheckerRule, PolicyRule, Tier
 from services.policy.settings_rules import rules_from_settings
-from services.policy.toml_files import LoadedPolicies, load_policies
+from services.policy.toml_files import load_policies
 from services.settings import Settings
-from services.state import ApprovalMode, CoreEvents, UserFeedback
+from services.state import CoreEvents, UserFeedback
 from services.workspace import Workspace
 
 __all__ = [
     "PolicyRules",
     "insecure_folder",
-    "load_extension_policies",
     "load_policy_rules",
     "system_policies_folder",
     "user_policies_folder",
@@ -69,8 +67,8 @@ def load_policy_rules(
     """Everything that applies from the start of a session.
 
     Order decides between equal priorities: the files of the administrator, of the user, of the
-    workspace, the built-in rules, then the settings'. What is wrong in files is reported as
-    `UserFeedback`; the rest of them counts.
+    workspace, the built-in rules, then the settings'. Errors in files are emitted as
+    `UserFeedback`; the rest of those files counts.
 
     Args:
         settings: lists of tools and servers, paths of policy files, `policy_rules`.
@@ -79,7 +77,7 @@ def load_policy_rules(
         system_folder: the administrator's files; none are looked for where it is absent.
 
     Raises:
-        ValueError: an entry of `policy_rules` has no meaning, or a name in the settings is empty.
+        ValueError: an entry of `policy_rules` is malformed, or a name in the settings is empty.
     """
 
     def report(severity: str, message: str) -> None:
@@ -118,7 +116,8 @@ def load_policy_rules(
                 f"Security Warning: Skipping system policies from {system_folder}: {reason}",
             )
     loaded = load_policies(folders, tier_of)
-    _report(loaded, report)
+    for error in loaded.errors:
+        report(error.severity, str(error))
     return PolicyRules(
         rules=(
             *loaded.rules,
@@ -128,28 +127,6 @@ def load_policy_rules(
         ),
         checkers=(*loaded.checkers, *default_checkers()),
     )
-
-
-def load_extension_policies(name: str, folder: Path) -> LoadedPolicies:
-    """An extension's files, without what no extension may say: `allow`, or anything for yolo."""
-    loaded = load_policies([folder], lambda _: Tier.EXTENSION)
-    rules, checkers = loaded.rules, loaded.checkers
-    loaded.rules = [
-        replace(rule, source=_of_extension(name, rule.source))
-        for rule in rules
-        if rule.decision is not Decision.ALLOW and ApprovalMode.YOLO not in rule.modes
-    ]
-    loaded.checkers = [
-        replace(checker, source=_of_extension(name, checker.source))
-        for checker in checkers
-        if ApprovalMode.YOLO not in checker.modes
-    ]
-    dropped = len(rules) + len(checkers) - len(loaded.rules) - len(loaded.checkers)
-    if dropped:
-        logger.warning(
-            "extension %s: %d rules that allow, or are for yolo, are ignored", name, dropped
-        )
-    return loaded
 
 
 def insecure_folder(folder: Path) -> str | None:
@@ -179,17 +156,6 @@ def insecure_folder(folder: Path) -> str | None:
             f'To fix this, run: sudo chmod g-w,o-w "{folder}"'
         )
     return None
-
-
-def _of_extension(name: str, source: str | None) -> str | None:
-    if source is None:
-        return None
-    return source.replace("Extension: ", f"Extension ({name}): ", 1)
-
-
-def _report(loaded: LoadedPolicies, report: Callable[[str, str], None]) -> None:
-    for error in loaded.errors:
-        report(error.severity, str(error))
 
 
 def _has_policies(folder: Path) -> bool:

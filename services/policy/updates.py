@@ -1,6 +1,6 @@
-"""What an "always allow" answer changes: the message, and the rules made of it.
+"""An "always allow" answer, and the rules made of it; `services.policy.saved` saves them.
 
-Saving them is `services.policy.saved`'s. Source: core `policy/config.ts` (`createPolicyUpdater`).
+Source: core `policy/config.ts` (`createPolicyUpdater`).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ TOOLS_REQUIRING_NARROWING: Final = frozenset(
         "run_shell_command",
     }
 )
-"""Tools that nobody can allow wholesale: an approval needs a pattern or a command prefix."""
+"""Tools whose approval needs a pattern or a command prefix."""
 
 
 class UnsafePattern(ValueError):
-    """An update whose pattern does not compile or could take for ever."""
+    """An update whose pattern does not compile, or could take too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpdatePolicy:
-    """Allow from now on: `tool_name`, narrowed by a pattern or by command prefixes."""
+    """Allow `tool_name` from now on, for a pattern or command prefixes if there are any."""
 
     tool_name: str
     mcp_name: str | None = None

@@ -1,1 +1,1 @@
-"""How internal values look in the contract: contents, errors, displays."""
+"""Contents, errors and displays as the contract has them."""

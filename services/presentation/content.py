@@ -14,10 +14,10 @@ _DEFAULT_MIME_TYPE = "application/octet-stream"
 
 
 def parts_to_content(parts: Iterable[Part]) -> tuple[ContentPart, ...]:
-    """What people see of a model's parts.
+    """A model's parts as content for the user.
 
-    Function calls and responses are left out: events of their own tell of them. A part of an
-    unknown kind becomes its JSON, marked `partType: unknown` in its `meta`.
+    Function calls and responses have events of their own and are left out. A part of an unknown
+    kind becomes its JSON, marked `partType: unknown` in its `meta`.
     """
     shown = (_shown(part) for part in parts)
     return tuple(part for part in shown if part is not None)
@@ -41,14 +41,14 @@ def _shown(part: Part) -> ContentPart | None:
 
 
 def _truthy(value: Json) -> bool:
-    """Truth as JavaScript has it: an empty object is something."""
+    """Truth as in JavaScript, where empty objects are true."""
     return bool(value) or isinstance(value, (dict, list))
 
 
 def content_to_parts(content: Iterable[ContentPart]) -> list[Part]:
-    """What the model is sent for `content`.
+    """`content` as parts for the model.
 
-    Media without data and URI is left out; of a reference only the text goes; no `meta` does.
+    Media without data and URI are left out; a reference becomes its text; `meta` is dropped.
     """
     sent = (_sent(part) for part in content)
     return [part for part in sent if part is not None]

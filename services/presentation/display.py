@@ -20,10 +20,10 @@ __all__ = [
 
 
 class Described(Protocol):
-    """What is needed of an invocation here."""
+    """The part of an invocation that a display needs."""
 
     def description(self) -> str:
-        """What this call does, in a short line for people."""
+        """A short line for the user that describes the call."""
         ...
 
 
@@ -35,10 +35,10 @@ def populate_tool_display(
     display_name: str | None = None,
     display: ToolDisplay | None = None,
 ) -> ToolDisplay:
-    """Fill in what `display`, built earlier, leaves open; what it has, wins.
+    """Fill in the missing fields of `display`.
 
-    `result_display` is what the tool brought back for people, None when it brought nothing; an
-    empty string is something.
+    `result_display` is the tool's result for the user, None when there is none; an empty string is
+    a result.
     """
     shown = display or ToolDisplay()
     if shown.name is None:
@@ -51,7 +51,7 @@ def populate_tool_display(
 
 
 def display_content(result_display: Json) -> DisplayContent:
-    """A tool's result as the contract shows it: text, a file's diff, or else its JSON as text."""
+    """A tool's result in the contract: text, a file's diff, or else its JSON as text."""
     if isinstance(result_display, str):
         return TextDisplay(text=result_display)
     if isinstance(result_display, dict) and {"fileDiff", "newContent"} <= result_display.keys():
@@ -65,7 +65,7 @@ def display_content(result_display: Json) -> DisplayContent:
 
 
 def display_to_text(display: DisplayContent | None) -> str | None:
-    """`display` for where there is only text: its text, a patch, or its JSON."""
+    """`display` as text: its text, a patch, or its JSON."""
     match display:
         case None:
             return None

@@ -1,4 +1,4 @@
-"""Errors as `error` events tell them.
+"""Errors as the fields of `error` events.
 
 Source: gemini-cli `event-translator.ts` (`mapHttpToGrpcStatus`, `mapError`) and
 `legacy-agent-session.ts`; reference `agent-protocol.md`, sections 6, 7 and 13.6.
@@ -62,18 +62,18 @@ class ErrorFields:
 
 
 def status_name(http_status: object) -> str:
-    """The google.rpc name of an HTTP status; whatever the table has not is `INTERNAL`."""
+    """The google.rpc name of an HTTP status; `INTERNAL` for any other."""
     if isinstance(http_status, (int, float)):
         return _STATUS_NAMES.get(http_status, "INTERNAL")
     return "INTERNAL"
 
 
 def map_error(error: object) -> ErrorFields:
-    """Tell of an error that the model layer reported.
+    """The event of an error that the model layer reported.
 
-    Whatever has both a `status` (which may be None) and a message is *structured*: the status is
+    An error with a `status` (which may be None) and a message is *structured*: the status is
     mapped, and kept with the message as `rawError`. An exception adds its name and codes. A
-    mapping counts as the object it would be upstream.
+    mapping counts as the object it is upstream.
     """
     meta = _identity(error) if isinstance(error, BaseException) else {}
     structured = _as_structured(error)
@@ -91,7 +91,7 @@ def model_failure(error: Exception) -> StructuredError:
     """How a failed model request is reported to clients. Source: core `core/turn.ts`.
 
     Raises:
-        UnauthorizedError: the credentials were refused; the caller has to ask for others.
+        UnauthorizedError: the credentials were refused.
     """
     friendly = friendly_error(error)
     if isinstance(friendly, UnauthorizedError):
@@ -103,10 +103,10 @@ def model_failure(error: Exception) -> StructuredError:
 
 
 def unexpected_error(error: BaseException) -> ErrorFields:
-    """Tell of an exception that escaped a run loop; always `INTERNAL`, whatever its status.
+    """The event of an exception that escaped a run loop; always `INTERNAL`.
 
     `meta` has `errorName` and `stack`, and `exitCode`, `code` and `status` where the exception
-    has them: fatal errors can be rebuilt from it.
+    has them, from which a fatal error can be rebuilt.
     """
     identity = _identity(error)
     meta: dict[str, Any] = {
@@ -121,9 +121,9 @@ def unexpected_error(error: BaseException) -> ErrorFields:
 
 
 def thrown_text(error: BaseException) -> str:
-    """`String(error)` of something that was thrown: its name and what it says.
+    """`String(error)`: the name and the message.
 
-    Model errors and aborts have names of their own; whatever else we raise is an `Error` there.
+    Model errors and aborts have names of their own; any other exception is an `Error` there.
     """
     notice(error)
     name = error.name if isinstance(error, (ModelError, AbortError)) else "Error"
@@ -145,7 +145,7 @@ def _identity(error: BaseException) -> dict[str, Any]:
 
 def _name(error: BaseException) -> str:
     name = getattr(error, "name", None)
-    # On these `name` is what could not be found, not what the error is called.
+    # The `name` of these is the missing object's.
     if isinstance(error, (ImportError, NameError, AttributeError)) or not isinstance(name, str):
         return type(error).__name__
     return name or type(error).__name__
@@ -171,7 +171,7 @@ def _as_text(error: object) -> str:
 
 
 def _json_scalar(value: object) -> Any:
-    """Foreign exceptions keep enumerations and objects in their codes; events hold JSON."""
+    """`value` as JSON; foreign exceptions have enumerations and objects in their codes."""
     if value is None or type(value) in (bool, int, float, str):
         return value
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Why a stream ended: from why the model stopped, and from what came of its calls.
+"""The reason of a stream's end, from the finish reason and the results of calls.
 
 Source: `event-translator.ts`, `legacy-agent-session.ts`; reference 5.
 """
@@ -33,7 +33,7 @@ _REASONS = MappingProxyType(
 def end_reason(finish_reason: str | None) -> str:
     """`agent_end.reason` for the API's finish reason.
 
-    None and the empty string are `completed`; what the table does not name is `failed`.
+    None and the empty string are `completed`; an unknown reason is `failed`.
     """
     if not finish_reason:
         return "completed"

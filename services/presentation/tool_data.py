@@ -1,4 +1,4 @@
-"""What a `tool_response` tells beyond its content. Source: `content-utils.ts`, reference 9.3."""
+"""The `data` of a `tool_response` event. Source: `content-utils.ts`, reference 9.3."""
 
 from __future__ import annotations
 

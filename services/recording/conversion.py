@@ -1,4 +1,4 @@
-"""From a recording's messages to the history that a model is shown.
+"""Converts the messages of a recording to the history for the model.
 
 Source: core `utils/sessionUtils.ts`.
 """
@@ -115,7 +115,7 @@ def ensure_stable_tool_ids(history: Sequence[HistoryTurn], start: int = 0) -> li
                 if found is not None:
                     found["id"] = call["id"]
             if answer is not None and not answer.get("id"):
-                # A call before this one has got its id by now, so no partner is left to look for.
+                # All calls before this response have ids by now, so it has no partner.
                 answer["id"] = _synthetic(
                     f"orph_{_shown(answer.get('name'))}", turn_id, index, position
                 )

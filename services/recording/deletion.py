@@ -1,4 +1,4 @@
-"""Deleting recordings, and what their sessions left beside them.
+"""Deletes recordings, and other files of their sessions.
 
 Source: core `utils/sessionOperations.ts`.
 """
@@ -27,8 +27,8 @@ _RESERVED: Final = frozenset({"chats", "logs", "tool-outputs"})
 def delete_session_artifacts(session_id: str, project_temp: Path) -> None:
     """Remove a session's log, its tool outputs and its own folder; what is not there is no error.
 
-    What cannot be removed is logged. A session that calls itself as one of the project's own
-    folders does not take that with it.
+    Errors are logged. A session id equal to one of the project's own folders does not remove that
+    folder.
     """
     try:
         name = _safe(session_id)
@@ -58,7 +58,7 @@ def session_short_id(id_or_name: str) -> str:
 
 
 def delete_stored_session(project_temp: Path, id_or_name: str) -> None:
-    """Remove the recordings of a session, of its subagents, and what they left.
+    """Remove the recordings and files of a session and of its subagents.
 
     Raises:
         ValueError: `id_or_name` is neither a session's id nor its file's name.

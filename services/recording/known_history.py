@@ -1,4 +1,4 @@
-"""`KnownHistory`: what a chat knows of its contents when it gets another history."""
+"""`KnownHistory`: facts about a chat's contents that stay valid when the history is replaced."""
 
 from __future__ import annotations
 

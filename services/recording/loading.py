@@ -1,7 +1,8 @@
-"""Reading a chat recording back.
+"""Reads chat recordings.
 
-A line that is no JSON, or no record, is skipped: a recording whose last line was cut off goes on
-from the line before. Source: core `services/chatRecordingService.ts` (`loadConversationRecord`).
+A line that is no JSON, or no record, is skipped, such as an incomplete last line.
+
+Source: core `services/chatRecordingService.ts` (`loadConversationRecord`).
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from services.recording.records import (
     is_resumable_message,
 )
 from services.regular_files import MOST_TEXT, open_regular, read_regular
-from services.wire import Json, JsonObject, js_trim
+from services.wire import Json, JsonObject, js_trim, js_truthy
 
 __all__ = ["load_conversation_record"]
 
 logger = logging.getLogger(__name__)
 
-# What reading a record of somebody else's making can run into.
+# The errors that a malformed record can cause.
 _MALFORMED = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
 
 
@@ -38,11 +39,11 @@ def load_conversation_record(
 
     Args:
         file: the recording.
-        clock: dates a recording that does not say when it was made.
+        clock: dates a recording without a date of its own.
         metadata_only: count messages, but keep none.
 
     Returns:
-        What stands after all lines; `None` where there is no file, it cannot be read, or it is no
+        The state after all lines; `None` where the file is missing, cannot be read, or is no
         recording.
     """
     reader = _Reader(metadata_only)
@@ -78,9 +79,9 @@ class _Reader:
         self._metadata_only = metadata_only
         self._messages: dict[str, JsonObject] = {}
         self._ids: list[str] = []
-        """Without messages: their ids, a message that was updated as often as it was."""
+        """Without messages: their ids, once for each update."""
         self._kinds: dict[str, tuple[bool, bool]] = {}
-        """Without messages: whether each is a person's, and whether it is conversation."""
+        """Without messages: whether each is the user's, and whether it is conversation."""
         self._first_user_message: str | None = None
         self._tracks_scratchpad = False
         self._scratchpad_is_stale = False
@@ -95,7 +96,7 @@ class _Reader:
             logger.debug("a line of a chat recording was skipped: %s", problem)
 
     def record(self, clock: Clock) -> ConversationRecord:
-        """What stands at the end."""
+        """The state after all lines."""
         now = iso_timestamp(clock.now_ms())
         messages = list(self._messages.values())
         if self._metadata_only:
@@ -174,7 +175,7 @@ class _Reader:
         if isinstance(updates, list):
             return
         if "memoryScratchpad" in updates:
-            self._tracks_scratchpad = _truthy(updates["memoryScratchpad"])
+            self._tracks_scratchpad = js_truthy(updates["memoryScratchpad"])
             self._scratchpad_is_stale = False
         if isinstance(updates.get("messages"), list):
             self._messages.clear()
@@ -224,8 +225,3 @@ def _read_legacy(file: Path, metadata_only: bool) -> ConversationRecord | None:
         logger.debug("%s is no chat recording: %s", file, problem)
         return None
     return ConversationRecord(fields, [] if metadata_only else messages)
-
-
-def _truthy(value: Json) -> bool:
-    """JavaScript's truth: an empty list or object is true."""
-    return bool(value) or isinstance(value, (dict, list))

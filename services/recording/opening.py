@@ -1,4 +1,4 @@
-"""What the first lines of a recording are: of a new one, and of one that is written anew.
+"""The path of a new recording, and the lines of one that is written anew.
 
 Source: core `services/chatRecordingService.ts` (`initialize`).
 """
@@ -37,7 +37,7 @@ def recording_path(
 def migrated_lines(
     session_id: str, record: ConversationRecord, messages: Sequence[JsonObject]
 ) -> list[JsonObject]:
-    """The lines that a document of an old version becomes."""
+    """The lines for a document of an old version."""
     metadata: JsonObject = {"sessionId": session_id, "projectHash": record.project_hash}
     metadata |= {key: record.fields[key] for key in _MIGRATED if key in record.fields}
     return [metadata, *messages, *_scratchpad(record)]

@@ -1,4 +1,4 @@
-"""What a chat recording holds, and which of it is worth going on from.
+"""The content of a chat recording, and which messages count as conversation.
 
 Source: core `services/chatRecordingTypes.ts`, `services/chatRecordingService.ts`,
 `utils/sessionUtils.ts`.
@@ -55,13 +55,13 @@ class ConversationRecord:
 
     @property
     def has_resumable_content(self) -> bool:
-        """Whether anything was said that is worth going on from."""
+        """Whether the recording has conversation, so that it can be resumed."""
         return bool(self.fields.get("hasResumableContent"))
 
 
 @dataclass(frozen=True, slots=True)
 class ResumedSession:
-    """A recording to go on with: what was read of it, and its file."""
+    """A recording to resume: its content, and its file."""
 
     conversation: ConversationRecord
     file: Path
@@ -75,12 +75,12 @@ def content_text(content: Json) -> str:
 
 
 def is_ignored_user_content(text: str) -> bool:
-    """Whether trimmed `text` is no word to the model: nothing, a command, or injected context."""
+    """Whether trimmed `text` is not for the model: empty, a command, or injected context."""
     return not text or text.startswith(_IGNORED)
 
 
 def is_resumable_message(message: JsonObject) -> bool:
-    """Whether a message is conversation: a person's words, or an answer with anything in it."""
+    """Whether a message is conversation: a text of the user, or an answer that is not empty."""
     text = content_text(message.get("content"))
     if message.get("type") == "user":
         return not is_ignored_user_content(js_trim(text))
@@ -95,7 +95,7 @@ def has_resumable_content(messages: Iterable[JsonObject]) -> bool:
 
 
 def tool_calls_of(message: JsonObject) -> Sequence[JsonObject]:
-    """The message's tool call records; what is none of them is left out."""
+    """The message's tool call records, without malformed ones."""
     calls = message.get("toolCalls")
     if not isinstance(calls, list):
         return ()

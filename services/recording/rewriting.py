@@ -1,7 +1,7 @@
-"""A whole history recorded anew: every content under a new id, then a checkpoint with them all.
+"""Records a whole history anew: every content under a new id, then a checkpoint with all of them.
 
-That is upstream's format, so a history is written twice over each time it is replaced. What a
-content's message says beside its id and its time never changes, and is put into words once.
+That is upstream's format, which writes a replaced history twice. The text of a content's message,
+but for its id and time, never changes and is made once.
 
 Source: core `services/chatRecordingService.ts` (`recordMessage`, `updateMessagesFromHistory`).
 """
@@ -20,9 +20,9 @@ __all__ = ["HistoryTexts", "Rewritten", "checkpoint_line", "history_message"]
 _BEGUN: Final = b'{"id":"'
 _PIECES: Final = 4
 _KEPT_UP_TO: Final = 4096
-"""Bytes. Kept, a long text would be a second copy of a content that is in memory already."""
+"""Bytes. A longer text is not kept: it would be a second copy of a content in memory."""
 _PORTION: Final = 1024
-"""Messages that are put together at once."""
+"""How many messages are joined at once."""
 
 
 def history_message(message_id: str, timestamp: str, content: Content) -> JsonObject:
@@ -43,8 +43,8 @@ def history_message(message_id: str, timestamp: str, content: Content) -> JsonOb
 class Rewritten:
     """The messages that a history was just recorded as, and their texts.
 
-    A text is four pieces: what begins a message, its id, its time, the rest. They are never put
-    together one by one: thousands of messages are one joining.
+    A text has four pieces: the beginning, the id, the time, the rest. The pieces of thousands of
+    messages are joined at once.
     """
 
     def __init__(
@@ -66,12 +66,12 @@ class Rewritten:
         self._pieces[3::_PIECES] = rests
 
     def change(self, index: int, message: JsonObject) -> None:
-        """Have another message with the same id and time at `index`."""
+        """Replace the message at `index` by one with the same id and time."""
         self.messages[index] = message
         self._pieces[_PIECES * index + 3] = _rest_of(message)
 
     def lines(self) -> Iterator[bytes]:
-        """What is written of them: after each message, when that was."""
+        """The lines of the messages, each followed by its time."""
         ended = b'\n{"$set":{"lastUpdated":"%b"}}\n' % self._timestamp
         yield from self._joined(len(self.messages), ended)
         if self.messages:
@@ -82,13 +82,13 @@ class Rewritten:
         return self._joined(count, b",")
 
     def shared(self, history: Sequence[HistoryTurn]) -> int:
-        """How many of the first turns of `history` are what was recorded, ids and all."""
+        """How many of the first turns of `history` equal the recorded ones, with their ids."""
         same = shared_prefix(self._contents, [content for _, content in history])
         named = [turn_id for turn_id, _ in history[:same]]
         return same if named == self._message_ids[:same] else 0
 
     def _joined(self, count: int, between: bytes) -> Iterator[bytes]:
-        """In portions: memory for all at once would be asked for anew at each time."""
+        """Join in portions, which need less memory at once."""
         begun = between + _BEGUN
         for start in range(0, count, _PORTION):
             end = min(start + _PORTION, count)
@@ -117,7 +117,7 @@ class HistoryTexts:
             contents: the history, oldest first; the list is not changed any more.
             message_ids: the new ids, in the same order: UUIDs.
             timestamp: when it is recorded.
-            said: what the first answer's message has in the place of no thoughts and no tokens.
+            said: thoughts and tokens for the first answer's message.
         """
         known = shared_prefix(self._contents, contents)
         rests = [

@@ -1,4 +1,4 @@
-"""A recording's file: JSON lines appended one at a time, by a writer that a full disk stops.
+"""A recording's file of JSON lines. A full disk closes it.
 
 Only its owner can read it; the core leaves that to the umask.
 
@@ -37,7 +37,7 @@ def json_line(record: JsonObject) -> bytes:
 
 
 class SessionFile:
-    """Appends records. When the disk is full it says so once and is closed from then on."""
+    """Appends records. A full disk calls `on_full` once and closes it."""
 
     def __init__(self, path: Path, on_full: Callable[[], None]) -> None:
         self.path = path
@@ -54,7 +54,7 @@ class SessionFile:
             self.append_lines([json_line(record)])
 
     def append_lines(self, portions: Iterable[bytes]) -> None:
-        """Write lines that are put into words already, opening the file once; see `append`.
+        """Write encoded lines, opening the file once; see `append`.
 
         Raises:
             OSError: they cannot be written, and not for want of space.
@@ -63,7 +63,7 @@ class SessionFile:
             self._unless_full(lambda: self._append(portions))
 
     def replace(self, records: Iterable[JsonObject], now_ms: int) -> None:
-        """Write the whole file anew; what could not be read of the old one stays beside it.
+        """Write the whole file anew, and keep the unreadable old one.
 
         The old file becomes `<file>.unreadable-<now_ms>`.
 

@@ -1,4 +1,4 @@
-"""Making a recording's messages follow the model-facing history.
+"""Makes a recording's messages follow the model-facing history.
 
 Source: core `services/chatRecordingService.ts` (`updateMessagesFromHistory`).
 """
@@ -20,7 +20,7 @@ def followed(
     new_message: Callable[[str, Json, str], JsonObject],
     ready: Sequence[JsonObject] = (),
 ) -> list[JsonObject] | None:
-    """The messages as `history` wants them, or `None` where that is how they are.
+    """The messages that `history` requires, or `None` where they are the same.
 
     Unknown ids become new messages, messages that the history lacks are dropped, and a function
     response becomes the result of the tool call it answers.

@@ -1,4 +1,4 @@
-"""Tool calls and token counts as a recording keeps them.
+"""Tool calls and token counts in the form of a recording.
 
 Source: core `services/chatRecordingService.ts` (`recordToolCalls`, `recordMessageTokens`),
 `core/geminiChat.ts` (`recordCompletedToolCalls`).

@@ -1,8 +1,7 @@
-"""The one redactor: takes keys, tokens and home paths out of whatever is written or shown.
+"""Redaction: masks for keys, tokens and home paths in all that is written or shown.
 
-What it puts in a secret's place has the secret's length, in characters and in UTF-8 bytes, so that
-offsets, cuts between stream chunks and byte counts stay as they were. Text without a secret comes
-back as the same object.
+A mask is as long as its secret, in characters and in UTF-8 bytes, so that offsets, cuts between
+stream chunks and byte counts stay. Text without a secret is returned as the same object.
 """
 
 from services.redaction.kinds import Found, SecretKind
@@ -12,7 +11,7 @@ from services.redaction.redactor import (
     redacted,
     redacted_value,
     secrets_in,
-    told,
+    without_credentials,
 )
 from services.redaction.walk import Located, secrets_in_value
 
@@ -28,5 +27,5 @@ __all__ = [
     "redacted_value",
     "secrets_in",
     "secrets_in_value",
-    "told",
+    "without_credentials",
 ]

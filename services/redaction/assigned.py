@@ -1,8 +1,7 @@
-"""Secrets that their place gives away: after a name, a flag, a header, in an address, in a cookie.
+"""Secrets known by their place: after a name, a flag or a header, in an address, in a cookie.
 
-Each place is looked for in the text in small letters, from a literal beginning onward; what is
-before it is read backwards by slices of bounded length. So a text takes time in proportion to its
-length, whatever it holds.
+Each pattern begins with a literal and searches the text in lower case; the name before a match is
+read as a slice of bounded length. So the time is proportional to the length of any text.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from typing import Final
 from services.redaction import values
 from services.redaction.kinds import Found, SecretKind
 
-__all__ = ["assigned", "may_assign", "secret_under", "telling_key"]
+__all__ = ["assigned", "labels_secret", "may_assign", "secret_under"]
 
 _BACK: Final = 48
-"""So many characters of a name are read."""
+"""The most characters of a name that are read."""
 _READ: Final = 500
-"""A value that is longer goes on behind what was looked at."""
+"""A longer value goes on behind the match."""
 _NAME: Final = "abcdefghijklmnopqrstuvwxyz0123456789_.-"
 _MORE: Final = re.compile(r"[^\s\"'`,;&<>\\()\[\]{}|]*+")
 _QUOTE: Final = r"\\{0,3}[\"'`]"
@@ -29,7 +28,7 @@ _ASSIGN: Final = r"(?:=>|:=|={1,2}|:)"
 _TAIL: Final = (
     rf"s?(?:[_\-]?\d{{1,2}})?(?:{_QUOTE})?\]?"
     rf"(?:(?P<sign>\s{{0,4}}{_ASSIGN}\s{{0,4}})|(?P<gap>[ \t]{{1,4}}|,[ \t]{{0,4}}))\[?"
-    # The value is only looked at: another name may stand in it.
+    # A lookahead: the value may hold another name.
     rf"(?=\\{{0,3}}(?P<quote>[\"'`])(?P<quoted>(?:(?!\\{{0,3}}(?P=quote))[^\r\n]){{4,512}})"
     r"|(?P<bare>[^\s\"'`,;&<>\\()\[\]{}|]{4,512}+)(?![(\[]))"
 )
@@ -55,7 +54,7 @@ _ENVIRONMENT: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 
 
 def _holds(name: str) -> tuple[SecretKind, values.Holds] | None:
-    """What a value under `name`, in small letters, must be like; `None` where it is no secret."""
+    """The check for a value under `name`, in lower case; `None` where the value is no secret."""
     if name.startswith("--no-"):  # a switch, which takes no value
         return None
     if name[-1:].isdigit():
@@ -75,8 +74,8 @@ def _holds(name: str) -> tuple[SecretKind, values.Holds] | None:
 
 
 @lru_cache(maxsize=4096)
-def telling_key(key: str) -> bool:
-    """Whether what stands under `key` in an object is read together with it."""
+def labels_secret(key: str) -> bool:
+    """Whether `key` labels the value under it as a secret: both are searched together."""
     name = key.lower()
     return (
         name == "key"
@@ -86,7 +85,7 @@ def telling_key(key: str) -> bool:
 
 
 def secret_under(key: str, value: str) -> SecretKind | None:
-    """What sort of secret `value` is where an object has it under `key`, if it is one."""
+    """The kind of secret that `value` is under `key` in an object; `None` for no secret."""
     known = _holds(key.lower())
     if known is None or not known[1](value, quoted=True, firm=False):
         return None
@@ -94,7 +93,7 @@ def secret_under(key: str, value: str) -> SecretKind | None:
 
 
 def may_assign(small: str) -> bool:
-    """Whether a text, in small letters, may hold one of them: quick, never wrong in saying no."""
+    """Whether a text in lower case may hold such a secret; quick, False is certain."""
     for hint in _HINTS:
         if hint in small:
             return True
@@ -102,7 +101,7 @@ def may_assign(small: str) -> bool:
 
 
 def assigned(text: str, small: str) -> Iterator[Found]:
-    """All of them; `small` is `text` in small letters, place for place."""
+    """All such secrets; `small` is `text` in lower case, of the same length."""
     for stem, pattern in _STEMS.items():
         if stem in small:
             end = 0
@@ -178,7 +177,7 @@ _ATTRIBUTES: Final = frozenset({"path", "domain", "expires", "max-age", "samesit
 
 @dataclass(frozen=True, slots=True)
 class _Cookies:
-    """The values of cookies, but for the attributes beside them."""
+    """The values of cookies, without the attributes beside them."""
 
     hints: tuple[str, ...] = ("cookie",)
 

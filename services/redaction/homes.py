@@ -1,6 +1,6 @@
-"""Home folders that tell a person's name. The name is the secret; the rest of the path stays.
+"""User names in home paths. The name is the secret; the rest of the path stays.
 
-`/root` names nobody, and neither do the names that images, build servers and examples use.
+`/root` and the names that images, build servers and examples use are not secret.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WINDOWS: Final = re.compile(
     r"(?i)(?<![A-Za-z0-9])[a-z]:(?:\\{1,4}|/)users(?:\\{1,4}|/)"
     r"([^\\/:*?\"'<>|\r\n\t{}$%]{1,40})(?P<rest>[\\/]?)"
 )
-_NOBODY: Final = frozenset(
+_IMPERSONAL: Final = frozenset(
     {
         *("user", "users", "username", "user_name", "user-name", "your", "your_name"),
         *("yourname", "yourusername", "your-username", "you", "me", "name", "someone"),
@@ -43,7 +43,7 @@ _NOBODY: Final = frozenset(
 
 
 def names_in_homes(text: str) -> Iterator[Found]:
-    """The people's names in paths of `text`."""
+    """The user names in home paths of `text`."""
     if "/home/" in text or "/Users/" in text:
         for match in _UNIX.finditer(text):
             name = match[1] if match["rest"] else match[1].rstrip(".")
@@ -59,7 +59,7 @@ def names_in_homes(text: str) -> Iterator[Found]:
 def _person(name: str, start: int) -> Iterator[Found]:
     if (
         name
-        and name.lower().rstrip("0123456789") not in _NOBODY
+        and name.lower().rstrip("0123456789") not in _IMPERSONAL
         and name[0].isalpha()
         and not is_masked(name)
     ):

@@ -1,4 +1,4 @@
-"""What a secret is, and where one was found."""
+"""The kinds of secrets, and the place of one in a text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Found", "SecretKind"]
 
 
 class SecretKind(StrEnum):
-    """What sort of thing must not be seen. The value is what messages call it."""
+    """A kind of secret. The value is its name in messages."""
 
     GOOGLE_KEY = "Google API key"
     SK_KEY = "API key (sk-…)"

@@ -1,7 +1,7 @@
 """Lanes: texts in a JSON value that are pieces of one text, cut where a stream was cut.
 
 Pieces are found in lists: of events with deltas of a message, of chunks of a model's answer, and of
-the parts of one content. Thoughts and what is said are texts of their own, also where they are
+the parts of one content. Thoughts and answers are separate texts, also where they are
 interleaved; so are candidates, and the events of different subagents.
 """
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 
-from services.redaction.redactor import told
+from services.redaction.redactor import without_credentials
 
 __all__ = ["SecretsMasked"]
 
 
 class SecretsMasked(logging.Formatter):
-    """Formats as the one it is made like, then takes keys and tokens out."""
+    """Formats a record, then masks keys and tokens."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The whole text of a record."""
-        return told(super().format(record))
+        return without_credentials(super().format(record))

@@ -1,4 +1,4 @@
-"""What stands in a secret's place: as long as the secret, and recognisable."""
+"""Masks: as long as the secret, and recognisable."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What secrets look like, put together: known forms, places that give a secret away, PEM, homes.
+"""All patterns of secrets: known forms, places, PEM blocks, home paths.
 
-Each form is looked for only where one of its hints stands in the text, and takes time in
-proportion to the text: what repeats is bounded, or cannot begin anew inside itself.
+A form is searched for only where the text has one of its hints. The time is proportional to the
+text: repeats are bounded, or cannot begin anew inside themselves.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from services.redaction.views import View, views
 __all__ = ["find", "hinted", "suspicious"]
 
 _APART: Final = r"(?:(?<![\w\-])|(?<=\\[nrtbf]))"
-"""No token goes on here; an escaped line end does not count as a letter."""
+"""The beginning of a token; an escaped line end does not count as a letter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +107,11 @@ def hinted(text: str) -> tuple[Token, ...]:
 
 
 def suspicious(text: str, tokens: Sequence[Token] = TOKENS) -> bool:
-    """Whether `text` may hold a secret: quick, and never wrong in saying no.
+    """Whether `text` may hold a secret; quick, False is certain.
 
     Args:
-        text: What is going to be read.
-        tokens: The rules for tokens of services that come into question.
+        text: The text.
+        tokens: The rules for tokens of services.
     """
     return any(_suspicious(view.text, tokens) for view in views(text))
 
@@ -128,7 +128,7 @@ def _suspicious(text: str, tokens: Sequence[Token]) -> bool:
 
 
 def _small(text: str) -> str:
-    """`text` in small letters, place for place: some letters of other scripts become two."""
+    """`text` in lower case with the same length: some letters of other scripts become two."""
     small = text.lower()
     return small if len(small) == len(text) else "".join(c.lower()[:1] or c for c in text)
 

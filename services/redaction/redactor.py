@@ -13,18 +13,17 @@ from services.redaction.patterns import find, hinted, suspicious
 from services.redaction.tokens import TOKENS, Token
 from services.redaction.views import views
 
-__all__ = ["Redactor", "redacted", "redacted_value", "secrets_in", "told"]
+__all__ = ["Redactor", "redacted", "redacted_value", "secrets_in", "without_credentials"]
 
 _Any = TypeVar("_Any")
 
 
 class Redactor:
-    """Takes secrets out. Without arguments, those whose form shows what they are.
+    """Masks secrets. Without arguments, those that their form or place identifies.
 
     Args:
-        known: Texts that are secrets because of where they were found, such as values of the
-            environment, however they look.
-        homes: Whether the names in home paths are secrets; not for the user of that home.
+        known: Further secrets of any form, such as values of the environment.
+        homes: Whether user names in home paths are secrets.
     """
 
     def __init__(self, known: Collection[str] = (), *, homes: bool = True) -> None:
@@ -32,7 +31,7 @@ class Redactor:
         self._known = tuple(sorted(filter(None, set(known)), key=len, reverse=True))
         self._tokens: Sequence[Token] = TOKENS
         self._clean: set[str] | None = None
-        """Texts that were looked at without finding anything, where texts come again."""
+        """Texts without a secret, remembered where texts come again."""
 
     def secrets_in(self, text: str) -> list[Found]:
         """Where secrets stand in `text`: in order, none overlapping another."""
@@ -66,13 +65,13 @@ class Redactor:
                 start = text.find(secret, start + 1)
 
     def narrowed(self, text: str) -> Redactor:
-        """One that finds the same in pieces of `text`, sooner: it looks for less."""
+        """A faster redactor that finds the same in pieces of `text`."""
         narrow = copy(self)
         narrow._tokens, narrow._clean = hinted(text), set()
         return narrow
 
     def suspects(self, text: str) -> bool:
-        """Whether it is worth looking: quick, and never wrong in saying no."""
+        """Whether `text` may hold a secret; quick, False is certain."""
         if suspicious(text, self._tokens):
             return True
         return any(secret in view.text for view in views(text) for secret in self._known)
@@ -87,8 +86,8 @@ class Redactor:
         found = self.secrets_in("".join(chunks))
         start = 0
         for chunk in chunks:
-            # One that is whole in its chunk may be none to a reader that comes from the one before.
-            # A name at a chunk's end is none that is known to be whole.
+            # Text of the chunk before may hide a secret that is whole in its chunk.
+            # A user name at the end of a chunk may be incomplete.
             found += (
                 Found(start + one.start, start + one.end, one.kind)
                 for one in self.secrets_in(chunk)
@@ -120,7 +119,7 @@ class Redactor:
 
 
 def _apart(found: Sequence[Found]) -> list[Found]:
-    """Places that overlap become one, of the first's kind."""
+    """Merge places that overlap; the first kind counts."""
     apart: list[Found] = []
     for one in sorted(found, key=lambda each: (each.start, -each.end)):
         if apart and one.start < apart[-1].end:
@@ -132,7 +131,7 @@ def _apart(found: Sequence[Found]) -> list[Found]:
 
 
 _PLAIN: Final = Redactor()
-_TOLD: Final = Redactor(homes=False)
+_CREDENTIALS: Final = Redactor(homes=False)
 
 
 def redacted(text: str) -> str:
@@ -150,9 +149,6 @@ def secrets_in(text: str) -> list[Found]:
     return _PLAIN.secrets_in(text)
 
 
-def told(text: str) -> str:
-    """`text` as whoever started the program is told it, kept in logs: without keys and tokens.
-
-    His own paths stay, or he could not go there.
-    """
-    return _TOLD.text(text)
+def without_credentials(text: str) -> str:
+    """`text` for its own user, and for logs: masks for keys and tokens, but home paths stay."""
+    return _CREDENTIALS.text(text)

@@ -1,4 +1,4 @@
-"""Tokens that a fixed beginning gives away: the rule set of the services that hand them out.
+"""Tokens with a fixed beginning: one rule for each service that issues them.
 
 Each rule is named as in gitleaks' default configuration (or detect-secrets' plugins, where only
 these have it); beginnings, alphabets and lengths are the services' own. The upper lengths are
@@ -19,9 +19,9 @@ from typing import Final
 __all__ = ["BEGINNING", "TOKENS", "Token"]
 
 BEGINNING: Final = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf]))"
-"""Nothing of a word stands before; an escaped line end does not count as one."""
+"""No word character before; an escaped line end is none."""
 _STRICT: Final = r"(?:(?<![\w+/=\-])|(?<=\\[nrtbf])|(?<=[\w\"']=))"
-"""Nothing of a base64 text stands before, either."""
+"""No base64 character before, either."""
 _AFTER_ESCAPE: Final = r"(?<=\\[nrtbf])"
 _END: Final = r"(?![A-Za-z0-9])"
 _ALNUM: Final = r"[A-Za-z0-9]"
@@ -31,14 +31,14 @@ _HEX: Final = r"[0-9A-Fa-f]"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One rule: where one of `hints` stands in a text, `pattern` is looked for."""
+    """One rule: a text with one of `hints` is searched for `pattern`."""
 
     rule: str
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
 
     def find(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where tokens begin and end. Group 1, where the pattern has one, is the token."""
+        """The places of tokens. Group 1 of the pattern, if it has one, is the token."""
         for match in self.pattern.finditer(text):
             start, end = match.span(min(self.pattern.groups, 1))
             # A dot at the end is the sentence's.

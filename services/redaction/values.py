@@ -1,7 +1,6 @@
-"""What can be a secret's value: how real keys and passwords differ from words, code and examples.
+"""Checks that distinguish real keys and passwords from words, code and examples.
 
-The checks see a value that stands where a secret would stand. They are stricter the less its
-place says.
+Each check gets a value at a place for a secret. The less certain the place, the stricter the check.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""JSON values: which of their texts are read, which together, and which not at all."""
+"""Secrets in JSON values: which texts are searched, which together, and which not at all."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, Self, TypeAlias
 
-from services.redaction.assigned import secret_under, telling_key
+from services.redaction.assigned import labels_secret, secret_under
 from services.redaction.kinds import Found, SecretKind
 from services.redaction.lanes import Path, lanes
 from services.redaction.masks import with_masks
@@ -23,22 +23,22 @@ Lane: TypeAlias = list[tuple[Path, str]]
 
 
 class Reader(Protocol):
-    """What a walk asks of a `Redactor`."""
+    """The methods of a `Redactor` that a walk uses."""
 
     def narrowed(self, text: str) -> Self:
-        """One that looks only for what pieces of `text` can hold."""
+        """A reader that searches only for what pieces of `text` can hold."""
         ...
 
     def suspects(self, text: str) -> bool:
-        """Whether it is worth looking."""
+        """Whether a search is worthwhile."""
         ...
 
     def secrets_in(self, text: str) -> list[Found]:
-        """Where in a text."""
+        """The places in a text."""
         ...
 
     def secrets_in_chunks(self, chunks: Sequence[str]) -> list[Found]:
-        """Where in pieces of one text."""
+        """The places in pieces of one text."""
         ...
 
     def text(self, text: str) -> str:
@@ -61,7 +61,7 @@ class Located:
 
     @property
     def place(self) -> str:
-        """`model[0].stream[2].candidates[0]`, for people."""
+        """The path for messages: `model[0].stream[2].candidates[0]`."""
         steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in self.path)
         return "".join(steps).removeprefix(".")
 
@@ -99,27 +99,27 @@ def _located(value: Any, reader: Reader) -> Iterator[Located]:
 
 
 def _narrowed(value: Any, reader: Reader) -> Reader | None:
-    """What reads the texts of `value`, after one look over all of them; `None`: nothing is there.
+    """A reader for the texts of `value`, chosen after one search over all of them together.
 
-    Every value that is written is looked at like this.
+    `None` where no text can hold a secret. Every value that is written is searched like this.
     """
     if not isinstance(value, (dict, list, tuple)):
         return None
     texts: set[str] = set()
-    telling = _gather(value, texts, set())
+    labelled = _gather(value, texts, set())
     joined = "\n".join(texts)
-    return reader.narrowed(joined) if telling or reader.suspects(joined) else None
+    return reader.narrowed(joined) if labelled or reader.suspects(joined) else None
 
 
 def _gather(value: Any, texts: set[str], seen: set[int]) -> bool:
-    """Collect the texts of `value` and what its lanes say; whether a key tells what is under it.
+    """Collect the texts of `value` and of its lanes; whether a key labels a text as a secret.
 
-    Each text once, and each object: a request holds most of what the one before held.
+    Each text and each object is read once: a request holds most of the one before it.
     """
     if id(value) in seen:
         return False
     seen.add(id(value))
-    telling = False
+    labelled = False
     if isinstance(value, dict):
         media = not _MEDIA_TYPES.isdisjoint(value)
         for key, item in value.items():
@@ -127,11 +127,11 @@ def _gather(value: Any, texts: set[str], seen: set[int]) -> bool:
             if isinstance(item, str):
                 if not _exempt(key, media):
                     texts.add(item)
-                    telling = telling or (len(item) > _SHORT and telling_key(key))
+                    labelled = labelled or (len(item) > _SHORT and labels_secret(key))
             elif isinstance(item, (dict, list, tuple)):
-                telling = telling or (not isinstance(item, dict) and telling_key(key))
-                telling = _gather(item, texts, seen) or telling
-        telling = telling or value.keys() == _NAMED
+                labelled = labelled or (not isinstance(item, dict) and labels_secret(key))
+                labelled = _gather(item, texts, seen) or labelled
+        labelled = labelled or value.keys() == _NAMED
     else:
         if len(value) > 1:
             texts.update("".join(text for _, text in lane) for lane in lanes(value))
@@ -139,8 +139,8 @@ def _gather(value: Any, texts: set[str], seen: set[int]) -> bool:
             if isinstance(item, str):
                 texts.add(item)
             elif isinstance(item, (dict, list, tuple)):
-                telling = _gather(item, texts, seen) or telling
-    return telling
+                labelled = _gather(item, texts, seen) or labelled
+    return labelled
 
 
 def _exempt(key: str, media: bool) -> bool:
@@ -150,7 +150,7 @@ def _exempt(key: str, media: bool) -> bool:
 def _all_lanes(value: Any, path: Path, claimed: set[Path]) -> Iterator[Lane]:
     """The lanes of all lists; a text of two lists, as in an event's content, counts in the outer.
 
-    `claimed` is added to: the paths of all texts of lanes.
+    Adds the paths of all texts of lanes to `claimed`.
     """
     if isinstance(value, dict):
         for key, item in value.items():
@@ -169,7 +169,7 @@ def _all_lanes(value: Any, path: Path, claimed: set[Path]) -> Iterator[Lane]:
 
 
 def _path_at(lane: Lane, start: int) -> Path:
-    """The text of a lane in which its character `start` stands."""
+    """The path of the text with character `start` of a lane."""
     for path, text in lane:
         if start < len(text):
             return path
@@ -178,7 +178,7 @@ def _path_at(lane: Lane, start: int) -> Path:
 
 
 def _spread(value: Any, reader: Reader) -> dict[Path, str]:
-    """The texts of lanes, as they are written."""
+    """The texts of lanes, with masks."""
     spread: dict[Path, str] = {}
     for lane in _all_lanes(value, (), set()):
         cleaned = reader.chunks([text for _, text in lane])
@@ -187,7 +187,7 @@ def _spread(value: Any, reader: Reader) -> dict[Path, str]:
 
 
 def _texts(value: Any, path: Path, context: str) -> Iterator[tuple[Path, str, str | None]]:
-    """All texts that are read, with the key that tells what they are; `None` for keys."""
+    """All texts that are searched, each with the key that labels it; `None` for keys."""
     if isinstance(value, str):
         yield path, value, context
     elif isinstance(value, dict):
@@ -202,10 +202,10 @@ def _texts(value: Any, path: Path, context: str) -> Iterator[tuple[Path, str, st
 
 
 def _context(holder: dict[str, Any], key: str, context: str) -> str:
-    """The key that tells what a text is: its own, or the one above a list; or the name beside."""
+    """The key that labels a text: its own, or the one above a list; or the name beside it."""
     if key == "value" and holder.keys() == _NAMED and isinstance(holder["name"], str):
         key = holder["name"]
-    return key if telling_key(key) else ""
+    return key if labels_secret(key) else ""
 
 
 def _found(text: str, context: str, reader: Reader) -> list[Found]:
@@ -228,7 +228,7 @@ def _found(text: str, context: str, reader: Reader) -> list[Found]:
 
 
 def _rebuilt(value: Any, reader: Reader, spread: dict[Path, str], path: Path, context: str) -> Any:
-    """`value` with masks; what needs none is shared with it."""
+    """`value` with masks; parts without secrets are shared with it."""
     if isinstance(value, str):
         if path in spread:
             return spread[path]
@@ -258,7 +258,7 @@ def _rebuilt(value: Any, reader: Reader, spread: dict[Path, str], path: Path, co
 
 
 def _apart(name: str, key: str, value: dict[str, Any], rebuilt: dict[str, Any]) -> str:
-    """A masked key that no other key has: nothing may get lost."""
+    """A masked key that no other key has, so that no value gets lost."""
     if name is key:
         return key
     count, free = 1, name

@@ -17,7 +17,6 @@ from typing import Final, cast
 
 from services.abort import AbortController, AbortSignal
 from services.hooks.system import HookSystem
-from services.hooks.values import js_text
 from services.ids import IdSource
 from services.mcp.progress import McpProgress
 from services.message_bus import MessageBus, ToolConfirmationRequest, ToolConfirmationResponse
@@ -33,7 +32,7 @@ from services.scheduler.turns import BatchTurns, ScheduleRejected
 from services.scheduler.validation import Registry, Resolver, Validator
 from services.session import Session
 from services.threads import within_call
-from services.wire import Json, JsonObject
+from services.wire import Json, JsonObject, js_text
 
 __all__ = [
     "MAX_TAIL_CALLS",

@@ -12,9 +12,11 @@ from types import UnionType
 from typing import Annotated, Any, Final, Union, get_args, get_origin, get_type_hints
 
 __all__ = [
+    "READERS",
     "Named",
     "Parameter",
     "PlacedProblem",
+    "Read",
     "SettingError",
     "at_most",
     "one_of",
@@ -100,7 +102,7 @@ def _unchanged(value: Any) -> Any:
 
 read_number: Final = _expecting("a number", _is_number, _unchanged)
 read_mapping: Final = _expecting("a mapping", lambda value: isinstance(value, Mapping), _unchanged)
-_READ: Final[Mapping[Any, Read]] = {
+READERS: Final[Mapping[Any, Read]] = {
     bool: _expecting("true or false", lambda value: isinstance(value, bool), _unchanged),
     int: _expecting(
         "a whole number", lambda value: _is_number(value) and isinstance(value, int), _unchanged
@@ -117,7 +119,7 @@ def refused(problem: str) -> Read:
     """Take `False` only: `problem` says why the setting cannot be switched on."""
 
     def read(value: Any) -> bool:
-        if _READ[bool](value):
+        if READERS[bool](value):
             raise PlacedProblem("", problem)
         return False
 
@@ -126,7 +128,7 @@ def refused(problem: str) -> Read:
 
 def at_most(most: int) -> Read:
     """Take a whole number, and return `most` for a larger one."""
-    return lambda value: min(_READ[int](value), most)
+    return lambda value: min(READERS[int](value), most)
 
 
 def one_of(*known: str) -> Read:
@@ -151,7 +153,7 @@ def parameters_of(group: type, prefix: str = "") -> Iterator[Parameter]:
             field=f"{prefix}{field.name}",
             type=type_,
             default=field.default if made is dataclasses.MISSING else made(),
-            read=named.read or _READ[_plain(type_)],
+            read=named.read or READERS[_plain(type_)],
             gap=named.gap,
         )
 

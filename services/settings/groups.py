@@ -24,8 +24,8 @@ __all__ = [
 
 _NO_CLASSIFIER = "this build has no local classifier; remove the setting, or set it to false"
 _NO_PIPELINE = (
-    "Long tool outputs are distilled, and nothing is compressed: the core's own management of a "
-    "long history is not built."
+    "This setting distills long tool outputs and switches compression off. The core's own "
+    "management of a long history is not built."
 )
 
 

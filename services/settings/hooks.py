@@ -1,8 +1,8 @@
 """Hooks as settings define them.
 
-The core drops a definition it cannot use and says so in its debug log only, so that a hook meant to
-forbid something is silently not there. Here it is an error with its place. Unknown event names
-stay what they are there: a warning to the user, emitted when a session starts.
+The core drops an invalid definition with a line in its debug log, so that a hook meant to forbid
+something is silently missing. Here it is an error with its place. An unknown event name is a
+warning to the user when a session starts, as in the core.
 
 Source: core `hooks/hookRegistry.ts`, `hooks/types.ts`.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Final
 
-from services.settings.declaring import Named, PlacedProblem
+from services.settings.declaring import READERS, Named, PlacedProblem, Read
 from services.wire import js_json
 
 __all__ = ["CommandHook", "HookDefinition", "HookEvent", "HookSettings", "read_hooks"]
@@ -26,7 +26,7 @@ _EXAMPLE: Final = '{"type": "command", "command": "…"}'
 
 
 class HookEvent(StrEnum):
-    """What a hook can be for; the wire's names."""
+    """The events of hooks; the wire's names."""
 
     BEFORE_TOOL = "BeforeTool"
     AFTER_TOOL = "AfterTool"
@@ -57,7 +57,7 @@ class CommandHook:
 
     @property
     def key(self) -> str:
-        """What makes two hooks one, and what trust is remembered by."""
+        """Identifies a hook, also for trust."""
         return f"{self.name}:{self.command}"
 
     @property
@@ -68,7 +68,7 @@ class CommandHook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookDefinition:
-    """Some hooks of one event. An event's name that is unknown is kept, to be warned of."""
+    """Some hooks of one event. An unknown event is kept for the warning."""
 
     event: str
     hooks: tuple[CommandHook, ...] = ()
@@ -98,7 +98,7 @@ def read_hooks(value: Any) -> tuple[HookDefinition, ...]:
 
 
 def _unknown(event: str, value: Any) -> list[HookDefinition]:
-    """What goes by a name that is no event's: at least one definition, to be warned of."""
+    """The definitions of an unknown event, at least one, for the warning."""
     try:
         return _definitions(event, value) or [HookDefinition(event=event)]
     except PlacedProblem:
@@ -125,7 +125,7 @@ def _definition(event: str, value: Any, place: str) -> HookDefinition:
         hooks=tuple(
             _hook(hook, f"{place}.hooks[{index}]") for index, hook in enumerate(value["hooks"])
         ),
-        matcher=_text(value, "matcher", place) or None,
+        matcher=_given(value, "matcher", place, READERS[str]) or None,
         # Anything but `true` counts as unset upstream too.
         sequential=value.get("sequential") is True,
     )
@@ -139,38 +139,38 @@ def _hook(value: Any, place: str) -> CommandHook:
             f"{place}.type",
             f'"command" expected, the only type settings can give, not {value.get("type")!r}',
         )
-    command = _text(value, "command", place)
+    command = _given(value, "command", place, READERS[str])
     if not command:
         raise PlacedProblem(f"{place}.command", "the command to run expected; it is missing")
-    timeout = value.get("timeout")
-    if timeout is None:
-        timeout = _DEFAULT_TIMEOUT_MS
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
-        raise PlacedProblem(
-            f"{place}.timeout", f"a number of milliseconds expected, not {_shown(timeout)}"
-        )
+    timeout = _given(value, "timeout", place, _milliseconds)
     return CommandHook(
         command=command,
-        name=_text(value, "name", place),
-        timeout_ms=timeout,
-        env=_variables(value.get("env"), f"{place}.env"),
+        name=_given(value, "name", place, READERS[str]) or "",
+        timeout_ms=_DEFAULT_TIMEOUT_MS if timeout is None else timeout,
+        env=_given(value, "env", place, _variables) or {},
     )
 
 
-def _text(value: Mapping[str, Any], key: str, place: str) -> str:
-    text = value.get(key)
-    if text is not None and not isinstance(text, str):
-        raise PlacedProblem(f"{place}.{key}", f"a text expected, not {_shown(text)}")
-    return text or ""
+def _given(value: Mapping[str, Any], key: str, place: str, read: Read) -> Any:
+    """What `read` returns for a key; `None` where it is absent or null."""
+    given = value.get(key)
+    try:
+        return None if given is None else read(given)
+    except ValueError as problem:
+        raise PlacedProblem(f"{place}.{key}", f"{problem}, not {_shown(given)}") from None
 
 
-def _variables(value: Any, place: str) -> Mapping[str, str]:
-    if value is None:
-        return {}
+def _milliseconds(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError("a number of milliseconds expected")
+    return value
+
+
+def _variables(value: Any) -> Mapping[str, str]:
     if not isinstance(value, Mapping) or not all(
         isinstance(item, (str, int, float)) for item in value.values()
     ):
-        raise PlacedProblem(place, f"a mapping of names to texts expected, not {_shown(value)}")
+        raise ValueError("a mapping of names to texts expected")
     return {
         str(key): item if isinstance(item, str) else js_json(item) for key, item in value.items()
     }
@@ -190,7 +190,7 @@ class HookSettings:
     project_hooks: Annotated[
         tuple[HookDefinition, ...], Named("projectHooks", None, read_hooks)
     ] = ()
-    """Those of the project's own file, of which the user is warned once; a part of `hooks`."""
+    """Those of the project's file, a part of `hooks`; the user is warned once."""
     disabled_hooks: Annotated[tuple[str, ...], Named("disabledHooks", "hooksConfig.disabled")] = ()
     """Names, or commands of hooks without one."""
     enable_hooks: Annotated[bool, Named("enableHooks", "hooksConfig.enabled")] = True

@@ -1,4 +1,4 @@
-"""A place in a command line, and what can be told of the text there without Bash's grammar."""
+"""A position in a command line, and what its text shows without Bash's grammar."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DEEPEST: Final = 50
 
 
 class Unreadable(Exception):
-    """The line is not Bash, or not Bash that this reader knows."""
+    """The line is not Bash, or has syntax that this reader does not know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class CommandDetail:
 
 
 class Cursor:
-    """Moves through the text once, left to right; keeps what was noted on the way."""
+    """Moves through the text once, left to right, and keeps the noted details."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -71,7 +71,7 @@ class Cursor:
             elif self.text[self.place] in " \t":
                 self.place += 1
             elif self._at("\r") and not self._at_line_end():
-                # A blank to upstream, a letter to Bash.
+                # Upstream reads a blank, Bash a letter.
                 self.doubtful = True
                 self.place += 1
             else:
@@ -83,19 +83,19 @@ class Cursor:
             return ""
         word = match[0].replace("\\\n", "")
         if word != match[0] and word in _RESERVED:
-            # To Bash a reserved word, to upstream a program.
+            # Bash reads a reserved word, upstream a program.
             self.doubtful = True
             return ""
         return word.partition("`")[0] if self._in_backticks else word
 
     def _joins_words(self) -> bool:
-        """Whether a line continuation here has letters behind it, which belong to the word."""
+        """Whether letters follow a line continuation here, and so belong to the word."""
         return _JOINS_WORDS.match(self.text, self.place) is not None
 
     def _note(
         self, name: str, start: int, slot: int | None = None, *, program: bool = False
     ) -> None:
-        """Note a detail that ends here; `slot` keeps it before what was found inside it."""
+        """Note a detail that ends here; `slot` puts it before the details inside it."""
         text = js_trim(self.text[start : self.place])
         detail = CommandDetail(name, text, start, program=program)
         self.details.insert(len(self.details) if slot is None else slot, detail)

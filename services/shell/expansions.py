@@ -20,7 +20,7 @@ _PARAMETER: Final = re.compile(r"\$\{[#!]?(?:\w+|[@*#?$!-])")
 
 @dataclass(frozen=True, slots=True)
 class HereDocument:
-    """A text announced by `<<`: what ends it, and how literally it is meant."""
+    """A here-document: its delimiter, and how its text is read."""
 
     delimiter: str
     tabs: bool
@@ -28,7 +28,7 @@ class HereDocument:
 
 
 class WordReader(Cursor, ABC):
-    """Reads words; whoever derives from it reads the commands in them."""
+    """Reads words; a subclass reads the commands in them."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -41,16 +41,10 @@ class WordReader(Cursor, ABC):
         """Commands up to `closer` or a reserved word of `until`, which are not consumed."""
 
     def _word(self) -> str:
-        """One word, quotes kept; what is substituted inside it is noted. Never an empty one."""
+        """One word, never empty, with its quotes; notes the substitutions inside it."""
         start = self.place
-        while self.place < len(self.text):
+        while self.place < len(self.text) and not self._at_word_end():
             character = self.text[self.place]
-            if character in " \t\r\n;&|()":
-                break
-            if character == "`" and self._in_backticks:
-                break
-            if character in "<>" and not self._process_substitution_here():
-                break
             if match := _CONTINUATION.match(self.text, self.place):
                 if not self._joins_words():
                     break
@@ -68,6 +62,12 @@ class WordReader(Cursor, ABC):
         if self.place > len(self.text) or self.place == start:
             raise Unreadable
         return self.text[start : self.place]
+
+    def _at_word_end(self) -> bool:
+        character = self.text[self.place]
+        if character in "<>":
+            return not self._process_substitution_here()
+        return character in " \t\r\n;&|()" or (character == "`" and self._in_backticks)
 
     def _single_quotes(self) -> None:
         end = self.text.find("'", self.place + 1)

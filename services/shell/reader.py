@@ -1,8 +1,8 @@
-"""Bash's grammar, as far as it takes to say which programs a line starts.
+"""Bash's grammar, as far as needed to list the programs that a line starts.
 
-A recursive reader of lists, pipelines, compound commands, expansions and redirections. What is not
-Bash, or not Bash that it knows, is an error. Where upstream's parser (tree-sitter) and Bash part
-ways, upstream decides what is noted and `doubtful` is set, so that nobody grants anything by it.
+A recursive reader of lists, pipelines, compound commands, expansions and redirections; unknown
+syntax is an error. Where upstream's parser (tree-sitter) and Bash differ, the details are
+upstream's and `doubtful` is set, so that no permission rests on them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MISPLACED: Final = frozenset({"then", "elif", "else", "fi", "do", "done", "esac
 
 
 class Reader(WordReader):
-    """Walks the text once, noting what it meets."""
+    """Walks the text once and notes its details."""
 
     def read(self) -> None:
         """Read the whole line into `details`.

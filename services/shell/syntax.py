@@ -43,7 +43,7 @@ REDIRECTION_NAMES: Final = frozenset(
         "subshell",
     }
 )
-"""What is no program, by name: a program so called is overlooked where upstream overlooks it."""
+"""Names of details that are no programs; upstream ignores programs of these names."""
 
 _WRAPPER: Final = re.compile(
     r"\s*(?:(?:(?:\S+/)?(?:sh|bash|zsh))\s+-c|cmd\.exe\s+/c"
@@ -54,15 +54,15 @@ _LONGEST: Final = 100_000
 
 
 class ShellSyntaxError(ValueError):
-    """A command line of which nobody can say for certain what it would run."""
+    """A command line whose programs cannot be determined."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedCommand:
-    """The details in order of appearance; not to be trusted when `has_error`.
+    """The details in order of appearance; unreliable when `has_error`.
 
-    `doubtful` says that the line was read as upstream reads it, but that Bash may run more than
-    the details tell: functions, `case`, here-documents with substitutions and the like.
+    `doubtful` means that Bash may run more than upstream's reading shows: functions, `case`,
+    here-documents with substitutions and the like.
     """
 
     details: tuple[CommandDetail, ...]
@@ -90,7 +90,7 @@ def parse_shell(command: str) -> list[CommandDetail]:
     """Every simple command of `command`, also inside substitutions, in order of appearance.
 
     Raises:
-        ShellSyntaxError: not a command line that can be vouched for, or no command in it.
+        ShellSyntaxError: the line has no command, or its commands cannot be determined.
     """
     parsed = parse_command(command)
     if parsed is None or parsed.has_error:

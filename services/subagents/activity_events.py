@@ -12,9 +12,8 @@ from typing import Any
 
 from agent_protocol.content import TextPart, ThoughtPart
 from agent_protocol.events import AgentEvent, ErrorEvent, Message, ToolRequest, ToolResponse
-from services.hooks.values import js_text
 from services.subagents.activity import ActivityType, SubagentActivity
-from services.wire import Json
+from services.wire import Json, js_text
 
 __all__ = ["activity_event"]
 

@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Final
 from agent_protocol.agent import MessageSend, UpdateSend
 from agent_protocol.content import TextPart
 from services.abort import AbortError, AbortSignal
-from services.hooks.values import js_text
 from services.ids import IdSource
 from services.message_bus import MessageBus, SubagentActivityUpdate
 from services.subagents.activity import SubagentActivity
@@ -36,7 +35,7 @@ from services.subagents.progress import (
 from services.subagents.subagents import Subagents
 from services.tools.base import PlainInvocation
 from services.tools.contract import ToolExecution, ToolResult
-from services.wire import Json, JsonObject
+from services.wire import Json, JsonObject, js_text
 
 __all__ = [
     "CANCELLED",

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from services.hooks.values import js_text, truthy
 from services.subagents.activity import (
     CANCELLED_MESSAGE,
     REJECTED_PREFIX,
@@ -21,7 +20,7 @@ from services.subagents.activity import (
 )
 from services.subagents.definition import AgentOutput
 from services.subagents.sanitising import sanitise_arguments, sanitise_text
-from services.wire import Json, JsonObject, js_json, js_trim
+from services.wire import Json, JsonObject, js_json, js_text, js_trim, js_truthy
 
 __all__ = ["ActivityTrail", "Progress", "SubagentState", "finished_progress", "progress"]
 
@@ -111,10 +110,10 @@ class ActivityTrail:
             "type": "tool_call",
             "content": self._text(data, "name"),
         }
-        if truthy(data.get("displayName")):
+        if js_truthy(data.get("displayName")):
             shown = js_text(data["displayName"])
             item["displayName"] = sanitise_text(js_trim(shown) if self.typed else shown)
-        if truthy(data.get("description")):
+        if js_truthy(data.get("description")):
             item["description"] = sanitise_text(js_text(data["description"]))
         if "args" in data:
             item["args"] = js_json(sanitise_arguments(data["args"]))
@@ -162,7 +161,7 @@ class ActivityTrail:
 
     def _call_id(self, data: JsonObject, key: str) -> str | None:
         value = data.get(key)
-        return js_text(value) if truthy(value) else None
+        return js_text(value) if js_truthy(value) else None
 
     def _text(self, data: JsonObject, key: str, *, trimmed: bool = True) -> str:
         if not self.typed:

@@ -6,8 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from services.hooks.values import js_text
-from services.wire import Json
+from services.wire import Json, js_text
 
 __all__ = ["MissingInputs", "fill_template"]
 

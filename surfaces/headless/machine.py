@@ -8,12 +8,13 @@ from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextma
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from random import Random
 
 from services.bundle import Services
 from services.clock import SystemClock
 from services.compose import ServicesSetup, open_services
 from services.environment import Environment
-from services.ids import RandomIds, RealProcessIds, SystemRandomSource
+from services.ids import RandomIds, RealProcessIds
 from services.model.errors import FatalConfigError
 from services.model.generator import ContentGenerator
 from services.model.metering import ModelCallObserver
@@ -80,7 +81,7 @@ async def open_run_services(
         workspace=machine.workspace,
         clock=machine.clock,
         ids=machine.ids,
-        rng=SystemRandomSource(),
+        rng=Random(),  # noqa: S311 - jitter, not secrets
         process_ids=RealProcessIds(),
         environment=machine.environment,
         content_generator=generator,

@@ -1,4 +1,4 @@
-"""The page of the settings, docs/settings.md: `python -m tests.docs.settings_page` writes it."""
+"""Generates docs/settings.md: `python -m tests.docs.settings_page` writes the page."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ PAGE: Final = REPOSITORY / "docs" / "settings.md"
 _PACKAGES: Final = ("services", "runtimes", "surfaces")
 _OWN: Final = "services/settings/"
 _HOLDERS: Final = ("settings", "adk", "flags", "telemetry")
-"""How the expressions end whose attributes are settings."""
+"""The last names of expressions whose attributes are settings."""
 
 _HEAD: Final = """\
 # Settings
 
-`python -m tests.docs.settings_page` writes this page from the declarations in `services/settings`;
-a test keeps it up to date. Cassettes give the settings of a session by the core's configuration
-parameters, users by the keys of `settings.json`. A setting that is not in this table has no
-effect. Where a value has no meaning, the session does not begin.
+`python -m tests.docs.settings_page` generates this page from the declarations in
+`services/settings`, and a test checks that the page is current. A cassette sets the settings of a
+session by the names of the core's configuration parameters. A user sets them by the keys of
+`settings.json`. A setting that is not in this table has no effect. If a setting has a meaningless
+value, the session does not begin. The last column lists the packages that read the setting.
 
 | parameter | key in `settings.json` | type | default | read by |
 |---|---|---|---|---|
@@ -46,7 +47,7 @@ def readers() -> Mapping[str, frozenset[str]]:
     for package in _PACKAGES:
         for file in sorted((REPOSITORY / package).rglob("*.py")):
             name = file.relative_to(REPOSITORY).as_posix()
-            # A seeded fault that reads a setting makes nothing of it.
+            # A seeded fault that reads a setting does not implement it.
             if name.startswith(_OWN) or "/faults/" in name:
                 continue
             for holder, attribute in _attributes(file):
@@ -60,7 +61,7 @@ def readers() -> Mapping[str, frozenset[str]]:
 
 @cache
 def _attributes(file: Path) -> frozenset[tuple[str, str]]:
-    """The attributes that a module reads, each with the last name of what it reads it from."""
+    """The attributes that a module reads, each after the last name of its holder."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     return frozenset(
         ((holder.attr if isinstance(holder, ast.Attribute) else holder.id).lstrip("_"), node.attr)
@@ -72,7 +73,7 @@ def _attributes(file: Path) -> frozenset[tuple[str, str]]:
 
 
 def _module(name: str) -> str:
-    """`services/mcp/client.py` is of `services.mcp`, `services/prompts.py` of itself."""
+    """`services.mcp` for `services/mcp/client.py`, `services.prompts` for `services/prompts.py`."""
     parts = name.removesuffix(".py").split("/")
     return ".".join(parts[:2])
 

@@ -40,7 +40,7 @@ backend._run = run_and_warn
 
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
-    """Somebody's project with one cassette of ours, a test of its own, and other YAML."""
+    """Another project with one cassette of ours, a test of its own, and other YAML."""
     before = os.environ.get("PYTHONPATH", "")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(REPOSITORY), before])))
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONDONTWRITEBYTECODE"):

@@ -89,10 +89,10 @@ class Model:
         return {"totalTokens": 1}
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        raise AssertionError("nobody asks for whole answers here")
+        raise AssertionError("this test asks for streams only")
 
     async def embed_content(self, request: object) -> JsonObject:
-        raise AssertionError("nobody embeds here")
+        raise AssertionError("this test embeds nothing")
 
 
 @dataclass
@@ -169,7 +169,7 @@ class Room:
         return await child.result()
 
     @property
-    def told(self) -> list[tuple[str, str]]:
+    def reports(self) -> list[tuple[str, str]]:
         """Activities in short: THOUGHT_CHUNK and ERROR with their texts, others with the tool."""
         keys = {ActivityType.THOUGHT_CHUNK: "text", ActivityType.ERROR: "error"}
         return [(a.type.value, str(a.data.get(keys.get(a.type, "name")))) for a in self.activities]

@@ -68,13 +68,13 @@ def test_abort_while_a_tool_runs_ends_the_tool_and_keeps_the_runs_own_output(nur
         await runs.wait()
         await child.abort()
         assert ended(await child.result())[0] == "ABORTED"
-        assert room.told[-1] == ("ERROR", "Request cancelled.")
+        assert room.reports[-1] == ("ERROR", "Request cancelled.")
         assert child.events[-1].reason == "aborted"
 
     nursery.run(script, [nursery.calls(("slow", {}))], yolo=True)
 
 
-def test_abort_by_who_hears_of_a_thought_takes_no_more_of_the_answer(nursery):
+def test_abort_by_a_subscriber_of_a_thought_takes_no_more_of_the_answer(nursery):
     async def script(room):
         child = room.child(nursery.agent("read_file"))
 
@@ -86,7 +86,7 @@ def test_abort_by_who_hears_of_a_thought_takes_no_more_of_the_answer(nursery):
         await child.start({"query": "go"})
         output = await child.result()
         assert output.terminate_reason is TerminateMode.ABORTED
-        assert [kind for kind, _ in room.told] == ["THOUGHT_CHUNK"]
+        assert [kind for kind, _ in room.reports] == ["THOUGHT_CHUNK"]
 
     (chunk,) = nursery.calls(thought="Hm")
     nursery.run(script, [[chunk, *nursery.calls(READ)]])

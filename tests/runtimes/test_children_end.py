@@ -54,7 +54,7 @@ def call(name: str, **args: Any) -> Part:
     return {"functionCall": {"name": name, "args": args}}
 
 
-def told(query: str) -> Part:
+def delegated(query: str) -> Part:
     return call("invoke_agent", agent_name="helper", prompt=query)
 
 
@@ -85,13 +85,13 @@ class Model:
         yield {"candidates": [{"content": content, "index": 0, "finishReason": "STOP"}]}
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        raise AssertionError("nobody asks for whole answers here")
+        raise AssertionError("this test asks for streams only")
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
-        raise AssertionError("nobody counts here")
+        raise AssertionError("this test counts nothing")
 
     async def embed_content(self, request: object) -> JsonObject:
-        raise AssertionError("nobody embeds here")
+        raise AssertionError("this test embeds nothing")
 
 
 @dataclass
@@ -150,7 +150,7 @@ class Rig:
         return [end.reason if isinstance(end, AgentEnd) else end.type for end in ends]
 
     def responses(self) -> list[str]:
-        """What the parent's model was told of each call."""
+        """The response to each call that the parent's model got."""
         return [
             str(part["functionResponse"]["response"])
             for content in self.runtime.transcript()
@@ -200,7 +200,7 @@ async def opened(
 
 @contextmanager
 def heard(fifo: Path, arrive: Callable[[], None]) -> Iterator[None]:
-    """Call `arrive` when somebody has written into `fifo`."""
+    """Call `arrive` when a process has written into `fifo`."""
     os.mkfifo(fifo)
     loop, end = asyncio.get_running_loop(), os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
 
@@ -218,7 +218,7 @@ def heard(fifo: Path, arrive: Callable[[], None]) -> Iterator[None]:
 
 
 def is_alive(group: int) -> bool:
-    """Whether anybody of a process group is left who does not merely wait to be reaped."""
+    """Whether a process group has a process that does not merely wait to be reaped."""
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
             with suppress(FileNotFoundError, ProcessLookupError):
@@ -229,8 +229,8 @@ def is_alive(group: int) -> bool:
 
 
 async def all_gone(groups: Iterable[int]) -> None:
-    """Return when nobody is left. A killed process is there until it is its turn to die."""
-    # Nothing tells of the end of a stranger's child.
+    """Return when all processes have ended. The system may schedule a killed one's end later."""
+    # The end of another process's child cannot be awaited.
     while any(is_alive(group) for group in groups):  # noqa: ASYNC110 - see above
         await asyncio.sleep(0)
 
@@ -238,7 +238,7 @@ async def all_gone(groups: Iterable[int]) -> None:
 async def none_left(tasks: set[asyncio.Task[Any]]) -> None:
     """Return when no task is left but `tasks`: taking a question back from a server is a write."""
     async with asyncio.timeout(BOUND_S):
-        while asyncio.all_tasks() - tasks:  # noqa: ASYNC110 - nothing tells of it
+        while asyncio.all_tasks() - tasks:  # noqa: ASYNC110 - it cannot be awaited
             await asyncio.sleep(0)
 
 
@@ -250,7 +250,7 @@ async def test_an_aborted_parent_of_ten_leaves_no_process_and_no_task(
     fifo = tmp_path / "called"
     shell = call("run_shell_command", command="sleep 300 & sleep 300")
     scripts: dict[str, list[Any]] = {
-        "main": [[told(f"task {n}") for n in range(10)], [{"text": "never"}]],
+        "main": [[delegated(f"task {n}") for n in range(10)], [{"text": "never"}]],
         **{f"0/{n}": [[shell], [done()]] for n in range(3)},
         "0/3": [[call("mcp_f_hang", mark=str(fifo))], [done()]],
         **{f"0/{n}": [HANG, [done()]] for n in range(4, 8)},
@@ -287,7 +287,7 @@ async def test_an_aborted_parent_of_ten_leaves_no_process_and_no_task(
 async def test_a_session_that_is_left_ends_its_children(engine: str, tmp_path: Path) -> None:
     before, tasks = children(), asyncio.all_tasks()
     scripts: dict[str, list[Any]] = {
-        "main": [[told("one"), told("two")]],
+        "main": [[delegated("one"), delegated("two")]],
         "0/0": [[call("run_shell_command", command="sleep 300")]],
         "0/1": [HANG],
     }
@@ -343,7 +343,7 @@ async def test_a_flood_of_a_childs_does_not_reach_its_parents_stream(
     thoughts: list[Part] = [{"text": f"**Step {n}** more", "thought": True} for n in range(500)]
     reads = [call("list_directory", dir_path=".") for _ in range(60)]
     scripts: dict[str, list[Any]] = {
-        "main": [[told("one")], [{"text": "ok"}]],
+        "main": [[delegated("one")], [{"text": "ok"}]],
         "0/0": [[*thoughts, *reads], [done("x" * 200_000)]],
     }
     adk = {"agentSessionSubagentEnabled": sessions}
@@ -365,7 +365,7 @@ async def test_a_child_whose_tool_dies_goes_on(
 
     monkeypatch.setattr("services.tools.list_directory._ListDirectory.execute", dies)
     scripts: dict[str, list[Any]] = {
-        "main": [[told("one")], [{"text": "ok"}]],
+        "main": [[delegated("one")], [{"text": "ok"}]],
         "0/0": [[call("list_directory", dir_path=".")], [done("in spite of that")]],
     }
     async with opened(engine, tmp_path, scripts) as rig:
@@ -380,7 +380,7 @@ async def test_a_child_that_never_finishes_is_stopped_and_its_parent_goes_on(
 ) -> None:
     again = [call("list_directory", dir_path=".")]
     scripts: dict[str, list[Any]] = {
-        "main": [[told("one")], [{"text": "ok"}]],
+        "main": [[delegated("one")], [{"text": "ok"}]],
         "0/0": [again, again, again, again],
     }
     async with opened(engine, tmp_path, scripts) as rig:

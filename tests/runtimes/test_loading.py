@@ -95,7 +95,7 @@ def test_the_traceback_is_logged(
     assert f'File "{tmp_path}/mine_rt.py", line 1, in f' in caplog.text
 
 
-def test_what_a_runtime_itself_says_is_missing_is_passed_on(
+def test_a_runtimes_own_unavailability_is_passed_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     says = "from runtimes.contract import RuntimeUnavailable\n"
@@ -133,7 +133,7 @@ def test_a_runtime_of_the_right_shape_can_be_used(
         ),
     ],
 )
-async def test_what_a_factory_gives_is_looked_at_when_it_is_opened(
+async def test_the_engine_of_a_factory_is_checked_when_it_is_opened(
     source: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(install(tmp_path, source))

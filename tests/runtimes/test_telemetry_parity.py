@@ -117,7 +117,7 @@ def test_two_runs_give_the_same_file(runtime: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
-def test_what_a_tool_asks_a_model_stands_under_the_tool(runtime: str, tmp_path: Path) -> None:
+def test_a_model_request_of_a_tool_is_a_child_of_the_tool(runtime: str, tmp_path: Path) -> None:
     measured("tools/search_retries", runtime, tmp_path / "spans")
     spans, _, _ = read(tmp_path / "spans")
     (tool,) = (span for span in spans if span["name"] == "execute_tool google_web_search")

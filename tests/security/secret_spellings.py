@@ -1,6 +1,6 @@
 """Secrets in the spellings in which they occur, and texts that only look like them.
 
-Nothing here is anybody's, and nothing stands here as a whole: each secret is put together when the
+None of these is a real secret, and none stands here as a whole: each is put together when the
 tests run, so that no scanner takes this file for a leak.
 """
 

@@ -163,7 +163,7 @@ def test_references_in_a_circle_end(schema):
     }
 
 
-def test_what_is_missing_by_a_circle_of_references_ends():
+def test_a_circle_of_references_ends():
     schema = {
         "$defs": {"a": {"$ref": "#/$defs/a"}},
         "type": "object",
@@ -301,17 +301,17 @@ def test_imports_of_memory_files_are_bounded(tmp_path):
         text = "".join(f"@./m{level + 1}_{n}.md\n" for n in range(10))
         for number in range(10):
             (tmp_path / f"m{level}_{number}.md").write_text(text)
-    told = with_imports("".join(f"@./m0_{n}.md\n" for n in range(10)), tmp_path)
-    assert told.count("<!-- Imported from: ") <= MOST_IMPORTS
-    assert told.count(f" - More than {MOST_IMPORTS} imports -->") == 1
+    imported = with_imports("".join(f"@./m0_{n}.md\n" for n in range(10)), tmp_path)
+    assert imported.count("<!-- Imported from: ") <= MOST_IMPORTS
+    assert imported.count(f" - More than {MOST_IMPORTS} imports -->") == 1
 
 
 def test_the_size_of_imports_is_bounded(tmp_path):
     (tmp_path / "large.md").write_text("x" * (MOST_IMPORTED_BYTES // 3))
-    told = with_imports("@./large.md\n" * 500, tmp_path)
-    assert told.count("<!-- Imported from: ") == 3
-    assert told.count(f" - Imports of more than {MOST_IMPORTED_BYTES} bytes -->") == 1
-    assert len(told) < 2 * MOST_IMPORTED_BYTES
+    imported = with_imports("@./large.md\n" * 500, tmp_path)
+    assert imported.count("<!-- Imported from: ") == 3
+    assert imported.count(f" - Imports of more than {MOST_IMPORTED_BYTES} bytes -->") == 1
+    assert len(imported) < 2 * MOST_IMPORTED_BYTES
 
 
 @pytest.mark.parametrize(

@@ -325,7 +325,7 @@ def test_a_journal_has_one_writer(words, tmp_path):
 
 
 @pytest.mark.slow
-def test_of_several_that_go_on_at_once_one_does(tmp_path):
+def test_only_one_of_several_concurrent_resumptions_counts(tmp_path):
     shell(f"parity {_FEW} --journal run.jsonl", tmp_path)
     whole = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
     (tmp_path / "run.jsonl").write_bytes(b"".join(whole[:2]))

@@ -104,7 +104,7 @@ def test_a_status_in_sixties_is_no_status(tmp_path: Path) -> None:
         (f'{{"a": {nested(100_000)}}}', "nested too deeply"),
     ],
 )
-def test_settings_that_cannot_be_held_are_told_with_their_file(
+def test_the_error_for_settings_that_cannot_be_held_names_their_file(
     tmp_path: Path, text: str, words: str
 ) -> None:
     file = tmp_path / "settings.json"
@@ -126,7 +126,9 @@ def test_settings_that_cannot_be_held_are_told_with_their_file(
         ('{"n": 1, "n": 2}', "the key 'n' is there twice"),
     ],
 )
-def test_a_line_of_recorded_answers_that_cannot_be_held_is_told(response: str, words: str) -> None:
+def test_a_line_of_recorded_answers_that_cannot_be_held_is_an_error(
+    response: str, words: str
+) -> None:
     with pytest.raises(ResponsesFormatError, match=words):
         parse_responses(f'{{"method": "generateContent", "response": {response}}}')
 

@@ -110,7 +110,7 @@ async def rounds_of(notices: int, *, waits: int) -> list[int]:
 @pytest.mark.parametrize(
     ("notices", "counts"), [(0, [1, 1]), (3, [4, 4]), (1_000, [10, 20]), (12, [10, 13])]
 )
-def test_a_list_is_fetched_ten_times_at_most_before_somebody_waits_again(
+def test_a_list_is_fetched_ten_times_at_most_before_the_next_wait(
     notices: int, counts: list[int]
 ) -> None:
     with asyncio.Runner(loop_factory=virtual_loop) as runner:

@@ -119,7 +119,7 @@ def test_every_message_of_the_harness_is_printable() -> None:
         assert all(line.isprintable() for line in str(error).split("\n"))
 
 
-def test_a_setting_that_cannot_be_used_is_told_in_printable_words(tmp_path: Path) -> None:
+def test_the_error_for_an_unusable_setting_is_printable(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({"mcpServers": {ODD: 1}, "model": {"maxSessionTurns": ODD}}))
 

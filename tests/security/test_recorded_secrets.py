@@ -106,7 +106,7 @@ SPREAD: dict[str, list[Mapping[str, Any]]] = {
 
 
 @pytest.mark.parametrize("spread", SPREAD)
-def test_where_pieces_cannot_be_masked_nothing_is_written(
+def test_nothing_is_written_where_pieces_cannot_be_masked(
     record: Record, ws: Path, spread: str
 ) -> None:
     (ws / "a.txt").write_text("one\n")

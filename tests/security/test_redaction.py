@@ -54,7 +54,7 @@ def test_a_secret_is_known_by_the_place_where_it_stands(name: str) -> None:
 
 
 @pytest.mark.parametrize("text", CLEAN)
-def test_what_only_looks_like_a_secret_comes_back_as_the_same_object(text: str) -> None:
+def test_a_text_that_only_looks_like_a_secret_is_returned_as_the_same_object(text: str) -> None:
     assert redacted(text) is text
     value = {"parts": [{"text": text}], "list": [text, "b"]}
     assert redacted_value(value) is value

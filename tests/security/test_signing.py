@@ -141,7 +141,7 @@ def test_nothing_that_the_repository_names_is_run(revoked: Attacked) -> None:
     assert not ran.exists(), ran.read_text()
 
 
-def test_a_repository_of_somebody_else_is_named_with_what_to_do(revoked: Attacked) -> None:
+def test_the_error_for_another_repository_says_what_to_do(revoked: Attacked) -> None:
     real = checkout_module.clean_environment
     revoked.monkeypatch.setattr(
         checkout_module,
@@ -234,7 +234,7 @@ def test_a_revocation_on_a_branch_needs_a_key(signed: Attacked) -> None:
     nested.mkdir()
     git(nested, "init", "-q")
     git(nested, "commit", "-q", "--allow-empty", "-m", "x")
-    signed.commit("by somebody else")
+    signed.commit("by another person")
     git(signed.root, "checkout", "-q", "-f", "main")
     shutil.rmtree(nested, ignore_errors=True)
 

@@ -44,7 +44,7 @@ def edited_behind_gits_back(it: Attacked) -> None:
 
 
 def exchanged_for_another_committed_file(it: Attacked) -> None:
-    """The file of a test, say, whose key everybody has."""
+    """The file of a test, say, whose key is public."""
     text = it.gates.read_text("utf-8")
     it.trust(MALLORY)
     shutil.copy(it.gates, it.root / "example.toml")

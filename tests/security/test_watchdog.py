@@ -92,7 +92,7 @@ def test_a_bomb_is_stopped_once_and_the_other_cases_go_on(
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("bomb", ["exits", "segfaults"])
 @pytest.mark.sampled(4)
-def test_a_worker_that_dies_by_itself_is_told_from_one_that_was_stopped(
+def test_a_worker_that_dies_by_itself_is_distinguished_from_a_stopped_one(
     tmp_path: Path, bomb: str, jobs: int
 ) -> None:
     outcomes = judged(tmp_path, Limits(), jobs, a__1="plain", a__2=bomb, a__3="plain")

@@ -38,7 +38,7 @@ async def test_settling_waits_for_what_is_started_meanwhile() -> None:
         assert done == ["first", "second"]
 
 
-async def test_what_does_not_end_by_itself_is_cancelled_and_awaited() -> None:
+async def test_work_that_does_not_end_is_cancelled_and_awaited() -> None:
     ended: list[str] = []
 
     async def forever() -> None:

@@ -144,8 +144,8 @@ def test_a_response_in_history_becomes_the_result_of_its_call(recorder: Recorder
 def test_a_full_disk_ends_the_recording_with_a_notice(
     recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[object] = []
-    recorder.events.subscribe(told.append)
+    notices: list[object] = []
+    recorder.events.subscribe(notices.append)
 
     def full(*args: object, **kwargs: object) -> None:
         raise OSError(errno.ENOSPC, "full")
@@ -155,7 +155,7 @@ def test_a_full_disk_ends_the_recording_with_a_notice(
     monkeypatch.undo()
     recorder.recording.record_message(type="user", content=[])
 
-    assert told == [UserFeedback(severity="warning", message=DISK_FULL)]
+    assert notices == [UserFeedback(severity="warning", message=DISK_FULL)]
     assert recorder.recording.path is None
 
 
@@ -282,7 +282,7 @@ def test_a_rewind_to_nowhere_changes_nothing(recorder: Recorder) -> None:
 
 
 @pytest.mark.contract("P-170")
-def test_where_nothing_is_recorded_there_is_nothing_to_rewind(tmp_path: Path) -> None:
+def test_without_a_recording_a_rewind_does_nothing(tmp_path: Path) -> None:
     assert Recorder(tmp_path, initialize=False).recording.rewind_to("unknown") is None
 
 
@@ -316,7 +316,7 @@ def test_a_history_recorded_again_has_the_lines_of_its_messages_one_by_one(
         {"role": "user", "parts": [{"functionResponse": {"name": "t", "response": {"x": 1e21}}}]},
         {"role": "model"},
         {"role": "user", "parts": []},
-        {"parts": [{"text": "nobody's"}]},
+        {"parts": [{"text": "no role"}]},
         {"role": "model", "parts": [{"text": "b"}]},
     ]
     changed: list[JsonObject] = [*kept[:4], {"role": "user", "parts": [{"text": "c"}]}, *kept[5:]]

@@ -41,7 +41,7 @@ def test_sleepers_wake_in_order_of_their_due_times() -> None:
     assert woken == [("short", 60), ("tie", 60), ("long", 30_000)]
 
 
-def test_whoever_is_asked_before_time_moves_can_set_something_going_instead() -> None:
+def test_before_waking_can_start_work_instead_of_moving_time() -> None:
     clock = VirtualClock(0)
     order: list[tuple[str, int]] = []
 
@@ -96,17 +96,17 @@ def test_real_work_holds_virtual_time() -> None:
     assert order == ["real", "virtual"]
 
 
-def test_a_run_that_can_never_go_on_is_told_so_at_once() -> None:
+def test_on_stall_is_called_at_once_where_a_run_can_never_go_on() -> None:
     stalled: list[bool] = []
 
     async def main() -> None:
         never: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-        def tell() -> None:
+        def note() -> None:
             stalled.append(True)
             never.set_result(None)
 
-        clock = VirtualClock(on_stall=tell)
+        clock = VirtualClock(on_stall=note)
         clock.watch()
         await never
 

@@ -3,28 +3,28 @@ from pathlib import Path
 
 from harness.replay.envelope import open_envelope
 from services.hooks.process import run_hook_process
-from services.leftovers import child_started, folder_made, told_of_leftovers
+from services.leftovers import child_started, folder_made, leftovers_reported_to
 from services.mcp.child import ChildProcess
 from services.tools.shell_process import ShellProcess
 
 
-def test_whoever_asks_is_told_until_he_leaves() -> None:
-    told: list[tuple[str, str]] = []
+def test_a_listener_gets_leftovers_until_the_block_is_left() -> None:
+    reports: list[tuple[str, str]] = []
 
     child_started(1)
-    with told_of_leftovers(lambda *what: told.append(what)):
+    with leftovers_reported_to(lambda *what: reports.append(what)):
         child_started(2)
         folder_made("/tmp/x")
     folder_made("/tmp/y")
 
-    assert told == [("child", "2"), ("folder", "/tmp/x")]
+    assert reports == [("child", "2"), ("folder", "/tmp/x")]
 
 
-async def test_every_process_that_leads_a_session_is_told_of(tmp_path: Path) -> None:
-    told: list[tuple[str, str]] = []
+async def test_every_process_that_leads_a_session_is_reported(tmp_path: Path) -> None:
+    reports: list[tuple[str, str]] = []
     environment = {"PATH": "/usr/bin:/bin"}
 
-    with told_of_leftovers(lambda *what: told.append(what)):
+    with leftovers_reported_to(lambda *what: reports.append(what)):
         shell = await ShellProcess.start(
             "true", folder=tmp_path, environment=environment, on_output=lambda _: None
         )
@@ -43,14 +43,14 @@ async def test_every_process_that_leads_a_session_is_told_of(tmp_path: Path) -> 
             signal=None,
         )
 
-    assert told[:2] == expected
-    assert [kind for kind, _ in told] == ["child", "child", "child"]
+    assert reports[:2] == expected
+    assert [kind for kind, _ in reports] == ["child", "child", "child"]
 
 
-def test_a_runs_folder_is_told_of() -> None:
-    told: list[tuple[str, str]] = []
+def test_a_runs_folder_is_reported() -> None:
+    reports: list[tuple[str, str]] = []
 
-    with told_of_leftovers(lambda *what: told.append(what)), open_envelope() as envelope:
+    with leftovers_reported_to(lambda *what: reports.append(what)), open_envelope() as envelope:
         base = envelope.workspace.root.parent
 
-    assert told == [("folder", str(base))]
+    assert reports == [("folder", str(base))]

@@ -6,7 +6,7 @@ from services.abort import AbortController, AbortError
 from services.model.errors import ModelError
 from services.model.generator import LlmRole
 from services.model.utility import UtilityRequest
-from services.next_speaker import NextSpeaker, check_next_speaker
+from services.next_speaker import check_next_speaker
 from services.wire import Content
 
 USER: Content = {"role": "user", "parts": [{"text": "x"}]}
@@ -16,11 +16,6 @@ RESPONSE: Content = {
     "role": "user",
     "parts": [{"text": "t"}, {"functionResponse": {"name": "t", "response": {}}}],
 }
-AFTER_TOOL = "The last message was a function response, so the model should speak next."
-AFTER_NOTHING = (
-    "The last message was a filler model message with no content (nothing for user to act on), "
-    "model should speak next."
-)
 
 
 class Chat:
@@ -53,7 +48,7 @@ class AskedModel:
         raise AssertionError("only JSON is asked for")
 
 
-async def check(chat: Chat, model: AskedModel) -> NextSpeaker | None:
+async def check(chat: Chat, model: AskedModel) -> str | None:
     return await check_next_speaker(chat, model, AbortController().signal, "p")
 
 
@@ -62,14 +57,14 @@ async def check(chat: Chat, model: AskedModel) -> NextSpeaker | None:
     [
         ([], [USER, RESPONSE], None),
         ([USER], [], None),
-        ([USER, ANSWER], [USER, ANSWER, RESPONSE], NextSpeaker("model", AFTER_TOOL)),
-        ([USER], [USER, EMPTY], NextSpeaker("model", AFTER_NOTHING)),
+        ([USER, ANSWER], [USER, ANSWER, RESPONSE], "model"),
+        ([USER], [USER, EMPTY], "model"),
         ([USER], [USER], None),
         ([USER, ANSWER, USER], [USER, ANSWER, USER], None),
     ],
 )
-async def test_history_may_tell(
-    curated: list[Content], shown: list[Content], verdict: NextSpeaker | None
+async def test_the_history_may_decide(
+    curated: list[Content], shown: list[Content], verdict: str | None
 ) -> None:
     model = AskedModel({"next_speaker": "model"})
 
@@ -77,13 +72,13 @@ async def test_history_may_tell(
     assert model.requests == []
 
 
-async def test_else_the_model_is_asked_about_the_curated_history() -> None:
+async def test_otherwise_the_model_is_asked_about_the_curated_history() -> None:
     model = AskedModel({"reasoning": "unfinished", "next_speaker": "model"})
     history = [USER, ANSWER]
 
     verdict = await check(Chat(history, [*history, {"role": "user", "parts": []}]), model)
 
-    assert verdict == NextSpeaker("model", "unfinished")
+    assert verdict == "model"
     (request,) = model.requests
     assert request.contents[:-1] == [USER, ANSWER]
     question = request.contents[-1]["parts"][0]["text"]
@@ -107,7 +102,7 @@ async def test_an_answer_of_no_use_says_nothing(answer: dict[str, Any] | Excepti
     assert await check(Chat([ANSWER], [ANSWER]), AskedModel(answer)) is None
 
 
-async def test_reasons_are_not_insisted_on() -> None:
+async def test_an_answer_without_a_reason_counts() -> None:
     model = AskedModel({"next_speaker": "user"})
 
-    assert await check(Chat([ANSWER], [ANSWER]), model) == NextSpeaker("user", "")
+    assert await check(Chat([ANSWER], [ANSWER]), model) == "user"

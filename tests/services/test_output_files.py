@@ -39,7 +39,7 @@ def test_outputs_are_kept_apart_by_session(tmp_path: Path) -> None:
     assert tool_outputs_folder(tmp_path, None) == tmp_path / "tool-outputs"
 
 
-def test_what_cannot_be_written_is_told_in_nodes_words(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_has_nodes_message(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
     with pytest.raises(OutputFileError, match=r"^ENOTDIR: not a directory, mkdir '.*/file/x'$"):

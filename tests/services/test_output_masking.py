@@ -45,7 +45,7 @@ def call(name: str = "read_file") -> Content:
     return {"role": "model", "parts": [{"functionCall": {"name": name, "args": {}}}]}
 
 
-def told(content: Content) -> str:
+def output_of(content: Content) -> str:
     text: str = content["parts"][0]["functionResponse"]["response"]["output"]
     return text
 
@@ -63,13 +63,13 @@ def test_the_response_that_crosses_the_protection_and_all_older_ones_are_masked(
     result = service(tmp_path).mask(history)
 
     assert [change.call_id for change in result.changes] == ["c2", "c1"]
-    assert [told(result.history[i])[:21] for i in (0, 2)] == ["<tool_output_masked>\n"] * 2
+    assert [output_of(result.history[i])[:21] for i in (0, 2)] == ["<tool_output_masked>\n"] * 2
     assert result.history[4] is history[4]
-    assert told(history[0]).startswith("xxx")
+    assert output_of(history[0]).startswith("xxx")
 
 
 @pytest.mark.parametrize(("size", "masked"), [(595, 0), (596, 1)])
-def test_what_comes_to_the_protection_exactly_is_protected(
+def test_outputs_of_exactly_the_protected_size_are_protected(
     tmp_path: Path, size: int, masked: int
 ) -> None:
     # Name and wrapping are five tokens and a half.
@@ -90,7 +90,7 @@ def test_the_whole_response_is_in_the_file_that_the_preview_names(tmp_path: Path
     assert re.fullmatch(r"read_file_read_1_[0-9a-z]{6}\.txt", name)
     assert json.loads(file.read_text()) == {"output": "x" * 2400}
     head, tail = '{\n  "output": "' + "x" * 235, "x" * 247 + '"\n}'
-    assert told(masked.history[0]) == (
+    assert output_of(masked.history[0]) == (
         f"<tool_output_masked>\n{head}\n... [TRUNCATED] ...\n{tail}\n\n"
         f"Output too large. Full output available at: {file}\n</tool_output_masked>"
     )
@@ -112,7 +112,7 @@ def test_a_shell_report_has_a_preview_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.contract("P-098")
-def test_what_stands_beside_a_response_stays(tmp_path: Path) -> None:
+def test_parts_beside_a_response_stay(tmp_path: Path) -> None:
     content = answer("c", 600)
     content["parts"][0]["thoughtSignature"] = "s"
     content["parts"][0]["functionResponse"]["parts"] = [{"inlineData": {"mimeType": "image/png"}}]
@@ -136,7 +136,7 @@ def test_some_tools_are_never_masked(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("response", [None, "", {"output": "<tool_output_masked>" + "x" * 9000}])
-def test_nothing_and_what_is_masked_already_is_left_alone(tmp_path: Path, response: Any) -> None:
+def test_empty_and_masked_responses_stay(tmp_path: Path, response: Any) -> None:
     history = [answer("c", 1), call()]
     history[0]["parts"][0]["functionResponse"]["response"] = response
 

@@ -60,7 +60,7 @@ def test_a_pattern_that_is_too_large_is_refused(pattern):
         compile_outside(pattern)
 
 
-def test_what_is_no_pattern_is_refused_as_re_does():
+def test_an_invalid_pattern_raises_the_error_of_re():
     with pytest.raises(re.error, match="unterminated character set"):
         compile_outside("[a")
 

@@ -43,7 +43,7 @@ def test_a_patch_is_upstreams_line_for_line(before: str, after: str, expected: s
     assert hunks(before, after) == expected
 
 
-def test_of_equal_edits_removal_before_addition_is_chosen() -> None:
+def test_among_equal_edits_removal_comes_before_addition() -> None:
     assert line_changes("a\nb\n", "c\nd\n") == [
         Change(ChangeKind.REMOVED, ("a\n", "b\n")),
         Change(ChangeKind.ADDED, ("c\n", "d\n")),

@@ -66,8 +66,8 @@ def test_the_context_is_as_long_as_upstreams(tmp_path: Path) -> None:
     text = made.session_context()["parts"][0]["text"]
 
     workspace = Workspace.at(tmp_path, tmp_path / "home")
-    told = ("Thursday, January 1, 2026", "linux", str(workspace.project_temp), "└───a")
-    said = sum(map(len, told)) + 2 * len(str(workspace.root))
+    facts = ("Thursday, January 1, 2026", "linux", str(workspace.project_temp), "└───a")
+    said = sum(map(len, facts)) + 2 * len(str(workspace.root))
     assert len(text) - said == 340
 
 
@@ -79,13 +79,13 @@ def test_the_instruction_follows_mode_and_company(tmp_path: Path) -> None:
     state.set_approval_mode(ApprovalMode.YOLO)
 
     assert headless.system_instruction() != before
-    assert "Nobody is there" in before
-    assert "Nobody is there" not in attended.system_instruction()
+    assert "No user is there" in before
+    assert "No user is there" not in attended.system_instruction()
 
 
-def test_what_servers_say_of_themselves_stands_in_the_context(tmp_path: Path) -> None:
+def test_instructions_of_servers_are_in_the_context(tmp_path: Path) -> None:
     made, state = prompts(tmp_path)
-    told = Prompts(
+    served = Prompts(
         workspace=Workspace.at(tmp_path, tmp_path / "home"),
         state=state,
         environment=Environment(),
@@ -93,9 +93,9 @@ def test_what_servers_say_of_themselves_stands_in_the_context(tmp_path: Path) ->
         server_instructions=lambda: "  Numbers are exact.\n",
     )
 
-    text = told.session_context()["parts"][0]["text"]
+    text = served.session_context()["parts"][0]["text"]
 
     framed = "<project_context>\nNumbers are exact.\n</project_context>"
     assert f"<loaded_context>\n{framed}\n</loaded_context>\n</session_context>" in text
     assert "loaded_context" not in made.session_context()["parts"][0]["text"]
-    assert told.system_instruction() == made.system_instruction()
+    assert served.system_instruction() == made.system_instruction()

@@ -16,8 +16,8 @@ def state(
     mode: ApprovalMode = ApprovalMode.DEFAULT, *, folder_trusted: bool = True
 ) -> tuple[SessionState, list[CoreEvent]]:
     events = CoreEvents()
-    told: list[CoreEvent] = []
-    events.subscribe(told.append)
+    seen: list[CoreEvent] = []
+    events.subscribe(seen.append)
     made = SessionState(
         session_id="s",
         model="m",
@@ -27,35 +27,35 @@ def state(
         folder_trusted=folder_trusted,
     )
     made.sequence_model = "sticky"
-    return made, told
+    return made, seen
 
 
 def test_choosing_another_model_clears_the_sticky_one() -> None:
-    session, told = state()
+    session, seen = state()
 
     session.set_model("other")
 
     assert (session.model, session.active_model, session.sequence_model) == ("other", "other", None)
-    assert told == [ModelChanged(model="other")]
+    assert seen == [ModelChanged(model="other")]
 
 
 def test_choosing_the_same_model_changes_nothing() -> None:
-    session, told = state()
+    session, seen = state()
 
     session.set_model("m")
 
     assert session.sequence_model == "sticky"
-    assert told == []
+    assert seen == []
 
 
 def test_a_model_that_only_fell_back_is_chosen_again() -> None:
-    session, told = state()
+    session, seen = state()
     session.set_active_model("fallback")
 
     session.set_model("m")
 
     assert session.active_model == "m"
-    assert told == [ModelChanged(model="m")]
+    assert seen == [ModelChanged(model="m")]
 
 
 @pytest.mark.parametrize(
@@ -69,17 +69,17 @@ def test_a_model_that_only_fell_back_is_chosen_again() -> None:
 def test_entering_or_leaving_plan_or_yolo_clears_the_sticky_model(
     before: ApprovalMode, after: ApprovalMode, sticky: str | None
 ) -> None:
-    session, told = state(before)
+    session, seen = state(before)
 
     session.set_approval_mode(after)
 
     assert session.sequence_model == sticky
-    assert told == [ApprovalModeChanged(mode=after)]
+    assert seen == [ApprovalModeChanged(mode=after)]
 
 
 @pytest.mark.parametrize("mode", [ApprovalMode.AUTO_EDIT, ApprovalMode.YOLO])
 def test_a_folder_that_is_not_trusted_refuses_privileged_modes(mode: ApprovalMode) -> None:
-    session, told = state(ApprovalMode.YOLO, folder_trusted=False)
+    session, seen = state(ApprovalMode.YOLO, folder_trusted=False)
 
     with pytest.raises(
         PrivilegedModeRefused,
@@ -88,7 +88,7 @@ def test_a_folder_that_is_not_trusted_refuses_privileged_modes(mode: ApprovalMod
         session.set_approval_mode(mode)
 
     assert (session.approval_mode, session.sequence_model) == (ApprovalMode.YOLO, "sticky")
-    assert told == []
+    assert seen == []
 
 
 def test_a_folder_that_is_not_trusted_may_be_looked_at_and_planned_for() -> None:

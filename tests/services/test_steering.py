@@ -29,7 +29,7 @@ def test_hints_count_only_where_steering_is_on() -> None:
     assert said.after(-1) == ["done"]
 
 
-def test_what_came_after_an_index_can_be_had_by_source() -> None:
+def test_texts_after_an_index_are_filtered_by_source() -> None:
     said = service()
     assert said.latest == -1
     for text, source in (("a", HINT), ("b", END), ("c", HINT)):

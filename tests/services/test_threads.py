@@ -1,4 +1,4 @@
-"""On whose behalf a request is made, told from streams and calls."""
+"""The thread of a request, found from streams and calls."""
 
 from typing import Any
 
@@ -54,7 +54,7 @@ def test_parallel_children_have_paths_of_their_own_whatever_their_order(
     assert [paths.of_request(id_, SUBAGENT) for id_ in "ba"] == ["0/1", "0/0"]
 
 
-def test_calls_without_an_id_are_told_apart_by_name_and_order(paths: ThreadPaths) -> None:
+def test_calls_without_an_id_are_distinguished_by_name_and_order(paths: ThreadPaths) -> None:
     turn(paths, MAIN, (None, "child"), (None, "glob"), (None, "child"))
     paths.call("child_1_0", "child", None)
     paths.call("glob_1_1", "glob", None)
@@ -83,7 +83,7 @@ def test_calls_of_an_attempt_that_failed_take_no_others_place(paths: ThreadPaths
     assert [paths.of_call(id_) for id_ in calls] == ["0/0", "0/1", "0/2", "0/3"]
 
 
-def test_a_call_that_is_told_of_again_keeps_its_place(paths: ThreadPaths) -> None:
+def test_a_call_that_is_reported_again_keeps_its_place(paths: ThreadPaths) -> None:
     turn(paths, MAIN, ("a", "child"), ("b", "child"))
     for id_ in "aabab":
         paths.call(id_, "child", None)

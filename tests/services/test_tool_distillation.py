@@ -90,7 +90,7 @@ def test_readers_of_files_limit_themselves(distillation: Build, tool: str) -> No
 @pytest.mark.parametrize(
     "content", ["x" * 400, ["x" * 200, {"text": "y" * 200}], {"text": "z" * 900}]
 )
-def test_what_fits_or_is_one_part_stays(distillation: Build, content: LlmContent) -> None:
+def test_an_output_that_fits_or_is_one_part_stays(distillation: Build, content: LlmContent) -> None:
     assert run(distillation(Model()), content) == ShortOutput(content)
 
 

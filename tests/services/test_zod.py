@@ -41,7 +41,7 @@ def test_both_versions_find_the_same_and_word_it_their_way(
     assert in_four.endswith(four)
 
 
-def test_of_a_union_the_branch_that_only_breaks_a_rule_is_reported_alone() -> None:
+def test_a_unions_branch_that_only_breaks_a_rule_is_reported_alone() -> None:
     short = ZOD3.text((lambda text: len(text) < 3, "too long"))
     either = ZOD3.union(ZOD3.number(), ZOD3.mapping({"a": short}), short)
 

@@ -116,7 +116,7 @@ sources_told_again = held_out.wrap(
     holding("answer", deltas=_citing_again),
     says="Sources that were emitted come again with the next chunk that finishes the answer.",
     origin="a collection that is emitted and not emptied",
-    closed_by="finish/citations_told_once",
+    closed_by="finish/citations_once",
 )
 thoughts_of_a_chunk_joined = held_out.wrap(
     "runtimes.adk.run:Step.__init__",

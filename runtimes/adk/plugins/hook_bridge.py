@@ -64,7 +64,7 @@ class HookBridgePlugin(ModelCallHooks, BasePlugin):
         config = dumped(llm_request.config, exclude=_APART)
         request = HookModelRequest(model=llm_request.model or "", config=config, contents=contents)
         try:
-            asked = await self.before_attempt(request, contents_for=lambda _: contents)
+            asked = await self.before_attempt(request)
         except HookVerdict as verdict:
             return _refusal(verdict)
         self._calls[callback_context.invocation_id] = _ModelCall(asked)

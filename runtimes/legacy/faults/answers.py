@@ -7,37 +7,29 @@ from dataclasses import replace
 from typing import Any
 
 from seeded_faults import Behaviour, Faults, Site
+from seeded_faults.wrappers import first, instead, result
 from services.model.parts import citations
 
 fault = Faults(Site.LEGACY, Behaviour.ANSWERS)
 held_out = Faults(Site.LEGACY, Behaviour.ANSWERS, held_out=True)
 
 
-def _calls_first(read: Any) -> Any:
-    places = {"ThoughtText": 0, "ToolCallRequested": 1, "ContentText": 2}
-
-    def broken(self: Any, chunk: Any) -> Iterator[Any]:
-        events = list(read(self, chunk))
-        return iter(sorted(events, key=lambda event: places.get(type(event).__name__, 3)))
-
-    return broken
-
-
-calls_told_before_text = held_out.wrap(
+@held_out(
     "runtimes.legacy.turn:Turn._read",
-    _calls_first,
-    says="Of a chunk that has text and calls the calls are emitted first.",
     origin="a review: calls were handled where the chunk is taken apart, text afterwards",
 )
+def calls_told_before_text(read: Any, self: Any, chunk: Any) -> Iterator[Any]:
+    """Of a chunk that has text and calls the calls are emitted first."""
+    places = {"ThoughtText": 0, "ToolCallRequested": 1, "ContentText": 2}
+    return iter(sorted(read(self, chunk), key=lambda each: places.get(type(each).__name__, 3)))
 
 
-@fault(
+usage_dropped = fault.wrap(
     "runtimes.legacy.translate:StreamTranslator.translate",
+    result(lambda found: (event for event in found if event.type != "usage")),
+    says="The tokens used are not emitted.",
     origin="a translator that knows fewer kinds of events than the turn sends",
 )
-def usage_dropped(translate: Any, self: Any, event: Any) -> Iterator[Any]:
-    """The tokens used are not emitted."""
-    return (found for found in translate(self, event) if found.type != "usage")
 
 
 @fault(
@@ -54,16 +46,18 @@ def usage_added_up(translate: Any, self: Any, event: Any) -> Iterator[Any]:
             yield found
 
 
-@fault(
+blank_deltas_dropped = fault.wrap(
     "runtimes.legacy.translate:StreamTranslator.translate",
+    instead(
+        lambda translate, self, event: (
+            iter(())
+            if type(event).__name__ == "ContentText" and not event.text.strip()
+            else translate(self, event)
+        )
+    ),
+    says="Fragments of nothing but whitespace are not emitted, so paragraphs run together.",
     origin="a translator that takes empty text for no text",
 )
-def blank_deltas_dropped(translate: Any, self: Any, event: Any) -> Iterator[Any]:
-    """Fragments of nothing but whitespace are not emitted, so paragraphs run together."""
-    if type(event).__name__ == "ContentText" and not event.text.strip():
-        return iter(())
-    found: Iterator[Any] = translate(self, event)
-    return found
 
 
 @fault(
@@ -82,15 +76,12 @@ def chunk_without_candidates_ends_answer(read: Any, self: Any, stream: Any, *arg
     return read(self, cut(), *args)
 
 
-@fault(
+citations_of_last_chunk = fault.wrap(
     "runtimes.legacy.turn:Turn._read",
+    first(lambda self, chunk: self.answer._citations.clear()),
+    says="Only the sources of the chunk that finishes the answer are cited.",
     origin="a port that reads grounding metadata off the final chunk alone",
 )
-def citations_of_last_chunk(read: Any, self: Any, chunk: Any) -> Iterator[Any]:
-    """Only the sources of the chunk that finishes the answer are cited."""
-    self.answer._citations.clear()
-    found: Iterator[Any] = read(self, chunk)
-    return found
 
 
 @fault(
@@ -118,19 +109,18 @@ def cached_tokens_not_counted_as_input(translate: Any, self: Any, event: Any) ->
             yield found
 
 
-@held_out(
-    "runtimes.legacy.turn:parse_thought", origin="two results of one type, taken in the wrong order"
+thought_and_heading_swapped = held_out.wrap(
+    "runtimes.legacy.turn:parse_thought",
+    result(lambda thought: thought[::-1]),
+    says="A thought's heading is emitted as its text, and its text as the heading.",
+    origin="two results of one type, taken in the wrong order",
 )
-def thought_and_heading_swapped(parse: Any, text: str) -> Any:
-    """A thought's heading is emitted as its text, and its text as the heading."""
-    subject, description = parse(text)
-    return description, subject
 
 
 @held_out(
     "runtimes.legacy.turn:Turn._read",
     origin="a set that became a dict, to keep an order that no caller asked for",
-    closed_by="finish/citations_told_once",
+    closed_by="finish/citations_once",
 )
 def sources_not_sorted(read: Any, self: Any, chunk: Any) -> Iterator[Any]:
     """An answer's sources are emitted in the order in which they came."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import remade
-from seeded_faults.wrappers import instead
+from seeded_faults.wrappers import instead, result
 from services.hooks.model_call import AgentExecutionBlocked
 from services.scheduler.calls import CallStatus
 
@@ -26,13 +26,13 @@ def _changing_history(after_chunk: Any) -> Any:
         return (candidate.get("content") or {}).get("parts") or ()
 
     async def broken(self: Any, asked: Any, chunk: Any) -> Any:
-        told = await after_chunk(self, asked, chunk)
-        if told is not chunk:
-            for kept, new in zip(parts_of(chunk), parts_of(told), strict=False):
+        changed = await after_chunk(self, asked, chunk)
+        if changed is not chunk:
+            for kept, new in zip(parts_of(chunk), parts_of(changed), strict=False):
                 if kept is not new:
                     kept.clear()
                     kept.update(new)
-        return told
+        return changed
 
     return broken
 
@@ -43,13 +43,6 @@ async def _not_blocking(before_attempt: Any, /, self: Any, request: Any, **kwarg
         return await before_attempt(self, request, **kwargs)
     except AgentExecutionBlocked:
         return request
-
-
-def _run_together(_: Any) -> Any:
-    def broken(self: Any) -> str:
-        return "".join(self.texts)
-
-    return property(broken)
 
 
 hook_changes_history = fault.wrap(
@@ -78,23 +71,19 @@ stop_hook_active_not_told = fault.wrap(
 )
 hooks_told_fragments_run_together = held_out.wrap(
     "runtimes.legacy.turn:AnswerReader",
-    remade(text=_run_together),
+    remade(text=lambda _: property(lambda self: "".join(self.texts))),
     says="AfterAgent gets the answer's fragments without blanks between them.",
-    origin="a clean-up: who would want blanks in the middle of words",
-    closed_by="hooks/told_fragments",
+    origin="a clean-up that takes blanks in the middle of words for mistakes",
+    closed_by="hooks/agent_input_fragments",
 )
 
 
-@fault(
+context_not_cleared = fault.wrap(
     "runtimes.legacy.client:after_agent",
+    result(lambda found: (found[0] and replace(found[0], context_cleared=False), found[1])),
+    says="An AfterAgent hook that clears the context does not.",
     origin="a field of a hook's output that the port does not know",
 )
-async def context_not_cleared(after_agent: Any, *args: Any) -> Any:
-    """An AfterAgent hook that clears the context does not."""
-    ended, again = await after_agent(*args)
-    if ended is not None:
-        ended = replace(ended, context_cleared=False)
-    return ended, again
 
 
 @held_out(
@@ -133,7 +122,7 @@ async def refused_answer_undoes_prompt(
     before, refused = self.mark(prompt_id), False
     async with aclosing(send(self, key, parts, prompt_id, *args, **kwargs)) as items:
         async for item in items:
-            refused = refused or type(item).__name__ == "ChatBlocked"
+            refused = refused or type(item).__name__ == "AgentExecutionBlocked"
             yield item
     if refused:
         self._roll_back(before)

@@ -61,13 +61,13 @@ def results_told_after_abort(init: Any, self: Any, services: Any, *args: Any) ->
     init(self, services, *args)
     schedule = services.scheduler.schedule
 
-    async def telling(requests: Any, signal: Any) -> Any:
+    async def answering(requests: Any, signal: Any) -> Any:
         completed = await schedule(requests, signal)
         if signal.aborted:
             self._answer(completed)
         return completed
 
-    scheduler = Altered(services.scheduler, schedule=telling)
+    scheduler = Altered(services.scheduler, schedule=answering)
     self._services = replace(services, scheduler=scheduler)
 
 

@@ -5,27 +5,17 @@ from __future__ import annotations
 import asyncio
 import copy
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, Final
 
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import Altered
-from seeded_faults.wrappers import instead, passing, put, result, returns, then
+from seeded_faults.wrappers import changed, instead, passing, put, result, returns, then
 from services.children.run import Ended
 
 fault = Faults(Site.LEGACY, Behaviour.SUBAGENTS)
 held_out = Faults(Site.LEGACY, Behaviour.SUBAGENTS, held_out=True)
 _LATE_MS: Final = 5_000
-
-
-class _Done:
-    """An output of an agent that is done."""
-
-    terminate_reason = "GOAL"
-    turn_count = 1
-    duration_ms = 0.0
-
-    def __init__(self, result: str) -> None:
-        self.result = result
 
 
 @instead
@@ -39,19 +29,14 @@ def _late(stop: Any, self: Any) -> None:
     )
 
 
-class _Quiet:
-    """A child whose thoughts are not emitted."""
+def _without_thoughts(child: Any) -> Altered:
+    """`child`, which emits no thoughts."""
 
-    def __init__(self, child: Any) -> None:
-        self._quietened = child
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._quietened, name)
-
-    def report(self, type: Any, data: Any) -> None:
-        """All but thoughts."""
+    def report(type: Any, data: Any) -> None:
         if str(type) != "THOUGHT_CHUNK":
-            self._quietened.report(type, data)
+            child.report(type, data)
+
+    return Altered(child, report=report)
 
 
 subagent_no_grace = fault.wrap(
@@ -142,7 +127,9 @@ async def subagent_error_is_success(run: Any, self: Any, inputs: Any, signal: An
     except Exception as error:
         if signal.aborted:
             raise
-        return _Done(str(error))
+        return SimpleNamespace(
+            terminate_reason="GOAL", turn_count=1, duration_ms=0.0, result=str(error)
+        )
 
 
 @fault(
@@ -188,17 +175,12 @@ async def subagent_softer_warning(
     return await turns(self, parts, *args, recovery=recovery)
 
 
-@held_out(
+subagent_grace_untold = held_out.wrap(
     "runtimes.legacy.executor:LocalAgentExecutor._recovered",
+    changed("_child", _without_thoughts),
+    says="That an agent was given a turn of grace is no activity.",
     origin="a recovery that is taken for an inner matter",
 )
-async def subagent_grace_untold(recovered: Any, self: Any, *args: Any) -> Any:
-    """That an agent was given a turn of grace is no activity."""
-    kept, self._child = self._child, _Quiet(self._child)
-    try:
-        return await recovered(self, *args)
-    finally:
-        self._child = kept
 
 
 @held_out("runtimes.legacy.subagent:LegacyChildAgent._conduct", origin="two reasons for one end")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from seeded_faults import Behaviour, Faults, Site
-from seeded_faults.wrappers import passing, result
+from seeded_faults.wrappers import first, passing, put, result
 
 fault = Faults(Site.LEGACY, Behaviour.TOOLS)
 
@@ -38,15 +37,12 @@ def same_calls_run_once(take: Any, self: Any, event: Any) -> None:
         take(self, event)
 
 
-@fault(
+call_ids_counted_per_chunk = fault.wrap(
     "runtimes.legacy.turn:Turn._read",
+    first(put("_call_ids._count", 0)),
+    says="Calls without ids that come in different chunks get one and the same id.",
     origin="a counter that lives as long as a chunk instead of as long as the turn",
 )
-def call_ids_counted_per_chunk(read: Any, self: Any, chunk: Any) -> Iterator[Any]:
-    """Calls without ids that come in different chunks get one and the same id."""
-    self._call_ids._count = 0
-    found: Iterator[Any] = read(self, chunk)
-    return found
 
 
 @fault(

@@ -3,7 +3,7 @@
 //   inbox     Python → here, read when the loop turns: answers, commands, timers that are due
 //   outbox    here → Python, written at once: blocking, so nothing that was said can be lost
 //   replies   Python → here, read on the spot: what `call` waits for, without the loop turning
-//   lifeline  held open by Python: its end means that nobody is there any more (lifeline.mjs)
+//   lifeline  held open by Python: its end means that Python has ended (lifeline.mjs)
 //   started   a file, where it is noted which processes were started (lifeline.mjs)
 //
 // Their descriptors are the last argument of the command line, in this order.
@@ -91,8 +91,8 @@ export class Channel {
     inbox.on('error', awaitTheEnd);
   }
 
-  /** Say `message` and go on. */
-  tell(message) {
+  /** Send `message` without waiting. */
+  send(message) {
     this.#onWrite();
     const line = Buffer.from(`${JSON.stringify(message)}\n`, 'utf8');
     try {
@@ -103,9 +103,9 @@ export class Channel {
     }
   }
 
-  /** Say `message` and wait for the reply to it, while everything here stands still. */
+  /** Send `message` and block this process until the reply comes. */
   call(message) {
-    this.tell({ ...message, reply: true });
+    this.send({ ...message, reply: true });
     for (;;) {
       const count = fs.readSync(REPLIES, this.#buffer, 0, BLOCK, null);
       if (count === 0) awaitTheEnd();

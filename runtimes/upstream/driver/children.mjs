@@ -1,5 +1,5 @@
-// What the core's child agents tell of their work: the core shows their activities only as progress,
-// and their sessions' events to nobody.
+// Reports of the core's child agents. The core itself shows their activities only as progress, and
+// does not pass on the events of their sessions.
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -7,7 +7,7 @@ const plain = (value) => JSON.parse(JSON.stringify(value));
 
 /** Reports every child that is made inside a call's execution; a version may lack the classes. */
 export class Children {
-  #tell;
+  #send;
   #toolCall;
   /** Executors of children → their ids. */
   #made = new WeakMap();
@@ -16,9 +16,9 @@ export class Children {
   /** Call → the latest session that was started in it. */
   #sessions = new Map();
 
-  /** `tell` takes messages; `toolCall` says in which call's execution something happens. */
-  constructor(tell, toolCall) {
-    this.#tell = tell;
+  /** `send` takes messages; `toolCall` returns the call that is being executed. */
+  constructor(send, toolCall) {
+    this.#send = send;
     this.#toolCall = toolCall;
   }
 
@@ -40,7 +40,7 @@ export class Children {
       Executor.prototype.emitActivity = function (type, data) {
         const agentId = children.#made.get(this);
         if (agentId !== undefined) {
-          children.#tell({ t: 'activity', agentId, type, data: plain(data) });
+          children.#send({ t: 'activity', agentId, type, data: plain(data) });
         }
         return emitActivity.call(this, type, data);
       };
@@ -66,9 +66,9 @@ export class Children {
     const record = { agentId: undefined, waiting: [] };
     this.#sessions.set(this.#toolCall(), record);
     session.subscribe((event) => {
-      const told = { t: 'childEvent', event: plain(event) };
-      if (record.agentId === undefined) record.waiting.push(told);
-      else this.#tell({ ...told, agentId: record.agentId });
+      const message = { t: 'childEvent', event: plain(event) };
+      if (record.agentId === undefined) record.waiting.push(message);
+      else this.#send({ ...message, agentId: record.agentId });
     });
   }
 
@@ -79,9 +79,9 @@ export class Children {
     const record = this.#sessions.get(call);
     this.#sessions.delete(call);
     this.#made.set(executor, agentId);
-    this.#tell({ t: 'child', agentId, agent, call, session: record !== undefined });
+    this.#send({ t: 'child', agentId, agent, call, session: record !== undefined });
     if (record === undefined) return;
     record.agentId = agentId;
-    for (const told of record.waiting.splice(0)) this.#tell({ ...told, agentId });
+    for (const message of record.waiting.splice(0)) this.#send({ ...message, agentId });
   }
 }

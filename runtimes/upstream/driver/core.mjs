@@ -38,7 +38,7 @@ export async function loadCore(folder) {
   return { core, genai, toolCall: await toolCallOf(folder) };
 }
 
-/** Where a version does not tell which call a child works for, every request is the main agent's. */
+/** Without a version's knowledge of a child's call, every request counts as the main agent's. */
 async function toolCallOf(folder) {
   try {
     const context = await load(folder, 'dist', 'src', 'utils', 'toolCallContext.js');

@@ -52,7 +52,7 @@ export class Leftovers {
   /** Take away what can be taken away. */
   async clear(core) {
     core.coreEvents.removeAllListeners();
-    // With nobody listening the backlog goes nowhere.
+    // Without a listener the backlog is dropped.
     core.coreEvents.drainBacklogs();
     for (const reset of this.#resets) await reset();
   }

@@ -25,7 +25,7 @@ export class Model {
   #perform;
 
   /**
-   * `genai` is the core's own copy of the SDK; `toolCall` tells in which call's execution the
+   * `genai` is the core's own copy of the SDK; `toolCall` returns the call in whose execution the
    * request is made; `perform` takes the commands that come with a reply.
    */
   constructor({ channel, genai, toolCall, perform }) {
@@ -86,11 +86,11 @@ export class Model {
       aborted: abortSignal?.aborted ?? false,
       changed: this.#changed({ tools, systemInstruction }),
     });
-    const cancel = () => this.#channel.tell({ t: 'cancel', id });
+    const cancel = () => this.#channel.send({ t: 'cancel', id });
     const answered = this.#answered(id);
     abortSignal?.addEventListener('abort', cancel, { once: true });
     this.#perform(reply);
-    this.#channel.tell({ t: 'pull', id });
+    this.#channel.send({ t: 'pull', id });
     return [id, await answered];
   }
 
@@ -98,7 +98,7 @@ export class Model {
     let ended = false;
     try {
       for (;;) {
-        this.#channel.tell({ t: 'pull', id });
+        this.#channel.send({ t: 'pull', id });
         const message = await this.#answered(id);
         if (message.end) {
           ended = true;
@@ -107,7 +107,7 @@ export class Model {
         yield this.#response(message.chunk);
       }
     } finally {
-      if (!ended) this.#channel.tell({ t: 'leave', id });
+      if (!ended) this.#channel.send({ t: 'leave', id });
     }
   }
 

@@ -30,7 +30,7 @@ export class Processes {
     this.#timers = timers;
   }
 
-  /** Whether the core waits for a process, as far as can be told. */
+  /** Whether the core waits for a process, as far as is known. */
   get busy() {
     return this.#working.size > 0;
   }
@@ -71,7 +71,7 @@ export class Processes {
     return this.#shown.get(pid) ?? pid;
   }
 
-  /** The process spoken of as `pid` was sent to the background: nobody waits for it any more. */
+  /** The process shown as `pid` went to the background: the core does not wait for it any more. */
   release(pid) {
     this.#working.delete(this.real(pid));
   }
@@ -92,7 +92,7 @@ export class Processes {
     this.#toEnd.add(target);
     if (server) this.#serve(child);
     else this.#working.add(pid);
-    // Not at its exit: the core waits until nobody holds the output open any more.
+    // Not at its exit: the core waits until all holders of the output have closed it.
     child.once('close', () => this.#working.delete(pid));
     child.once('exit', () => {
       // A detached one leads a group, whose other members may go on without it.
@@ -115,7 +115,7 @@ export class Processes {
   }
 }
 
-/** Send a signal; false when there is nobody to get it. */
+/** Send a signal; false when the process is gone. */
 function signal(target, name) {
   try {
     return realKill(target, name);

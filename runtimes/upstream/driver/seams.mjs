@@ -38,7 +38,7 @@ export const stackHere = () => {
   return holder.stack;
 };
 
-/** The caller of what replaces a function, with the two frames next to it: more may be anybody's. */
+/** The caller of a replaced function, and the two frames next to it; others may be unrelated. */
 export const callerHere = () => {
   const frames = stackHere().split('\n');
   return frames.filter((frame) => !frame.includes(' at async ')).slice(3, 6).join('\n');
@@ -69,11 +69,11 @@ export class Timers {
   #pauses = new Set();
   /** Limits on calls to servers → the process that was asked, once it is known. */
   #serverCalls = new Map();
-  #tell;
+  #send;
 
-  /** `tell` takes `{t: 'timer', id, ms}` and `{t: 'untimer', id}`. */
-  constructor(tell) {
-    this.#tell = tell;
+  /** `send` takes `{t: 'timer', id, ms}` and `{t: 'untimer', id}`. */
+  constructor(send) {
+    this.#send = send;
   }
 
   /** Whether something is pending that will happen by itself within moments. */
@@ -127,7 +127,7 @@ export class Timers {
     }
   }
 
-  /** `server` has ended: the limits on calls to it, which nobody lifts, mean no more answers. */
+  /** `server` has ended: limits on calls to it, which are never lifted, mean that no answer comes. */
   serverEnded(server) {
     for (const [handle, asked] of this.#serverCalls) {
       if (asked === server) this.#serverCalls.delete(handle);
@@ -145,12 +145,12 @@ export class Timers {
   #wait(callback, ms, rest) {
     const id = this.#next++;
     this.#waits.set(id, () => callback(...rest));
-    this.#tell({ t: 'timer', id, ms: Number(ms) || 0 });
+    this.#send({ t: 'timer', id, ms: Number(ms) || 0 });
     return new Wait(id);
   }
 
   #forget(id) {
-    if (this.#waits.delete(id)) this.#tell({ t: 'untimer', id });
+    if (this.#waits.delete(id)) this.#send({ t: 'untimer', id });
   }
 }
 

@@ -130,7 +130,7 @@ export class Session {
     });
   }
 
-  /** What the fallback handler was told to do. */
+  /** The intent that the fallback handler gets. */
   intent({ id, intent }) {
     this.#fallbacks.get(id)?.(intent);
     this.#fallbacks.delete(id);
@@ -194,20 +194,20 @@ export class Session {
 
   #listen() {
     const { core } = this.#core;
-    const tell = (name) => (payload) =>
-      this.#channel.tell({
+    const notify = (name) => (payload) =>
+      this.#channel.send({
         t: 'notice',
         name,
         payload: plain(payload),
         insideCall: this.#core.toolCall() ?? null,
       });
     for (const name of ['RetryAttempt', 'ModelChanged', 'ApprovalModeChanged', 'UserFeedback']) {
-      if (core.CoreEvent[name] !== undefined) core.coreEvents.on(core.CoreEvent[name], tell(name));
+      if (core.CoreEvent[name] !== undefined) core.coreEvents.on(core.CoreEvent[name], notify(name));
     }
     const { TOOL_CALLS_UPDATE } = core.MessageBusType;
     this.#config.getMessageBus().subscribe(TOOL_CALLS_UPDATE, (update) => {
       for (const call of update.toolCalls) this.toolsUsed.add(call.request.name);
-      this.#channel.tell({
+      this.#channel.send({
         t: 'calls',
         scheduler: String(update.schedulerId),
         calls: update.toolCalls.map(shown),
@@ -217,7 +217,7 @@ export class Session {
 
   #askFallback(failed, fallback, error) {
     const id = this.#next++;
-    this.#channel.tell({
+    this.#channel.send({
       t: 'fallback',
       id,
       insideCall: this.#core.toolCall() ?? null,

@@ -90,7 +90,7 @@ def test_the_expression_filters(tmp_path):
         ("not (a or b)", "c", "b"),
     ],
 )
-def test_expressions_are_read_as_people_mean_them(expr, fits, fits_not):
+def test_an_expression_keeps_the_names_that_fit(expr, fits, fits_not):
     test = name_filter(expr)
     assert test(fits)
     assert not test(fits_not)

@@ -1,4 +1,4 @@
-"""Files made to hurt: refused in few words, before memory or time is spent on what they ask for."""
+"""Hostile files are refused in few words, before they take much memory or time."""
 
 import json
 import tracemalloc
@@ -173,14 +173,14 @@ def test_a_path_that_no_file_system_holds_is_refused(
         "!!bool 3",
     ],
 )
-def test_a_number_that_nobody_can_hold_is_refused_in_yaml(
+def test_a_number_beyond_a_double_is_refused_in_yaml(
     refused: Callable[..., str], number: str
 ) -> None:
     assert "cassette: line 1: " in refused(f"cassette: {number}\n")
 
 
 @pytest.mark.parametrize("number", ["9" * 5_000, "9" * 350, "1e400", "-1e400", "NaN"])
-def test_a_number_that_nobody_can_hold_is_refused_in_json(
+def test_a_number_beyond_a_double_is_refused_in_json(
     refused: Callable[..., str], number: str
 ) -> None:
     assert "is not a JSON number" in refused(f'{{"cassette": {number}}}', "json")

@@ -39,17 +39,17 @@ def record(folder, *lines, name="rec.one.responses"):
     return path
 
 
-def load_imported(folder, imported):
-    path = folder / f"{imported.name}.yaml"
+def load_imported(folder, document):
+    path = folder / f"{document['name']}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(imported.to_yaml(), encoding="utf-8")
+    path.write_text(dump_yaml(document), encoding="utf-8")
     return load_cassette(path, folder)
 
 
 def test_each_stream_without_a_call_gets_a_send(tmp_path):
     imported = import_responses(record(tmp_path, GENERATE, CALL, TEXT, COUNT, EMBED, TEXT, CALL))
-    assert imported.name == "imported/rec.one"
-    assert imported.document["script"] == [{"send": "(imported 1)"}, {"send": "(imported 2)"}]
+    assert imported["name"] == "imported/rec.one"
+    assert imported["script"] == [{"send": "(imported 1)"}, {"send": "(imported 2)"}]
     cassette = load_imported(tmp_path, imported)
     assert cassette.match == "by_role"
     assert cassette.provenance.kind == "imported"
@@ -93,7 +93,7 @@ def test_a_bad_line_is_named(tmp_path):
     assert caught.value.key == "line 2"
 
 
-def test_a_recording_that_cannot_be_read_is_told(tmp_path):
+def test_an_unreadable_recording_is_reported(tmp_path):
     with pytest.raises(CassetteNotFound):
         import_responses(tmp_path / "no.responses")
     bad = tmp_path / "bad.responses"

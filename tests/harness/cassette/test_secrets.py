@@ -92,7 +92,7 @@ def test_what_is_imported_and_what_is_found_has_none(name: str, tmp_path: Path) 
         says=f"events[1] message: text (changed)\nlegacy: {frame.format(secret)}",
     )
 
-    imported = import_responses(recorded).to_yaml()
+    imported = dump_yaml(import_responses(recorded))
     kept = write_found(tmp_path / "found", found).read_text("utf-8")
 
     assert pieces_in(imported, secret) == []
@@ -101,7 +101,7 @@ def test_what_is_imported_and_what_is_found_has_none(name: str, tmp_path: Path) 
 
 
 @EVERY
-def test_a_secret_is_refused_by_file_place_and_kind_and_never_told(
+def test_a_secret_is_refused_by_file_place_and_kind_without_its_value(
     name: str, tmp_path: Path
 ) -> None:
     kind, frame, secret = SECRETS[name]

@@ -46,7 +46,7 @@ def test_a_shell_call_starts_a_process_however_it_is_written(tmp_path, step):
     ("settings", "words"),
     [
         ("{hooks: {BeforeTool: [{hooks: [{type: command, command: ls}]}]}}", "hooks.BeforeTool"),
-        ("{projectHooks: {BeforeTool: [{hooks: [{command: ls}]}]}}", "projectHooks"),
+        ("{projectHooks: {BeforeTool: [{hooks: [{type: command, command: ls}]}]}}", "projectHooks"),
         ("{mcpServers: {s: {command: ls}}}", "mcpServers.s"),
         ("{toolDiscoveryCommand: ls}", "toolDiscoveryCommand"),
         ("{mcpServerCommand: ls}", "mcpServerCommand"),

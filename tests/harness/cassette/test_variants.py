@@ -74,7 +74,7 @@ def test_a_variant_can_be_named_alone(tmp_path: Path) -> None:
     (found,) = find_cassettes([tmp_path / "a/x.yaml@sessions"], variants=True)
 
     assert (found.name, found.path, found.root) == ("a/x@sessions", file, tmp_path)
-    assert found.told == f"{file}@sessions"
+    assert found.argument == f"{file}@sessions"
 
 
 def test_a_variant_of_no_file_is_refused(tmp_path: Path) -> None:

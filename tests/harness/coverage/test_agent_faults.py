@@ -30,7 +30,7 @@ CASSETTES = Path(__file__).parents[3] / "cassettes"
         ("P-216", "subagent_policy/soft_no", "legacy", "subagent-no-is-abort"),
         ("P-222", "subagent_models/auto_own", "legacy", "subagent-routed-twice"),
         ("P-225", "subagent_models/threshold_lower", "legacy", "subagent-never-compressed"),
-        ("P-234", "subagent/usage_told", "legacy", "subagent-recorded-as-main"),
+        ("P-234", "subagent/usage_not_in_parent", "legacy", "subagent-recorded-as-main"),
         ("P-246", "subagent_tools/none_listed", "legacy", "subagent-empty-list-is-all"),
     ],
 )

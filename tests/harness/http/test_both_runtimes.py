@@ -7,6 +7,7 @@ import pytest
 from harness.http.case import is_recording, load_http_case
 from harness.replay.runner import run_cassette
 from harness.replay.trace import to_trace
+from tests.harness.http.recordings import has_tool_loop, is_streamed
 
 ROOT = Path(__file__).parents[3]
 OURS = sorted((ROOT / "cassettes" / "http").glob("*.yaml"))
@@ -54,7 +55,7 @@ def traces():
     return run
 
 
-def test_a_recording_is_told_from_a_scenario():
+def test_recordings_and_scenarios_are_distinguished():
     assert all(is_recording(file) for file in OURS)
     assert not is_recording(ROOT / "cassettes" / "text" / "text.yaml")
     assert not is_recording(ROOT / "absent.yaml")
@@ -80,8 +81,8 @@ def test_real_recordings_run_alike(traces, name):
     assert len(legacy["requests"]) >= len(recording.exchanges)
     assert legacy["events"][-1]["type"] == "agent_end"
     if name in STREAMED_LOOPS:
-        assert recording.streamed
-        assert recording.tool_loop
+        assert is_streamed(recording)
+        assert has_tool_loop(recording)
         kinds = [event["type"] for event in legacy["events"]]
         assert kinds.count("tool_request") >= 1
         assert kinds.count("tool_request") == kinds.count("tool_response")

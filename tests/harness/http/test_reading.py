@@ -54,7 +54,7 @@ def test_an_unknown_field_of_a_part_goes_and_its_empty_part_stays():
     assert fired == {"unknown_parts": 1}
 
 
-def test_an_error_event_is_told_with_words_before_the_json():
+def test_the_message_of_an_error_event_has_a_prefix_before_the_json():
     error = {"status": 503, "message": "m", "grpc": "UNAVAILABLE"}
     step, fired = read(stream({"text": "a"}, then_error=error))
 

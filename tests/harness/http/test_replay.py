@@ -12,8 +12,8 @@ import vcr
 from harness.cassette.load import build_cassette
 from harness.http.exchanges import HttpRecording
 from harness.http.record import SCENARIOS, record_http_cassettes
-from harness.http.replay import open_http_generator
-from harness.http.vcr_cassettes import load_recording, load_recordings
+from harness.http.replay import HttpReplayedGenerator
+from harness.http.vcr_cassettes import load_recording
 from services.abort import AbortController, AbortError
 from services.clock import SystemClock, VirtualClock, virtual_loop
 from services.model.auth import AuthConfig, AuthType
@@ -21,6 +21,7 @@ from services.model.errors import ApiError, ModelError
 from services.model.gemini import GeminiContentGenerator
 from services.model.generator import EmbedRequest, LlmRole, ModelRequest
 from services.model.parts import first_parts
+from tests.harness.http.recordings import has_tool_loop, is_streamed, load_recordings
 
 ROOT = Path(__file__).parents[3]
 OURS = ROOT / "cassettes" / "http"
@@ -61,7 +62,7 @@ def replay(recording):
 
     async def run():
         clock = VirtualClock()
-        generator = open_http_generator(recording, clock)
+        generator = HttpReplayedGenerator(recording, clock=clock)
         answers = [await answer(generator) for _ in recording.model_exchanges()]
         return answers, generator
 
@@ -144,7 +145,7 @@ class _OneModel:
 
 
 async def test_a_request_too_many_is_a_bad_request_and_a_note():
-    generator = open_http_generator(recorded(OURS / "stream_text.yaml"), VirtualClock())
+    generator = HttpReplayedGenerator(recorded(OURS / "stream_text.yaml"), clock=VirtualClock())
     await answer(generator)
     for call in (generator.generate_content_stream, generator.generate_content):
         with pytest.raises(ApiError) as caught:
@@ -163,8 +164,8 @@ async def test_a_request_too_many_is_a_bad_request_and_a_note():
     )
 
 
-async def test_a_request_of_the_wrong_kind_is_told_from_the_exchange_in_its_place():
-    generator = open_http_generator(recorded(OURS / "stream_text.yaml"), VirtualClock())
+async def test_the_note_of_a_request_of_the_wrong_kind_names_the_unused_exchange():
+    generator = HttpReplayedGenerator(recorded(OURS / "stream_text.yaml"), clock=VirtualClock())
     with pytest.raises(ApiError):
         await generator.count_tokens(asked())
     (note,) = generator.notes
@@ -175,19 +176,19 @@ async def test_a_request_of_the_wrong_kind_is_told_from_the_exchange_in_its_plac
     )
 
 
-async def test_what_was_not_asked_for_is_left_over():
+async def test_unused_exchanges_are_listed():
     recording = recorded(OURS / "tool_call_and_answer.yaml")
-    generator = open_http_generator(recording, VirtualClock())
+    generator = HttpReplayedGenerator(recording, clock=VirtualClock())
     await answer(generator)
     assert generator.unused_steps() == [1]
 
 
-async def test_time_moves_by_a_millisecond_and_observers_are_told():
+async def test_a_request_takes_a_millisecond_and_is_reported_to_the_hooks():
     clock, requests, chunks = VirtualClock(), [], []
     start = clock.now_ms()
-    generator = open_http_generator(
+    generator = HttpReplayedGenerator(
         recorded(OURS / "stream_text.yaml"),
-        clock,
+        clock=clock,
         on_request=requests.append,
         on_chunk=lambda request, chunk: chunks.append((request, chunk)),
     )
@@ -200,7 +201,7 @@ async def test_time_moves_by_a_millisecond_and_observers_are_told():
 
 
 async def test_an_abort_between_chunks_ends_the_stream():
-    generator = open_http_generator(recorded(OURS / "stream_text.yaml"), VirtualClock())
+    generator = HttpReplayedGenerator(recorded(OURS / "stream_text.yaml"), clock=VirtualClock())
     controller = AbortController()
     stream = await generator.generate_content_stream(asked(controller.signal))
     await anext(stream)
@@ -209,10 +210,12 @@ async def test_an_abort_between_chunks_ends_the_stream():
         await anext(stream)
 
 
-def test_two_replays_at_once_do_not_answer_each_other():
+def test_two_replays_at_once_are_independent():
     async def run():
-        one = open_http_generator(recorded(OURS / "stream_text.yaml"), VirtualClock())
-        two = open_http_generator(recorded(OURS / "tool_call_and_answer.yaml"), VirtualClock())
+        one = HttpReplayedGenerator(recorded(OURS / "stream_text.yaml"), clock=VirtualClock())
+        two = HttpReplayedGenerator(
+            recorded(OURS / "tool_call_and_answer.yaml"), clock=VirtualClock()
+        )
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(answer(each)) for each in (one, two, two)]
         return [parts_of(task.result()[0])[-1] for task in tasks], one.notes + two.notes
@@ -228,8 +231,8 @@ def test_real_recordings_are_replayed_or_skipped_with_reasons():
     loaded, skipped = load_recordings(SHARED)
     of_set = lambda item: item.file.relative_to(SHARED).parts[0]  # noqa: E731 - a key
     replayable = Counter(map(of_set, loaded))
-    streamed = Counter(of_set(each) for each in loaded if each.streamed)
-    tool_loops = Counter(of_set(each) for each in loaded if each.tool_loop)
+    streamed = Counter(of_set(each) for each in loaded if is_streamed(each))
+    tool_loops = Counter(of_set(each) for each in loaded if has_tool_loop(each))
     counts = {
         name: (replayable[name], streamed[name], tool_loops[name])
         for name in sorted(set(map(of_set, [*loaded, *skipped])))

@@ -1,4 +1,4 @@
-"""The stand-in speaks HTTP as the API does, and breaks it where it is told to."""
+"""The stand-in speaks HTTP like the API, and breaks answers where a step says so."""
 
 import asyncio
 import json
@@ -70,7 +70,7 @@ async def test_an_error_has_the_apis_body_and_the_connection_lives_on():
     ("break_off", "raised"),
     [({"reset_at": 8}, httpx.ReadError), ({"end_at": 8}, None)],
 )
-async def test_a_stream_ends_where_it_is_told_to(break_off, raised):
+async def test_a_stream_ends_where_its_step_says(break_off, raised):
     read = b""
 
     async def drain():

@@ -10,8 +10,9 @@ import yaml
 from harness.errors import CassetteFormatError
 from harness.http import recorded_yaml
 from harness.http.exchanges import HttpRecording, SkippedRecording
-from harness.http.vcr_cassettes import load_recording, load_recordings, parse_event_stream
+from harness.http.vcr_cassettes import load_recording, parse_event_stream
 from services.model.replay.steps import StepMethod
+from tests.harness.http.recordings import has_tool_loop, is_streamed, is_translated
 
 API = "https://generativelanguage.googleapis.com/v1beta"
 STREAM = f"{API}/models/gemini-2.5-flash:streamGenerateContent?alt=sse"
@@ -65,7 +66,7 @@ def test_a_stream_is_kept_as_it_was_recorded(load):
     (exchange,) = recording.exchanges
     assert exchange.method is StepMethod.STREAM
     assert exchange.body.decode() == events(said("a"), said("b"))
-    assert (exchange.translated, recording.streamed, recording.model) == (
+    assert (is_translated(exchange), is_streamed(recording), recording.model) == (
         False,
         True,
         "gemini-2.5-flash",
@@ -75,7 +76,7 @@ def test_a_stream_is_kept_as_it_was_recorded(load):
 def test_a_whole_answer_becomes_a_stream_of_one_event(load):
     recording = load(interaction(uri=WHOLE, body=json.dumps(said("ü"), indent=2)))
     (exchange,) = recording.exchanges
-    assert (exchange.translated, recording.streamed) == (True, False)
+    assert (is_translated(exchange), is_streamed(recording)) == (True, False)
     assert parse_event_stream(exchange.body) == [said("ü")]
     assert exchange.body.endswith(b"\r\n\r\n")
 
@@ -196,7 +197,7 @@ def test_a_user_speaks_after_each_answer_that_asks_for_nothing(load):
         interaction(body=events(said()), request={"contents": []}),
     )
     assert recording.sends() == ("one", "two", "(recorded 2)")
-    assert recording.tool_loop
+    assert has_tool_loop(recording)
     assert recording.document()["script"][1] == {"send": "two"}
 
 
@@ -326,20 +327,6 @@ def test_a_compressed_body_cannot_grow_without_bounds(load, monkeypatch):
     monkeypatch.setattr("harness.http.formats._MAX_BODY", 1 << 20)
     bomb = gzip.compress(b"x" * (2 << 20))
     assert "larger than 1 MB" in load(interaction(body=bomb)).reason
-
-
-def test_a_folder_is_loaded_file_by_file_and_one_bad_file_hides_no_other(tmp_path):
-    (tmp_path / "b").mkdir()
-    good = yaml.safe_dump({"interactions": [interaction()]})
-    (tmp_path / "b" / "good.yaml").write_text(good)
-    (tmp_path / "bad.yaml").write_text("a: [")
-    (tmp_path / "bytes.yaml").write_bytes(b"\xff\xfe\x00a")
-    (tmp_path / "manifest.json").write_text("{}")
-    (tmp_path / "notes.md").write_text("x")
-    loaded, skipped = load_recordings(tmp_path)
-    assert [recording.name for recording in loaded] == ["good"]
-    assert [item.file.name for item in skipped] == ["bad.yaml", "bytes.yaml"]
-    assert skipped[1].reason == "damaged: is not UTF-8: byte 0 is 0xff"
 
 
 def test_only_line_ends_of_the_format_end_a_line():

@@ -168,7 +168,7 @@ def test_what_the_api_would_refuse_is_an_error(asked: ModelRequest, rule: str, p
         (request(user("x"), user("y")), "role-repeated", "contents[1]"),
     ],
 )
-def test_what_the_api_takes_but_nobody_means_is_a_warning(
+def test_what_the_api_takes_but_is_a_mistake_is_a_warning(
     asked: ModelRequest, rule: str, path: str
 ) -> None:
     assert found(asked) == [(rule, path)]
@@ -222,21 +222,21 @@ def test_calls_of_neighbouring_contents_are_one_turns_calls() -> None:
     assert found(asked) == [("role-repeated", "contents[2]"), ("role-repeated", "contents[4]")]
 
 
-def test_a_finding_is_told_at_the_first_request_that_has_it() -> None:
+def test_a_finding_is_reported_at_the_first_request_that_has_it() -> None:
     check = ProviderCheck()
     first = [user("x"), model(call()), user("not answered")]
     assert len(check.examine(request(*first))) == 1
     assert check.examine(request(*first, model("y"), user("z"))) == []
 
 
-def test_a_finding_of_a_history_that_was_rewritten_is_told_anew() -> None:
+def test_a_finding_in_a_rewritten_history_is_reported_again() -> None:
     check = ProviderCheck()
     broken = [model(call()), user("not answered")]
     assert len(check.examine(request(user("x"), *broken))) == 1
     assert len(check.examine(request(user("summary"), *broken))) == 1
 
 
-def test_a_config_that_goes_wrong_again_is_told_again() -> None:
+def test_a_config_that_is_wrong_again_is_reported_again() -> None:
     check = ProviderCheck()
     wrong, right = {"thinkingLevel": "HIGH"}, {"thinkingBudget": 1}
     asked = [request(user("x"), thinkingConfig=each) for each in (wrong, wrong, right, wrong)]

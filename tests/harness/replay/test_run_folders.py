@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.replay.run_folders import remove_left_folders, run_folder
-from services.leftovers import Kind, told_of_leftovers
+from services.leftovers import Kind, leftovers_reported_to
 
 REPOSITORY = Path(__file__).parents[3]
 KILLED_IN_A_RUN = """
@@ -50,7 +50,7 @@ def test_its_path_is_as_long_as_that_of_any_temporary_folder(place: Path) -> Non
 def test_it_is_removed_afterwards_and_reported_under_its_final_name(place: Path) -> None:
     reported: list[tuple[Kind, str]] = []
     with (
-        told_of_leftovers(lambda kind, what: reported.append((kind, what))),
+        leftovers_reported_to(lambda kind, what: reported.append((kind, what))),
         run_folder() as folder,
     ):
         (folder / "ws").mkdir()

@@ -78,7 +78,7 @@ class Scene:
 
     services: Services
     child: ChildAgent
-    told: list[SubagentActivity] = field(default_factory=list)
+    activities: list[SubagentActivity] = field(default_factory=list)
 
 
 @dataclass
@@ -86,7 +86,7 @@ class Played:
     """A child that has ended."""
 
     child: ChildAgent
-    told: list[SubagentActivity]
+    activities: list[SubagentActivity]
     requests: list[ModelRequest]
     output: AgentOutput | None
     error: Exception | None
@@ -108,7 +108,7 @@ class Played:
 
     def of(self, type: ActivityType) -> list[JsonObject]:
         """The data of its activities of one type."""
-        return [each.data for each in self.told if each.type is type]
+        return [each.data for each in self.activities if each.type is type]
 
     @property
     def errors(self) -> list[str]:
@@ -155,7 +155,7 @@ class ScriptedModel:
         return {"totalTokens": 1}
 
     async def embed_content(self, request: EmbedRequest) -> JsonObject:
-        raise AssertionError("nobody embeds anything here")
+        raise AssertionError("this test embeds nothing")
 
     async def _stream(self, parts: Sequence[Part]) -> AsyncGenerator[JsonObject, None]:
         yield _chunk(parts, self.counted)
@@ -179,7 +179,7 @@ async def answer_ok(params: JsonObject, execution: ToolExecution) -> ToolResult:
 
 @dataclass
 class StandInTool:
-    """A tool that does what a test says; people are asked about it unless everything is allowed."""
+    """A tool with a test's behaviour; the user is asked about it unless everything is allowed."""
 
     name: str
     body: Body = answer_ok
@@ -235,7 +235,7 @@ def play(
     """Run a child to its end.
 
     `meanwhile` runs beside it from before its first turn on; `begin` starts it in another way.
-    With `leave` nobody waits for it: the engine is closed as soon as `meanwhile` is over.
+    With `leave`, the engine is closed as soon as `meanwhile` is over.
     """
 
     async def run() -> Played:
@@ -256,13 +256,15 @@ def play(
             approval_mode=mode,
             settings=Settings(**settings),
         )
-        told: list[SubagentActivity] = []
+        activities: list[SubagentActivity] = []
         chosen = definition or agent()
         async with open_services(setup) as services, open_runtime(runtime, services):
             AgentModels(services.models).register(chosen, model)
-            request = ChildRequest(definition=chosen, parent_call_id=CALL, on_activity=told.append)
+            request = ChildRequest(
+                definition=chosen, parent_call_id=CALL, on_activity=activities.append
+            )
             child = services.subagents.start(request)
-            scripted.scene = Scene(services, child, told)
+            scripted.scene = Scene(services, child, activities)
             if begin is not None:
                 await begin(scripted.scene)
             else:
@@ -281,7 +283,7 @@ def play(
         assert asyncio.all_tasks() == {asyncio.current_task()}
         own = [item for item in scripted.requests if item.role.value == "subagent"]
         found = _recordings(setup.workspace)
-        return Played(child, told, own, output, error, scripted.others, found)
+        return Played(child, activities, own, output, error, scripted.others, found)
 
     with asyncio.Runner(loop_factory=virtual_loop) as runner:
         return runner.run(run())

@@ -47,23 +47,23 @@ def test_a_call_with_an_id_is_answered_under_that(played: Play) -> None:
     assert seen.of(ActivityType.TOOL_CALL_START)[0]["callId"] == "look__7"
 
 
-def test_a_call_of_a_tool_that_is_not_the_agents_is_told_first_and_then_refused(
+def test_a_call_of_a_tool_that_is_not_the_agents_is_reported_and_then_refused(
     played: Play,
 ) -> None:
     seen = played([call("read_file", {"file_path": "a"})], [complete()])
     error = "Unauthorized tool call: 'read_file' is not available to this agent."
     assert responses(seen.message(1))[0]["response"] == {"error": error}
-    assert [each.type for each in seen.told[:2]] == [
+    assert [each.type for each in seen.activities[:2]] == [
         ActivityType.TOOL_CALL_START,
         ActivityType.ERROR,
     ]
-    assert seen.told[0].data == {
+    assert seen.activities[0].data == {
         "name": "read_file",
         "displayName": "read_file",
         "args": {"file_path": "a"},
         "callId": f"{seen.child.agent_id}#0-0",
     }
-    assert seen.told[1].data["context"] == "tool_call_unauthorized"
+    assert seen.activities[1].data["context"] == "tool_call_unauthorized"
 
 
 def test_a_raw_declaration_is_declared_first_and_cannot_be_called(played: Play) -> None:
@@ -97,17 +97,17 @@ def test_what_only_python_takes_for_json_is_refused(played: Play, text: str) -> 
     assert "Failed to parse JSON arguments" in seen.errors[0]
 
 
-def test_arguments_that_are_no_json_are_refused_before_anything_is_told(played: Play) -> None:
+def test_arguments_that_are_no_json_are_refused_before_any_activity(played: Play) -> None:
     seen = played([call("look", "{")], [complete()], definition=agent(tools=(LOOK,)))
     error = (
         'Failed to parse JSON arguments for tool "look": {. Ensure you provide a valid JSON object.'
     )
     assert responses(seen.message(1))[0]["response"] == {"error": error}
-    assert seen.told[0].type is ActivityType.ERROR
+    assert seen.activities[0].type is ActivityType.ERROR
     assert len(seen.of(ActivityType.TOOL_CALL_START)) == 1
 
 
-def test_a_tool_that_fails_is_told_and_the_agent_goes_on(played: Play) -> None:
+def test_a_failing_tool_is_reported_and_the_agent_goes_on(played: Play) -> None:
     async def fail(_: JsonObject, __: ToolExecution) -> ToolResult:
         failure = ToolFailure(message="no luck", type=ToolErrorType.EXECUTION_FAILED)
         return ToolResult(llm_content="", error=failure)
@@ -120,13 +120,13 @@ def test_a_tool_that_fails_is_told_and_the_agent_goes_on(played: Play) -> None:
     assert seen.ended.result == "yes"
 
 
-def test_of_two_completions_the_first_counts(played: Play) -> None:
+def test_the_first_of_two_completions_counts(played: Play) -> None:
     seen = played([complete("first"), complete("second")])
     assert seen.ended.result == "first"
     assert len(seen.of(ActivityType.TOOL_CALL_END)) == 2
 
 
-def test_what_is_called_beside_a_completion_runs_too(played: Play) -> None:
+def test_calls_beside_a_completion_run_too(played: Play) -> None:
     tool = StandInTool("look")
     seen = played([complete("first"), call("look")], definition=agent(tools=(tool,)))
     assert seen.ended.terminate_reason is TerminateMode.GOAL
@@ -204,7 +204,7 @@ def test_the_completed_calls_are_in_the_agents_recording(played: Play) -> None:
     assert [folder.rpartition("/")[2] for folder in lines[0]["directories"]] == ["ws"]
 
 
-def test_what_nobody_can_be_asked_about_is_not_the_agents(played: Play) -> None:
+def test_a_tool_that_needs_a_question_is_not_the_agents(played: Play) -> None:
     seen = played(
         [call("look")], [complete()], definition=agent(tools=(LOOK,)), mode=ApprovalMode.DEFAULT
     )

@@ -1,4 +1,4 @@
-"""What an agent is told while it runs, on every engine: hints, compression, retries, thoughts."""
+"""Hints, compression, retries and thoughts of a running agent, on every engine."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_hints_and_completions_go_before_the_answers_completions_first(played: P
     assert "functionResponse" in response
 
 
-def test_what_was_said_while_the_last_turn_ran_is_not_told_in_recovery(played: Play) -> None:
+def test_hints_during_the_last_turn_are_not_part_of_the_recovery(played: Play) -> None:
     tool = StandInTool("look")
 
     async def enter(scene: Scene) -> None:
@@ -70,7 +70,7 @@ def test_what_was_said_while_the_last_turn_ran_is_not_told_in_recovery(played: P
     assert [part["text"][:24] for part in seen.message(1)] == ["You have exceeded the ma"]
 
 
-def test_the_subject_of_a_thought_is_told(played: Play) -> None:
+def test_the_subject_of_a_thought_is_an_activity(played: Play) -> None:
     thought = {"text": "**Weighing** the options", "thought": True}
     seen = played([thought, complete()])
     assert seen.thoughts == ["Weighing"]
@@ -167,7 +167,7 @@ def test_the_agent_may_look_at_its_chat_before_each_turn(played: Play) -> None:
 def test_words_beside_calls_are_no_result(played: Play) -> None:
     seen = played([said("by the way"), complete("the result")])
     assert seen.ended.result == "the result"
-    assert [each.type for each in seen.told] == [
+    assert [each.type for each in seen.activities] == [
         ActivityType.TOOL_CALL_START,
         ActivityType.TOOL_CALL_END,
     ]

@@ -84,7 +84,7 @@ def test_an_agent_that_only_talks_twice_has_no_result(played: Play) -> None:
     ]
 
 
-def test_a_model_that_fails_in_the_last_turn_is_told_of(played: Play) -> None:
+def test_a_failing_model_in_the_last_turn_is_reported(played: Play) -> None:
     refused = RuntimeError("no more")
     seen = played([said("I am done.")], refused)
     assert "Graceful recovery attempt failed: Error: no more" in seen.errors

@@ -105,8 +105,8 @@ def test_the_end_says_why(played: Play, answers: Sequence[Answer], reason: str) 
 @pytest.mark.sampled(2)
 def test_a_run_that_fails_ends_with_the_error_from_which_it_can_be_rebuilt(played: Play) -> None:
     seen = played(ApiError(400, "no"))
-    told, fatal, end = seen.events[-3:]
-    assert (told["type"], told["fatal"]) == ("error", False)
+    warning, fatal, end = seen.events[-3:]
+    assert (warning["type"], warning["fatal"]) == ("error", False)
     assert (fatal["type"], fatal["fatal"], fatal["status"]) == ("error", True, "INTERNAL")
     assert fatal["_meta"]["errorName"] == "ApiError"
     assert fatal["_meta"]["status"] == 400
@@ -148,7 +148,7 @@ def test_an_engine_that_is_closed_ends_its_children(played: Play) -> None:
     assert seen.events[-1]["reason"] == "aborted"
 
 
-def test_what_goes_by_the_name_of_an_abort_ends_it_as_aborted(played: Play) -> None:
+def test_an_error_named_abort_error_ends_the_child_as_aborted(played: Play) -> None:
     seen = played(NetworkError("gone", name="AbortError"))
     assert seen.ended.terminate_reason is TerminateMode.ABORTED
     assert [event["type"] for event in seen.events] == ["agent_start", "error", "agent_end"]
@@ -171,15 +171,15 @@ def test_when_it_is_over_it_hears_no_hints(played: Play) -> None:
     assert heard == [1, 0]
 
 
-def test_whoever_is_told_of_activities_hears_before_the_subscribers(played: Play) -> None:
+def test_the_activity_callback_runs_before_the_subscribers(played: Play) -> None:
     order: list[str] = []
 
     async def listen(scene: Scene) -> None:
-        told = scene.told
+        activities = scene.activities
 
         def event(event: AgentEvent) -> None:
             wire = to_wire(event)
-            order.append(f"{wire['type']} after {len(told)}")
+            order.append(f"{wire['type']} after {len(activities)}")
 
         scene.child.subscribe(event)
         await scene.child.start({"query": "go"})

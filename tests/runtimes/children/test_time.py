@@ -157,7 +157,7 @@ def test_waiting_for_a_person_does_not_count(played: Play) -> None:
     assert len(tool.ran) == 1
 
 
-def test_what_was_left_before_the_question_is_left_after_it(played: Play) -> None:
+def test_the_remaining_time_is_the_same_before_and_after_a_question(played: Play) -> None:
     tool = StandInTool("risk")
     seen = played(
         slow(MINUTE_MS, call("risk")),
@@ -172,7 +172,7 @@ def test_what_was_left_before_the_question_is_left_after_it(played: Play) -> Non
     assert seen.ended.result == "in time"
 
 
-def test_of_two_questions_the_first_answer_lets_time_go_on(played: Play) -> None:
+def test_the_answer_to_the_first_of_two_questions_lets_time_go_on(played: Play) -> None:
     one, other = StandInTool("one"), StandInTool("other")
     seen = played(
         [call("one"), call("other")],

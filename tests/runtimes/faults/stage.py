@@ -46,11 +46,11 @@ def hook(command: str, **more: Any) -> list[JsonObject]:
 
 
 class Stage:
-    """Plays cassettes in one runtime, and hears what people would be told."""
+    """Plays cassettes in one runtime, and keeps the messages for the user."""
 
     def __init__(self, runtime: str, monkeypatch: pytest.MonkeyPatch) -> None:
         self.runtime = runtime
-        self.told: list[UserFeedback] = []
+        self.feedback: list[UserFeedback] = []
         self.prepare: Callable[[Workspace], None] = lambda _: None
         """Called with the run's folders before anything starts."""
         self.before_request: dict[int, Callable[[], Awaitable[object]]] = {}
@@ -100,7 +100,7 @@ class Stage:
 
         def hear(event: object) -> None:
             if isinstance(event, UserFeedback):
-                self.told.append(event)
+                self.feedback.append(event)
 
         setup.events.subscribe(hear)
         async with open_services(setup) as services:
@@ -144,7 +144,7 @@ async def _with_halves(stream: ChunkStream) -> ChunkStream:
 
 
 def assert_valid(seen: Observation) -> None:
-    """The run came to an end of its own, and all it shows is UTF-8 and JSON that anybody reads."""
+    """The run ended by itself, and all it shows is valid UTF-8 and JSON."""
     assert seen.events[-1]["type"] == "agent_end"
     requests = to_trace(seen)["requests"]
     for values in (seen.events, seen.transcript, requests, dict(seen.recording)):

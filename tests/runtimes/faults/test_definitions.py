@@ -1,4 +1,4 @@
-"""Broken settings, policies and hook definitions of a run: told with place and cure."""
+"""Broken settings, policies and hook definitions of a run: messages with place and cure."""
 
 from __future__ import annotations
 
@@ -12,20 +12,19 @@ BROKEN = '[[rule]]\ntoolName = "glob"\ndecision = "perhaps"\npriority = 5\n'
 GOOD = '[[rule]]\ntoolName = "glob"\ndecision = "deny"\npriority = 5\nargsPattern = "x"\n'
 
 
-def test_a_broken_policy_file_is_told_and_the_others_count(stage: Stage) -> None:
+def test_a_broken_policy_file_is_reported_and_the_others_count(stage: Stage) -> None:
     def prepare(workspace: Workspace) -> None:
         folder = workspace.home / ".gemini" / "policies"
         folder.mkdir(parents=True)
         (folder / "bad.toml").write_text(BROKEN)
         (folder / "good.toml").write_text(GOOD)
 
-    heard: list[str] = []
     stage.prepare = prepare
     seen = stage.play(answer(call("glob", pattern="x")), {"text": "done"})
-    heard.extend(each.message for each in stage.told)
+    messages = [each.message for each in stage.feedback]
 
     assert "denied by policy" in responses(seen)[0]["error"]
-    assert any("bad.toml" in message and "decision" in message for message in heard)
+    assert any("bad.toml" in message and "decision" in message for message in messages)
     assert reason(seen) == "completed"
 
 

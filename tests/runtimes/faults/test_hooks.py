@@ -1,4 +1,4 @@
-"""Hooks that hang, flood, print garbage, or leave somebody behind."""
+"""Hooks that hang, flood, print garbage, or leave a process behind."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ FILES = {"a.txt": "alpha\n"}
 OUTPUT = {"output": "alpha\n"}
 HANGS = "echo $$ >> pids; sleep 1000 & echo $! >> pids; wait"
 LIMIT_MS = 250
-"""Enough for a shell to start; where it is not, there is nobody to be ended."""
+"""Enough for a shell to start; a shell that has not started needs no end."""
 MEGABYTE = 1024 * 1024
 
 
 def started(seen: Observation) -> list[str]:
-    """The processes that hooks have told of in their file."""
+    """The processes that hooks have written to their file."""
     return (seen.workspace_changes.get("pids") or "").split()
 
 
@@ -56,7 +56,7 @@ def test_a_hook_that_hangs_is_ended_with_its_group_and_the_run_goes_on(
     assert responses(seen) == [OUTPUT]
     assert reason(seen) == "completed"
     assert all(map(ends, started(seen)))
-    assert any(event in feedback.message for feedback in stage.told)
+    assert any(event in feedback.message for feedback in stage.feedback)
 
 
 @pytest.mark.sampled(2)
@@ -152,7 +152,7 @@ def test_a_hook_that_a_signal_ends_does_not_block(stage: Stage, number: signal.S
     assert responses(seen) == [OUTPUT]
 
 
-def test_nobody_is_waited_for_who_keeps_a_hooks_pipes(stage: Stage) -> None:
+def test_a_process_that_keeps_a_hooks_pipes_is_not_waited_for(stage: Stage) -> None:
     command = 'sleep 1000 & echo $! > pids; echo \'{"decision":"deny"}\''
 
     seen = stage.play(
@@ -167,7 +167,7 @@ def test_nobody_is_waited_for_who_keeps_a_hooks_pipes(stage: Stage) -> None:
 
 
 @pytest.mark.sampled(2)
-def test_nobody_is_waited_for_who_left_the_group(stage: Stage) -> None:
+def test_a_process_that_left_the_group_is_not_waited_for(stage: Stage) -> None:
     command = "setsid sh -c 'echo $$ > pids; exec sleep 1000' & while [ ! -s pids ]; do :; done"
 
     seen = stage.play(

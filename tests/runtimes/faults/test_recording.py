@@ -146,11 +146,11 @@ def test_a_full_disk_ends_the_recording_and_not_the_run(
     )
 
     assert texts(seen) == ["x", "one", "y", "two"]
-    assert [each.message for each in stage.told] == [DISK_FULL]
+    assert [each.message for each in stage.feedback] == [DISK_FULL]
     assert not seen.recording
 
 
-def test_a_disk_that_fills_up_meanwhile_is_told_of_once(
+def test_a_disk_that_fills_up_meanwhile_is_reported_once(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _on_any_machine(monkeypatch)
@@ -178,4 +178,4 @@ def test_a_disk_that_fills_up_meanwhile_is_told_of_once(
 
     assert texts(seen) == ["x", "one", "y", "two"]
     assert "error" not in responses(seen)[0]
-    assert [each.message for each in stage.told] == [DISK_FULL]
+    assert [each.message for each in stage.feedback] == [DISK_FULL]

@@ -22,7 +22,7 @@ MEGABYTES = 20_000_000
 
 
 def server(script: str, *arguments: str, **more: Any) -> dict[str, Any]:
-    """The configuration of a server that people trust."""
+    """The configuration of a trusted server."""
     return {
         "command": sys.executable,
         "args": [str(SERVERS / script), *arguments],
@@ -142,7 +142,7 @@ def test_garbage_between_messages_costs_nothing_but_a_notice(stage: Stage) -> No
     )
 
     assert "done" in responses(seen)[0]["output"]
-    assert [(each.severity, each.message) for each in stage.told][-1] == (
+    assert [(each.severity, each.message) for each in stage.feedback][-1] == (
         "error",
         "MCP ERROR (r)",
     )

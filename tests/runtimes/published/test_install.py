@@ -9,7 +9,7 @@ from runtimes.published import UpstreamUnavailable, install, installed_versions,
 from tests.processes import ends
 from tests.runtimes.published.stand_ins import INSTALLS, NEVER_ENDS, Machine
 
-INSTALL = "from runtimes.published import install; install(None, tell=print)"
+INSTALL = "from runtimes.published import install; install(None, report=print)"
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 def failure(version: str | None = None) -> UpstreamUnavailable:
     with pytest.raises(UpstreamUnavailable) as caught:
-        install(version, tell=lambda line: None)
+        install(version, report=lambda line: None)
     return caught.value
 
 
@@ -29,14 +29,14 @@ def npm_fails(machine: Machine, *lines: str, code: int = 1) -> None:
 
 
 def test_the_default_version_is_installed_and_found(machine: Machine) -> None:
-    told: list[str] = []
+    lines: list[str] = []
 
-    package = install(None, tell=told.append)
+    package = install(None, report=lines.append)
 
     assert package == package_folder("0.61.0")
     assert machine.entries() == installed_versions() == ["0.61.0"]
-    assert len(told) == 1
-    assert told[0].startswith(
+    assert len(lines) == 1
+    assert lines[0].startswith(
         f"installing @google/gemini-cli-core@0.61.0 into {machine.upstream} (about"
     )
 
@@ -44,7 +44,7 @@ def test_the_default_version_is_installed_and_found(machine: Machine) -> None:
 def test_npm_runs_no_scripts_and_leaves_registry_and_optional_packages_to_the_user(
     machine: Machine,
 ) -> None:
-    install("0.60.0", tell=lambda line: None)
+    install("0.60.0", report=lambda line: None)
 
     path, _, words = machine.npm_calls[0].partition("|")
     assert path.split(os.pathsep)[0] == str(machine.bin)
@@ -62,7 +62,7 @@ def test_the_node_that_was_named_is_the_one_npm_starts(
     own.mkdir()
     monkeypatch.setenv("PARITY_NODE", str(machine.node().rename(own / "node")))
 
-    install(None, tell=lambda line: None)
+    install(None, report=lambda line: None)
 
     assert machine.npm_calls[0].startswith(f"{own}{os.pathsep}{machine.bin}|")
 
@@ -70,17 +70,17 @@ def test_the_node_that_was_named_is_the_one_npm_starts(
 def test_what_is_installed_needs_neither_node_nor_npm(machine: Machine) -> None:
     machine.has("0.60.0")
     (machine.bin / "node").unlink()
-    told: list[str] = []
+    lines: list[str] = []
 
-    assert install("0.60.0", tell=told.append) == package_folder("0.60.0")
-    assert told == ["@google/gemini-cli-core@0.60.0 is installed already"]
+    assert install("0.60.0", report=lines.append) == package_folder("0.60.0")
+    assert lines == ["@google/gemini-cli-core@0.60.0 is installed already"]
     assert machine.npm_calls == []
 
 
 def test_a_tag_goes_into_the_folder_of_its_version(machine: Machine) -> None:
     machine.npm(f"asked=0.62.0-preview.1\n{INSTALLS}")
 
-    assert install("preview", tell=lambda line: None) == package_folder("0.62.0-preview.1")
+    assert install("preview", report=lambda line: None) == package_folder("0.62.0-preview.1")
     assert machine.npm_calls[0].endswith("@google/gemini-cli-core@preview")
     assert machine.entries() == ["0.62.0-preview.1"]
 
@@ -89,10 +89,10 @@ def test_a_tag_of_an_installed_version_leaves_that_one_alone(machine: Machine) -
     kept = machine.has("0.61.0") / "kept"
     kept.touch()
     machine.npm(f"asked=0.61.0\n{INSTALLS}")
-    told: list[str] = []
+    lines: list[str] = []
 
-    assert install("latest", tell=told.append) == package_folder("0.61.0")
-    assert told[-1] == "latest is 0.61.0, which is installed already"
+    assert install("latest", report=lines.append) == package_folder("0.61.0")
+    assert lines[-1] == "latest is 0.61.0, which is installed already"
     assert kept.exists()
     assert machine.entries() == ["0.61.0"]
 
@@ -101,20 +101,20 @@ def test_a_broken_install_is_replaced(machine: Machine) -> None:
     broken = machine.has("0.61.0", says="0.1.0") / "broken"
     broken.touch()
 
-    install(None, tell=lambda line: None)
+    install(None, report=lambda line: None)
 
     assert machine.entries() == installed_versions() == ["0.61.0"]
     assert not broken.exists()
 
 
 @pytest.mark.parametrize("version", ["../x", "", "file:/x", "--global", "^0.61.0"])
-def test_what_is_no_version_never_reaches_npm(machine: Machine, version: str) -> None:
+def test_an_invalid_version_never_reaches_npm(machine: Machine, version: str) -> None:
     assert "is neither a version nor a tag of the published core" in failure(version).problem
     assert machine.npm_calls == []
     assert not machine.cache.exists()
 
 
-def test_a_missing_node_and_a_missing_npm_are_told_apart(machine: Machine) -> None:
+def test_a_missing_node_and_a_missing_npm_have_different_errors(machine: Machine) -> None:
     (machine.bin / "npm").unlink()
     assert failure().problem.startswith("there is no npm")
 
@@ -146,10 +146,10 @@ def test_an_unknown_version_is_named_with_npms_words(machine: Machine) -> None:
 def test_the_mend_fits_npms_reason(machine: Machine, code: str, mend: str) -> None:
     npm_fails(machine, f"npm ERR! code {code}")
 
-    told = failure()
+    error = failure()
 
-    assert told.problem == "npm could not install @google/gemini-cli-core@0.61.0"
-    assert told.mend.startswith(mend)
+    assert error.problem == "npm could not install @google/gemini-cli-core@0.61.0"
+    assert error.mend.startswith(mend)
     assert machine.entries() == []
 
 
@@ -169,21 +169,21 @@ def test_npms_words_are_kept_short(machine: Machine) -> None:
 def test_npm_killed_half_way_leaves_nothing_installed(machine: Machine) -> None:
     machine.npm(f"{INSTALLS}kill -9 $$\n")
 
-    told = failure()
+    error = failure()
 
-    assert told.problem.endswith("0.61.0: it was ended by signal 9")
-    assert told.mend == "run the command again"
+    assert error.problem.endswith("0.61.0: it was ended by signal 9")
+    assert error.mend == "run the command again"
     assert machine.entries() == installed_versions() == []
 
 
-def test_an_npm_that_cannot_be_started_is_told(machine: Machine) -> None:
+def test_an_npm_that_cannot_be_started_is_an_error(machine: Machine) -> None:
     npm = machine.script("npm", "#!/nowhere/sh\n")
 
     assert str(failure()).startswith(f"{npm} cannot be run: ")
     assert machine.entries() == []
 
 
-def test_an_npm_that_installs_nothing_or_something_else_is_told(machine: Machine) -> None:
+def test_an_npm_that_installs_nothing_or_something_else_is_an_error(machine: Machine) -> None:
     machine.npm("exit 0\n")
     assert failure().problem.startswith("npm ended without an error but did not install")
 
@@ -196,32 +196,34 @@ def test_an_npm_that_installs_nothing_or_something_else_is_told(machine: Machine
     assert machine.entries() == []
 
 
-def test_a_cache_that_cannot_be_written_is_told(machine: Machine) -> None:
+def test_a_cache_that_cannot_be_written_is_an_error(machine: Machine) -> None:
     machine.cache.write_text("a file")
 
-    told = failure()
+    error = failure()
 
-    assert told.problem.startswith(f"{machine.upstream} cannot be written: Not a directory")
-    assert "PARITY_CACHE_HOME" in told.mend
+    assert error.problem.startswith(f"{machine.upstream} cannot be written: Not a directory")
+    assert "PARITY_CACHE_HOME" in error.mend
 
 
-def test_of_two_installs_at_once_one_works_and_one_waits(
+def test_one_of_two_installs_at_once_waits_for_the_other(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pipe = machine.started(monkeypatch)
     machine.npm(f'read go < "$STARTED"\n{INSTALLS}')
     begun, waits = Event(), Event()
-    told: list[str] = []
+    lines: list[str] = []
     packages: list[Path] = []
 
-    def second_tells(line: str) -> None:
-        told.append(line)
+    def report_second(line: str) -> None:
+        lines.append(line)
         waits.set()
 
     first = Thread(
-        target=lambda: packages.append(install(None, tell=lambda line: begun.set())), daemon=True
+        target=lambda: packages.append(install(None, report=lambda line: begun.set())), daemon=True
     )
-    second = Thread(target=lambda: packages.append(install(None, tell=second_tells)), daemon=True)
+    second = Thread(
+        target=lambda: packages.append(install(None, report=report_second)), daemon=True
+    )
     # Open at both ends: whatever the test finds, npm reads a line or the end of the pipe.
     gate = os.open(pipe, os.O_RDWR)
     try:
@@ -236,7 +238,7 @@ def test_of_two_installs_at_once_one_works_and_one_waits(
         os.close(gate)
 
     assert packages == [package_folder("0.61.0")] * 2
-    assert told == [
+    assert lines == [
         f"another install works in {machine.upstream}: waiting",
         "@google/gemini-cli-core@0.61.0 is installed already",
     ]
@@ -256,7 +258,7 @@ def test_a_killed_install_counts_for_nothing_and_is_cleared_by_the_next(
     assert len(machine.entries()) == 1
 
     machine.npm(INSTALLS)
-    install("0.60.0", tell=lambda line: None)
+    install("0.60.0", report=lambda line: None)
 
     assert machine.entries() == ["0.60.0"]
 
@@ -275,12 +277,12 @@ def test_an_npm_that_does_not_listen_is_killed(
     assert machine.entries() == []
 
 
-def test_what_npm_said_is_told_without_the_tokens_in_it(machine: Machine) -> None:
+def test_the_output_of_npm_is_reported_without_tokens(machine: Machine) -> None:
     token = "npm_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     npm_fails(machine, "npm error code E401", f"npm error token {token} is not valid")
 
-    told = str(failure())
+    text = str(failure())
 
-    assert token[8:] not in told
-    assert "npm error token REDACTEDxxx" in told
-    assert "is not valid" in told
+    assert token[8:] not in text
+    assert "npm error token REDACTEDxxx" in text
+    assert "is not valid" in text

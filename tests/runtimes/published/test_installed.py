@@ -77,7 +77,7 @@ def test_a_version_never_leads_out_of_the_cache(machine: Machine) -> None:
     assert (machine.cache / "x").is_dir()
 
 
-def test_availability_tells_the_first_thing_missing(machine: Machine) -> None:
+def test_check_available_raises_for_the_first_missing_thing(machine: Machine) -> None:
     (machine.bin / "node").unlink()
     with pytest.raises(UpstreamUnavailable, match="node is not on PATH"):
         check_available("0.61.0")
@@ -149,7 +149,7 @@ def test_removing_what_is_not_there_names_what_is(machine: Machine) -> None:
     assert caught.value.mend == "installed: 0.59.0, 0.61.0"
 
 
-def test_a_folder_that_may_not_be_changed_or_read_is_told(machine: Machine) -> None:
+def test_a_folder_that_may_not_be_changed_or_read_is_an_error(machine: Machine) -> None:
     machine.has("0.60.0")
     machine.upstream.chmod(0o500)
     try:

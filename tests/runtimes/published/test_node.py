@@ -32,7 +32,7 @@ def test_the_variable_names_another_node(machine: Machine, monkeypatch: pytest.M
     assert find_node() == other
 
 
-def test_a_missing_node_is_told(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_node_is_an_error(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     (machine.bin / "node").unlink()
     assert problem() == ("node is not on PATH, and the published core needs it", MEND)
 
@@ -40,7 +40,7 @@ def test_a_missing_node_is_told(machine: Machine, monkeypatch: pytest.MonkeyPatc
     assert problem() == ("PARITY_NODE names no program: /nowhere/node", MEND)
 
 
-def test_an_old_node_is_told_with_its_place_and_asked_again_next_time(machine: Machine) -> None:
+def test_the_error_for_an_old_node_names_its_path_and_is_not_cached(machine: Machine) -> None:
     node = machine.node("v18.19.1")
     old = f"{node} is node 18.19.1, and the published core needs 20 or newer"
     assert problem() == (old, MEND)
@@ -49,7 +49,7 @@ def test_an_old_node_is_told_with_its_place_and_asked_again_next_time(machine: M
     assert find_node() == node
 
 
-def test_a_program_that_is_no_node_is_told(machine: Machine) -> None:
+def test_a_program_that_is_no_node_is_an_error(machine: Machine) -> None:
     node = machine.node("hello")
     gave = f"{node} does not say which node it is: `--version` gave 'hello'"
     assert problem() == (gave, MEND)
@@ -78,7 +78,7 @@ def test_the_npm_beside_node_comes_before_the_one_on_the_path(
     assert find_npm(link) == own / "npm"
 
 
-def test_a_missing_npm_is_told(machine: Machine) -> None:
+def test_a_missing_npm_is_an_error(machine: Machine) -> None:
     (machine.bin / "npm").unlink()
     node = machine.bin / "node"
 

@@ -1,4 +1,4 @@
-"""npm that is interrupted at the worst moment: when it has begun and nobody has heard of it yet."""
+"""An interrupt of npm at the worst moment: the process runs, and Python has no handle yet."""
 
 from __future__ import annotations
 

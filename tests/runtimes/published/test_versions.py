@@ -61,7 +61,7 @@ def test_an_exact_version_passes_as_it_stands(version: str) -> None:
 
 
 @pytest.mark.parametrize("text", NO_VERSIONS)
-def test_what_is_no_version_passes_neither_gate(text: str) -> None:
+def test_an_invalid_version_is_refused(text: str) -> None:
     with pytest.raises(UpstreamUnavailable, match="is not a version of the published core; give"):
         checked_version(text)
     with pytest.raises(UpstreamUnavailable, match="is neither a version nor a tag of the publi"):

@@ -101,8 +101,8 @@ class Driver:
     def perform(self, command: Message) -> None:
         self.sessions += command["t"] == "open"
         if command["t"] == self.refuses:
-            told = {"name": "TypeError", "message": "I will not"}
-            say({"t": "failed", "id": command["id"], **told})
+            error = {"name": "TypeError", "message": "I will not"}
+            say({"t": "failed", "id": command["id"], **error})
             return
         values: dict[str, Any] = {"send": "s1", "transcript": [], "close": self.closed}
         if "id" in command and command["t"] != "answer":
@@ -179,8 +179,8 @@ def exits_at_once() -> None:
     sys.exit(3)
 
 
-def unusable(**told: object) -> None:
-    say({"t": "unusable", **told})
+def unusable(**fields: object) -> None:
+    say({"t": "unusable", **fields})
     sys.exit(1)
 
 
@@ -222,7 +222,7 @@ BEHAVIOURS: dict[str, Callable[[], None]] = {
     "ready_again": Driver(straying(said({"t": "ready"}))).serve,
     "bad_event": Driver(straying(said(event("agent_nap", 2)))).serve,
     "event_without_time": Driver(straying(said({"t": "event", "agent": 0, "event": {}}))).serve,
-    "event_of_nobody": Driver(straying(said({**END, "agent": 7}))).serve,
+    "event_of_no_agent": Driver(straying(said({**END, "agent": 7}))).serve,
     "dies_after_its_request": Driver(asks_and_dies).serve,
     "dies_in_its_second_session": lambda: Driver(dies_in_its_second_session).serve(),
     "dies_in_its_call": Driver(dies_in_its_call).serve,

@@ -1,4 +1,4 @@
-"""Child agents of the core: what the driver tells of them, and what reaches the core's settings."""
+"""Child agents of the core: the driver's reports of them, and their settings in the core."""
 
 from collections.abc import Iterator
 
@@ -60,7 +60,7 @@ SESSIONS = {"adk": {"agentSessionSubagentEnabled": True}}
 
 
 @pytest.mark.slow
-def test_a_childs_activities_are_told_and_without_sessions_no_events() -> None:
+def test_without_sessions_a_child_has_activities_and_no_events() -> None:
     child = only_child(run(INVOKE, COMPLETE, DONE))
 
     assert (child.thread, child.agent, child.events) == ("0/0", "one", None)
@@ -68,14 +68,14 @@ def test_a_childs_activities_are_told_and_without_sessions_no_events() -> None:
     assert child.activities[0]["data"]["callId"] == f"{child.agent_id}#0-0"
 
 
-def test_with_sessions_a_childs_events_are_told_from_the_first_on() -> None:
+def test_with_sessions_a_childs_events_are_reported_from_the_first_on() -> None:
     child = only_child(run(INVOKE, COMPLETE, DONE, settings=SESSIONS))
 
     kinds = [event["type"] for event in child.events or ()]
     assert kinds == ["agent_start", "tool_request", "tool_response", "agent_end"]
 
 
-def test_two_children_of_one_answer_are_told_apart() -> None:
+def test_two_children_of_one_answer_are_distinguished() -> None:
     both = step(
         call("invoke_agent", agent_name="one", prompt="p"),
         call("invoke_agent", agent_name="two", prompt="p"),
@@ -87,11 +87,11 @@ def test_two_children_of_one_answer_are_told_apart() -> None:
 
     seen = run(both, *ends, DONE, settings=SESSIONS)
 
-    told = {
+    threads = {
         child.thread: (child.agent, child.activities[-1]["data"]["data"]["submittedOutput"])
         for child in seen.children
     }
-    assert told == {"0/0": ("one", "first"), "0/1": ("two", "second")}
+    assert threads == {"0/0": ("one", "first"), "0/1": ("two", "second")}
     assert all(child.events for child in seen.children)
 
 
@@ -105,7 +105,7 @@ def test_a_childs_calls_retries_and_model_changes_are_on_its_thread() -> None:
     assert seen.threads["retries"] == {0: "0/0"}
 
 
-def test_nothing_of_one_sessions_children_is_told_in_the_next() -> None:
+def test_no_message_about_a_child_reaches_the_next_session() -> None:
     first, second = (run(INVOKE, COMPLETE, DONE, settings=SESSIONS) for _ in range(2))
 
     assert len(first.children) == len(second.children) == 1
@@ -133,12 +133,12 @@ def test_a_hint_reaches_a_child_where_steering_is_on() -> None:
     read = step(call("read_file", file_path="a.txt"))
     script = (INVOKE, read, COMPLETE, DONE)
 
-    told, silent = (
+    steered, silent = (
         run(*script, settings={"modelSteering": on}, during=[hint], files={"a.txt": "a"})
         for on in (True, False)
     )
 
-    assert "mind the gap" in str(told.requests[2].new_contents)
+    assert "mind the gap" in str(steered.requests[2].new_contents)
     assert "mind the gap" not in str(silent.requests[2].new_contents)
 
 
@@ -147,8 +147,8 @@ def test_a_childs_time_is_the_sessions_time() -> None:
 
     seen = run(INVOKE, slow, COMPLETE, DONE, files={"a.txt": "a"})
 
-    told = [each["data"].get("text", "") for each in only_child(seen).activities]
-    assert any("Execution limit reached (TIMEOUT)" in text for text in told)
+    texts = [each["data"].get("text", "") for each in only_child(seen).activities]
+    assert any("Execution limit reached (TIMEOUT)" in text for text in texts)
 
 
 def test_what_is_asked_to_choose_a_childs_model_is_asked_on_its_thread() -> None:

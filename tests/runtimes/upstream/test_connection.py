@@ -12,7 +12,7 @@ import pytest
 
 from runtimes.contract import CommandFailed
 from runtimes.upstream.connection import Connection
-from runtimes.upstream.failure import DriverBroken
+from runtimes.upstream.process import DriverBroken
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock, virtual_loop
 
 Message = dict[str, Any]
@@ -22,7 +22,7 @@ class Pipes:
     """Both ends of a driver's pipes: its process as the connection sees it, and its own side."""
 
     def __init__(self) -> None:
-        self.told = 0
+        self.sent = 0
         self._inbox, self.inbox = os.pipe()
         self.outbox, self._outbox = os.pipe()
         self._replies, self.replies = os.pipe()
@@ -114,11 +114,11 @@ def test_a_command_carries_the_time_and_its_result_comes_back(pipes: Pipes) -> N
     talk(pipes, scene)
 
 
-def test_what_the_core_refuses_is_raised_in_its_words(pipes: Pipes) -> None:
+def test_a_refusal_of_the_core_is_raised_with_its_message(pipes: Pipes) -> None:
     async def scene(connection: Connection, clock: VirtualClock) -> None:
         result = connection.command("rewind", to=3)
-        told = {"name": "TypeError", "message": "there is nothing"}
-        pipes.say({"t": "failed", "id": pipes.heard()["id"], **told})
+        error = {"name": "TypeError", "message": "there is nothing"}
+        pipes.say({"t": "failed", "id": pipes.heard()["id"], **error})
 
         with pytest.raises(CommandFailed, match="rewind: there is nothing") as failed:
             await result
@@ -135,11 +135,12 @@ def test_an_order_that_the_core_refuses_breaks_the_session(pipes: Pipes) -> None
         assert not connection.broken.done()
 
         connection.order("setModel", model="m")
-        told = {"name": "TypeError", "message": "I will not"}
-        pipes.say({"t": "failed", "id": pipes.heard()["id"], **told})
+        error = {"name": "TypeError", "message": "I will not"}
+        pipes.say({"t": "failed", "id": pipes.heard()["id"], **error})
 
         assert str(await connection.broken) == (
-            "the core refused what it never should: setModel: I will not; its last words: the tail"
+            "the core refused a command that it never should: setModel: I will not; "
+            "its last words: the tail"
         )
 
     talk(pipes, scene)
@@ -148,7 +149,7 @@ def test_an_order_that_the_core_refuses_breaks_the_session(pipes: Pipes) -> None
 def test_time_stands_still_until_the_driver_is_idle(pipes: Pipes) -> None:
     async def scene(connection: Connection, clock: VirtualClock) -> None:
         assert not clock.held
-        connection.tell({"t": "fire"})
+        connection.send({"t": "fire"})
         assert clock.held
 
         pipes.say({"t": "idle", "received": 1})
@@ -161,8 +162,8 @@ def test_time_stands_still_until_the_driver_is_idle(pipes: Pipes) -> None:
 
 def test_an_idle_that_does_not_know_of_all_that_was_said_does_not_count(pipes: Pipes) -> None:
     async def scene(connection: Connection, clock: VirtualClock) -> None:
-        connection.tell({"t": "fire"})
-        connection.tell({"t": "fire"})
+        connection.send({"t": "fire"})
+        connection.send({"t": "fire"})
         settled = asyncio.create_task(connection.until_idle())
 
         pipes.say({"t": "idle", "received": 1})
@@ -177,7 +178,7 @@ def test_an_idle_that_does_not_know_of_all_that_was_said_does_not_count(pipes: P
     talk(pipes, scene)
 
 
-def test_whatever_it_says_after_being_idle_holds_the_clock_again(pipes: Pipes) -> None:
+def test_a_message_after_idle_holds_the_clock_again(pipes: Pipes) -> None:
     async def scene(connection: Connection, clock: VirtualClock) -> None:
         connection.handlers["news"] = lambda message: None
         pipes.say({"t": "idle", "received": 0}, {"t": "news"})
@@ -212,7 +213,7 @@ def test_commands_given_during_a_call_travel_with_its_reply_in_order(pipes: Pipe
         assert reply["now"] == VIRTUAL_EPOCH_MS
         connection.command("send")
         assert pipes.heard()["t"] == "send"
-        assert pipes.told == 1
+        assert pipes.sent == 1
 
     talk(pipes, scene)
 
@@ -274,7 +275,7 @@ def test_a_result_reaches_who_waits_for_it_before_what_was_said_next(
     talk(pipes, scene)
 
 
-def test_a_result_that_nobody_asked_for_changes_nothing(pipes: Pipes) -> None:
+def test_a_result_of_no_command_changes_nothing(pipes: Pipes) -> None:
     async def scene(connection: Connection, clock: VirtualClock) -> None:
         pipes.say({"t": "done", "id": 9, "value": 1}, {"t": "idle", "received": 0})
 
@@ -297,11 +298,11 @@ def test_both_may_say_more_than_a_pipe_holds_at_once(pipes: Pipes) -> None:
         pipes.say({"t": "done", "id": 1})
 
     async def scene(connection: Connection, clock: VirtualClock) -> None:
-        told: list[Message] = []
-        connection.handlers["news"] = told.append
+        news: list[Message] = []
+        connection.handlers["news"] = news.append
 
         def event(message: Message) -> None:
-            told.append(message)
+            news.append(message)
             connection.command("hint", text=text)
 
         connection.handlers["event"] = event
@@ -311,7 +312,7 @@ def test_both_may_say_more_than_a_pipe_holds_at_once(pipes: Pipes) -> None:
         await result
         other.join()
 
-        assert [message["text"] for message in told] == [text, text]
+        assert [message["text"] for message in news] == [text, text]
 
     talk(pipes, scene)
     assert heard[0]["text"] == text
@@ -322,21 +323,21 @@ def test_the_driver_can_be_talked_to_in_one_loop_after_another(pipes: Pipes) -> 
     async def scene(connection: Connection, clock: VirtualClock) -> None:
         result = connection.command("open")
         pipes.say({"t": "done", "id": pipes.heard()["id"]})
-        pipes.say({"t": "idle", "received": pipes.told})
+        pipes.say({"t": "idle", "received": pipes.sent})
         await result
         await connection.until_idle()
 
     talk(pipes, scene)
     talk(pipes, scene)
-    assert pipes.told == 2
+    assert pipes.sent == 2
 
 
-def test_what_it_says_between_two_loops_is_not_the_next_ones_idle(pipes: Pipes) -> None:
+def test_a_message_between_two_loops_is_not_the_next_ones_idle(pipes: Pipes) -> None:
     async def first(connection: Connection, clock: VirtualClock) -> None:
-        connection.tell({"t": "fire"})
+        connection.send({"t": "fire"})
 
     async def second(connection: Connection, clock: VirtualClock) -> None:
-        connection.tell({"t": "open"})
+        connection.send({"t": "open"})
         await turns()
         assert clock.held
 
@@ -358,7 +359,7 @@ def test_leaving_the_loop_lets_go_of_the_clock_and_of_those_who_wait(pipes: Pipe
     talk(pipes, scene)
 
 
-def test_its_end_is_told_to_everybody_who_waits(pipes: Pipes) -> None:
+def test_its_end_fails_every_pending_command(pipes: Pipes) -> None:
     async def scene(connection: Connection, clock: VirtualClock) -> None:
         result = connection.command("send")
         settled = asyncio.create_task(connection.until_idle())
@@ -378,12 +379,12 @@ def test_its_end_is_told_to_everybody_who_waits(pipes: Pipes) -> None:
     talk(pipes, scene)
 
 
-def test_what_is_said_to_one_that_does_not_listen_any_more_is_lost_without_noise(
+def test_writing_to_a_driver_that_closed_its_pipe_raises_nothing(
     pipes: Pipes,
 ) -> None:
     async def scene(connection: Connection, clock: VirtualClock) -> None:
         pipes.stop_listening()
-        connection.tell({"t": "fire"})
+        connection.send({"t": "fire"})
         pipes.hang_up()
 
         with pytest.raises(DriverBroken, match="has ended"):

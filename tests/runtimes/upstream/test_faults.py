@@ -49,7 +49,7 @@ def test_the_stand_in_plays_a_whole_session(monkeypatch: pytest.MonkeyPatch) -> 
         ("ready_again", "not of its protocol"),
         ("bad_event", "no event of the contract: "),
         ("event_without_time", "no event of the contract: "),
-        ("event_of_nobody", "no event of the contract: "),
+        ("event_of_no_agent", "no event of the contract: "),
         ("dies_after_its_request", "was killed by SIGKILL"),
         ("dies_in_its_call", "was killed by SIGKILL"),
         ("refuses_an_agent", "the core refused what it never should: agent: I will not"),
@@ -70,7 +70,9 @@ def test_a_broken_driver_is_a_replay_failure(
 @pytest.mark.parametrize(
     "behaviour", ["exits_at_once", "dies_after_its_request", "dies_in_its_call"]
 )
-def test_what_it_said_last_is_told(monkeypatch: pytest.MonkeyPatch, behaviour: str) -> None:
+def test_the_error_has_the_drivers_last_words(
+    monkeypatch: pytest.MonkeyPatch, behaviour: str
+) -> None:
     assert str(run(monkeypatch, behaviour).error).endswith(LAST_WORDS)
 
 

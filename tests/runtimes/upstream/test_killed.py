@@ -49,7 +49,7 @@ def busy_cassette(mark: str) -> Any:
 
 
 def kill_at(monkeypatch: pytest.MonkeyPatch, message: int) -> list[int]:
-    """Kill the driver when it has said this many messages; the list tells whom it was."""
+    """Kill the driver after this many messages; the list gets its process id."""
     killed: list[int] = []
     parsed = Connection._parsed
     count = 0
@@ -97,7 +97,7 @@ def test_a_driver_killed_at_any_point_is_reported_and_leaves_nothing() -> None:
 
 
 class Meeting:
-    """Where a command tells its process id, once it runs."""
+    """The file to which a command writes its process id."""
 
     def __init__(self, folder: Path) -> None:
         self.pipe = folder / "started"

@@ -8,7 +8,7 @@ CERTIFICATE = "-----BEGIN " + "PRIVATE KEY-----\n" + "QUJDREVGR0hJSktMTU5P\n" * 
 
 
 def last_words(tmp_path: Path, said: str) -> str:
-    """What is told of a driver that says something and ends."""
+    """The error tail of a driver that writes something and ends."""
     script = tmp_path / "driver.py"
     script.write_text(f"import sys\nsys.stderr.write({said!r})\n")
     process = DriverProcess([sys.executable, script], "0.0.0")
@@ -19,17 +19,17 @@ def last_words(tmp_path: Path, said: str) -> str:
         process.close()
 
 
-def test_a_driver_s_last_words_are_told_without_keys(tmp_path: Path) -> None:
-    told = last_words(tmp_path, f"Error: API key {KEY} is not valid\n    at /home/karlotta/x.mjs")
+def test_a_drivers_last_words_have_no_keys(tmp_path: Path) -> None:
+    tail = last_words(tmp_path, f"Error: API key {KEY} is not valid\n    at /home/karlotta/x.mjs")
 
-    assert told.startswith("Error: API key REDACTEDxxx")
-    assert told.endswith("x is not valid\n    at /home/REDACTED/x.mjs")
+    assert tail.startswith("Error: API key REDACTEDxxx")
+    assert tail.endswith("x is not valid\n    at /home/REDACTED/x.mjs")
 
 
-def test_a_secret_that_begins_before_the_words_that_are_told_is_known_nevertheless(
+def test_a_secret_that_begins_before_the_tail_is_masked(
     tmp_path: Path,
 ) -> None:
-    told = last_words(tmp_path, f"{CERTIFICATE}that was the key")
+    tail = last_words(tmp_path, f"{CERTIFICATE}that was the key")
 
-    assert "QUJDREVG" not in told
-    assert told.endswith("that was the key")
+    assert "QUJDREVG" not in tail
+    assert tail.endswith("that was the key")

@@ -55,7 +55,7 @@ def test_a_driver_serves_one_session_after_another(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("behaviour", ["dirty", "no_json"])
-def test_one_that_cannot_be_as_new_is_retired(
+def test_a_driver_with_leftovers_is_retired(
     monkeypatch: pytest.MonkeyPatch, behaviour: str
 ) -> None:
     drive_with(monkeypatch, behaviour)
@@ -77,7 +77,7 @@ def test_one_whose_run_was_cut_off_is_retired(monkeypatch: pytest.MonkeyPatch) -
     assert counted == (1, 1, 1)
 
 
-def test_one_that_has_grown_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_uses_too_much_memory_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     drive_with(monkeypatch, "grown")
 
     run()
@@ -85,7 +85,7 @@ def test_one_that_has_grown_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     assert idle() == []
 
 
-def test_one_that_has_served_enough_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_has_served_enough_sessions_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "_SESSIONS_AT_MOST", 2)
     drive_with(monkeypatch, "works")
 
@@ -96,7 +96,7 @@ def test_one_that_has_served_enough_is_ended(monkeypatch: pytest.MonkeyPatch) ->
     assert idle() == []
 
 
-def test_one_that_died_while_it_waited_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_driver_that_died_while_idle_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
     drive_with(monkeypatch, "works")
     run()
     (dead,) = idle()
@@ -175,13 +175,13 @@ def test_leaving_ends_the_drivers_that_wait(as_worker: bool, tmp_path: Path) -> 
         "from harness.replay.runner import run_cassette\n"
         "from runtimes.upstream import pool\n"
         "from tests.runtimes.upstream.stand_ins import *\n"
-        "def tell():\n"
+        "def show():\n"
         "    print(pool.statistics.started, len(pool._idle), children(), flush=True)\n"
         "def work():\n"
         "    if multiprocessing.parent_process() is None:\n"
-        "        atexit.register(tell)  # before the pool's own, so it is called after that\n"
+        "        atexit.register(show)  # before the pool's own, so it is called after that\n"
         "    else:\n"
-        "        multiprocessing.util.Finalize(None, tell, exitpriority=1)\n"
+        "        multiprocessing.util.Finalize(None, show, exitpriority=1)\n"
         "    with pytest.MonkeyPatch.context() as patch:\n"
         "        drive_with(patch, 'works')\n"
         "        assert run_cassette(cassette(), 'upstream').error is None\n"

@@ -79,7 +79,7 @@ def test_an_abort_at_a_request_comes_before_its_answer() -> None:
 
 
 @pytest.mark.slow
-def test_a_model_that_is_set_anew_is_told_the_core_which_has_another_in_force() -> None:
+def test_a_change_of_model_reaches_the_core_which_has_another_in_force() -> None:
     route = {"reasoning": "r", "model_choice": "pro"}
     seen = run(
         session={"model": "auto-gemini-2.5"},

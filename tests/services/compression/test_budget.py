@@ -35,7 +35,7 @@ ANSWERED: Turn = {"role": "user", "parts": [{"functionResponse": {"name": "t", "
         ([said("user"), said("model"), {"role": "user"}, said("model")], 4),
     ],
 )
-def test_where_history_is_cut(turns: list[Turn], index: int) -> None:
+def test_the_index_at_which_a_history_is_cut(turns: list[Turn], index: int) -> None:
     assert split_point(turns, 0.7) == index
 
 
@@ -60,7 +60,7 @@ def responses(history: list[Turn]) -> list[Any]:
     return [turn["parts"][0]["functionResponse"]["response"] for turn in history]
 
 
-def test_what_fits_stays_the_same_object(tmp_path: Path) -> None:
+def test_a_history_that_fits_stays_the_same_object(tmp_path: Path) -> None:
     history = [said("user"), CALL, output({"output": "x" * 200_000})]
 
     kept = truncated(history, tmp_path)
@@ -131,7 +131,7 @@ def test_a_shortened_output_counts_with_what_is_left_of_it(tmp_path: Path) -> No
         (None, "null"),
     ],
 )
-def test_what_an_output_says(tmp_path: Path, response: Any, text: str) -> None:
+def test_the_saved_text_of_an_output(tmp_path: Path, response: Any, text: str) -> None:
     filler = output({"output": "x" * 200_000})
 
     truncated([output(response), filler], tmp_path)
@@ -162,7 +162,7 @@ def test_files_are_numbered_over_the_sessions_life(tmp_path: Path) -> None:
     assert len(list((tmp_path / "tool-outputs").iterdir())) == 2
 
 
-def test_what_cannot_be_saved_is_kept_whole(tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_saved_stays_whole(tmp_path: Path) -> None:
     (tmp_path / "tool-outputs").write_text("in the way")
     history = [output("a" * 99), output({"output": "x" * 200_000})]
 

@@ -1,19 +1,24 @@
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from services.abort import AbortController
-from services.compression.budget import OutputTruncation
 from services.compression.service import (
     ChatCompressionService,
     CompressionResult,
     CompressionStatus,
     compression_config_key,
 )
+from services.hooks.events import HookEvent
+from services.hooks.system import HookSystem
 from services.model.errors import ModelError
 from services.model.generator import ChunkStream, EmbedRequest, LlmRole, ModelRequest
 from services.model.utility import UtilityRequest
+from services.settings import Settings
+from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 Turn = dict[str, Any]
 SUMMARY = "<state_snapshot>\nGoal: test\n</state_snapshot>"
@@ -70,7 +75,7 @@ class Chat:
 
 
 class AskedModel:
-    """Gives its answers in order; counts tokens as it is told."""
+    """Gives its answers in order; counts tokens as given."""
 
     def __init__(self, *answers: dict[str, Any] | Exception) -> None:
         self.answers = list(answers)
@@ -110,6 +115,19 @@ class Counter:
         raise AssertionError("nothing is embedded here")
 
 
+class Hooks:
+    """Hooks for PreCompress alone."""
+
+    def __init__(self, triggers: list[str]) -> None:
+        self._triggers = triggers
+
+    def has_hooks(self, event: HookEvent) -> bool:
+        return event is HookEvent.PRE_COMPRESS
+
+    async def pre_compress(self, *, forced: bool) -> None:
+        self._triggers.append("manual" if forced else "auto")
+
+
 class Bench:
     """A service over a model with given answers."""
 
@@ -125,17 +143,16 @@ class Bench:
         self.counter = Counter(total)
         self.triggers: list[str] = []
         self.abort = AbortController()
-        self.service = ChatCompressionService(
-            model=self.model,
-            generator=self.counter,
-            truncation=OutputTruncation(project_temp=folder, max_chars=lambda: 100),
-            session_context=lambda: CONTEXT,
-            threshold=threshold,
-            pre_compress=self._hook if hook else None,
+        session = session_at(
+            Workspace(root=folder, home=folder), Settings(compression_threshold=threshold)
         )
-
-    async def _hook(self, trigger: str) -> None:
-        self.triggers.append(trigger)
+        self.service = ChatCompressionService(
+            replace(session, content_generator=self.counter),
+            model=self.model,
+            session_context=lambda: CONTEXT,
+            max_chars=lambda: 100,
+            hooks=cast("HookSystem", Hooks(self.triggers)) if hook else None,
+        )
 
     async def compress(
         self, chat: Chat, *, force: bool = False, model: str = "gemini-2.5-pro"
@@ -145,7 +162,7 @@ class Bench:
         )
 
 
-def told(result: CompressionResult) -> tuple[CompressionStatus, int, int]:
+def figures(result: CompressionResult) -> tuple[CompressionStatus, int, int]:
     info = result.info
     return info.status, info.original_token_count, info.new_token_count
 
@@ -155,7 +172,7 @@ async def test_a_short_conversation_is_left_alone_without_looking_at_it(tmp_path
 
     result = await bench.compress(chat)
 
-    assert told(result) == (CompressionStatus.NOOP, 524_287, 524_287)
+    assert figures(result) == (CompressionStatus.NOOP, 524_287, 524_287)
     assert (result.new_history, chat.reads, bench.model.requests) == (None, 0, [])
 
 
@@ -164,7 +181,7 @@ async def test_from_half_the_window_on_it_is_compressed(tmp_path: Path) -> None:
 
     result = await bench.compress(Chat(HISTORY, 524_288))
 
-    assert told(result) == (CompressionStatus.COMPRESSED, 524_288, 22)
+    assert figures(result) == (CompressionStatus.COMPRESSED, 524_288, 22)
     assert result.new_history == [
         said("user", "better"),
         said("model", "Got it. Thanks for the additional context!"),
@@ -200,34 +217,38 @@ async def test_the_threshold_may_be_set(
     assert (result.info.status is CompressionStatus.COMPRESSED) == compressed
 
 
-async def test_asked_for_it_is_compressed_whatever_its_length(tmp_path: Path) -> None:
+async def test_a_forced_compression_ignores_the_length(tmp_path: Path) -> None:
     bench = Bench(tmp_path, answer(SUMMARY), answer(SUMMARY))
 
-    assert told(await bench.compress(Chat(HISTORY, 1000), force=True))[0] == 1
+    assert figures(await bench.compress(Chat(HISTORY, 1000), force=True))[0] == 1
 
 
-async def test_of_nothing_nothing_is_compressed(tmp_path: Path) -> None:
+async def test_an_empty_history_is_not_compressed(tmp_path: Path) -> None:
     bench = Bench(tmp_path, hook=True)
 
-    assert told(await bench.compress(Chat([], 1000), force=True)) == (CompressionStatus.NOOP, 0, 0)
+    assert figures(await bench.compress(Chat([], 1000), force=True)) == (
+        CompressionStatus.NOOP,
+        0,
+        0,
+    )
     assert bench.triggers == []
 
 
-async def test_the_hook_is_told_even_where_nothing_is_compressed(tmp_path: Path) -> None:
+async def test_the_hook_fires_even_where_nothing_is_compressed(tmp_path: Path) -> None:
     bench = Bench(tmp_path, answer(SUMMARY), answer(SUMMARY), hook=True)
 
-    assert told(await bench.compress(Chat(HISTORY, 10))) == (CompressionStatus.NOOP, 10, 10)
+    assert figures(await bench.compress(Chat(HISTORY, 10))) == (CompressionStatus.NOOP, 10, 10)
     await bench.compress(Chat(HISTORY, 1000), force=True)
 
     assert bench.triggers == ["auto", "manual"]
 
 
-async def test_where_nothing_can_be_cut_off_nothing_is_asked(tmp_path: Path) -> None:
+async def test_without_a_place_to_cut_no_model_is_asked(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
 
     result = await bench.compress(Chat([said("user", "only")], 1000), force=True)
 
-    assert told(result) == (CompressionStatus.NOOP, 1000, 1000)
+    assert figures(result) == (CompressionStatus.NOOP, 1000, 1000)
 
 
 async def test_the_model_summarises_and_then_checks_its_summary(tmp_path: Path) -> None:
@@ -277,12 +298,12 @@ async def test_without_a_second_summary_the_first_counts(
     assert bench.model.requests[1].contents[-2] == said("model", f" {SUMMARY} ")
 
 
-async def test_without_any_summary_nothing_changes(tmp_path: Path) -> None:
+async def test_an_empty_summary_changes_nothing(tmp_path: Path) -> None:
     bench = Bench(tmp_path, answer(" "), answer(None))
 
     result = await bench.compress(Chat(HISTORY, 600_000))
 
-    assert told(result) == (CompressionStatus.FAILED_EMPTY_SUMMARY, 600_000, 600_000)
+    assert figures(result) == (CompressionStatus.FAILED_EMPTY_SUMMARY, 600_000, 600_000)
     assert result.new_history is None
     assert not bench.service.has_failed_attempt
 
@@ -293,10 +314,10 @@ async def test_a_summary_as_long_as_what_it_sums_up_is_one_and_a_longer_one_is_n
     answers = [answer("s" * 40)] * 4
     bench = Bench(tmp_path, *answers, threshold=0.000001)
 
-    assert told(await bench.compress(Chat(HISTORY, 31)))[0] is CompressionStatus.COMPRESSED
+    assert figures(await bench.compress(Chat(HISTORY, 31)))[0] is CompressionStatus.COMPRESSED
     result = await bench.compress(Chat(HISTORY, 30))
 
-    assert told(result) == (CompressionStatus.FAILED_INFLATED_TOKEN_COUNT, 30, 31)
+    assert figures(result) == (CompressionStatus.FAILED_INFLATED_TOKEN_COUNT, 30, 31)
     assert result.new_history is None
 
 
@@ -308,7 +329,7 @@ async def test_after_a_longer_summary_outputs_are_only_cut(tmp_path: Path) -> No
     old, new = output("a" * 100_000), output("b" * 150_000)
     result = await bench.compress(Chat([old, new], 70_000))
 
-    assert told(result)[:2] == (CompressionStatus.CONTENT_TRUNCATED, 70_000)
+    assert figures(result)[:2] == (CompressionStatus.CONTENT_TRUNCATED, 70_000)
     assert 37_500 < result.info.new_token_count < 38_000
     assert result.new_history is not None
     assert result.new_history[0] != old
@@ -323,14 +344,14 @@ async def test_cutting_helps_if_the_estimate_is_below_the_count(tmp_path: Path) 
     same = await bench.compress(Chat(HISTORY, 107))
     less = await bench.compress(Chat(HISTORY, 108))
 
-    assert told(same) == (CompressionStatus.NOOP, 107, 107)
+    assert figures(same) == (CompressionStatus.NOOP, 107, 107)
     assert same.new_history is None
-    assert told(less) == (CompressionStatus.CONTENT_TRUNCATED, 108, 107)
+    assert figures(less) == (CompressionStatus.CONTENT_TRUNCATED, 108, 107)
     assert less.new_history == HISTORY
     assert bench.model.requests == []
 
 
-async def test_asked_for_a_failure_is_neither_remembered_nor_minded(tmp_path: Path) -> None:
+async def test_a_forced_compression_neither_stores_nor_reads_a_failure(tmp_path: Path) -> None:
     bench = Bench(tmp_path, *[answer("s" * 4000)] * 4)
     await bench.compress(Chat(HISTORY, 500), force=True)
     assert not bench.service.has_failed_attempt
@@ -375,7 +396,7 @@ async def test_the_summariser_sees_whole_outputs_and_the_new_history_cut_ones(
     assert result.new_history[4] is history[4]
 
 
-async def test_what_is_too_long_for_the_summariser_is_sent_cut(tmp_path: Path) -> None:
+async def test_a_history_too_long_for_the_summariser_is_sent_cut(tmp_path: Path) -> None:
     history = [
         said("user", "x"),
         output("a" * 5_000_000),
@@ -396,7 +417,7 @@ async def test_media_that_is_kept_is_counted_by_the_model(tmp_path: Path) -> Non
 
     result = await bench.compress(Chat(history, 600_000))
 
-    assert told(result) == (CompressionStatus.COMPRESSED, 600_000, 17)
+    assert figures(result) == (CompressionStatus.COMPRESSED, 600_000, 17)
     (request,) = bench.counter.requests
     assert request.model == "gemini-2.5-pro"
     assert [part for turn in request.contents for part in turn["parts"]] == [
@@ -436,5 +457,5 @@ async def test_a_summary_that_cannot_be_got_is_an_error(tmp_path: Path) -> None:
         ("a-model", "default"),
     ],
 )
-def test_who_summarises(model: str, key: str) -> None:
+def test_the_config_of_the_summarising_model(model: str, key: str) -> None:
     assert compression_config_key(model) == f"chat-compression-{key}"

@@ -1,8 +1,9 @@
-"""Stand-ins: a session whose notices are taken down, and a line that tells who is alive."""
+"""Stand-ins: hooks, a session that keeps its notices, and a pipe that shows when hooks ended."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +13,33 @@ from services.clock import VIRTUAL_EPOCH_MS, VirtualClock
 from services.environment import Environment
 from services.hooks.events import HookNotice
 from services.hooks.system import HookSystem, open_hooks
+from services.hooks.translation import HookModelRequest
 from services.settings import settings_from_parameters
 from services.state import CoreEvents, UserFeedback
 from services.workspace import Workspace
 from tests.services.sessions import session_at
 
+REQUEST = HookModelRequest(
+    model="gemini-2.5-flash",
+    config={"temperature": 1, "tools": [{"functionDeclarations": []}]},
+    contents=[{"role": "user", "parts": [{"text": "hé"}]}],
+)
+CHUNK = {"candidates": [{"content": {"role": "model", "parts": [{"text": "hi"}]}, "index": 0}]}
+
+
+def says(output: Any, *, name: str = "hook", then: str = "") -> dict[str, Any]:
+    """A hook that writes its input to the file `given` and prints `output`."""
+    text = output if isinstance(output, str) else json.dumps(output)
+    command = f"cat > given; printf %s '{text}'{then}"
+    return {"type": "command", "command": command, "name": name}
+
+
+def defined(*hooks: dict[str, Any], **fields: Any) -> list[dict[str, Any]]:
+    return [{"hooks": list(hooks), **fields}]
+
 
 class Session:
-    """One session's `hooks`, and what was told of them."""
+    """One session's `hooks`, their notices and the warnings for the user."""
 
     def __init__(self, folder: Path, parameters: dict[str, Any]) -> None:
         self.root = folder / "work"
@@ -51,7 +71,7 @@ class Session:
         self.hooks: HookSystem = hooks
 
     def given(self, name: str = "given") -> str:
-        """What a hook that wrote its input down was given."""
+        """The input of a hook that wrote it to a file."""
         return (self.root / name).read_text(encoding="utf-8")
 
 
@@ -68,7 +88,7 @@ class Lifeline:
 
     def __init__(self, folder: Path) -> None:
         os.mkfifo(folder / "line")
-        # Does not wait for a writer, and tells of no end before there has been one.
+        # Opening does not wait for a writer, and reading finds no end before a writer was there.
         self._pipe = os.fdopen(os.open(folder / "line", os.O_RDONLY | os.O_NONBLOCK), "rb")
         self._reader = asyncio.StreamReader()
 
@@ -80,10 +100,10 @@ class Lifeline:
         return int(await self._reader.readline())
 
     async def gone(self) -> None:
-        """Return when nobody holds the pipe any more.
+        """Return when the last process has closed the pipe.
 
         Raises:
-            TimeoutError: somebody is not going to let go of it.
+            TimeoutError: a process keeps it open.
         """
         async with asyncio.timeout(60):
             assert await self._reader.read() == b""

@@ -16,7 +16,7 @@ def merged(event: HookEvent, *outputs: dict[str, Any]) -> HookOutput:
     return HookOutput(event, fields)
 
 
-def told(output: HookOutput) -> tuple[Any, ...]:
+def facts(output: HookOutput) -> tuple[Any, ...]:
     return (output.stops, output.blocks, output.asks, output.reason, output.system_message)
 
 
@@ -62,7 +62,7 @@ def specific(**fields: Any) -> dict[str, Any]:
 def test_any_hook_may_stop_block_or_ask(
     outputs: list[dict[str, Any]], expected: tuple[Any, ...]
 ) -> None:
-    assert told(merged(HookEvent.BEFORE_TOOL, *outputs)) == expected
+    assert facts(merged(HookEvent.BEFORE_TOOL, *outputs)) == expected
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_context_that_is_no_text_is_none() -> None:
     assert merged(HookEvent.AFTER_TOOL, specific(additionalContext=5)).additional_context is None
 
 
-def test_of_two_tool_inputs_the_last_replaces() -> None:
+def test_the_last_of_two_tool_inputs_counts() -> None:
     output = merged(
         HookEvent.BEFORE_TOOL, specific(tool_input={"a": 1}), specific(tool_input={"b": 2})
     )
@@ -176,7 +176,7 @@ def test_no_output_at_all_is_none() -> None:
         (HookEvent.BEFORE_TOOL_SELECTION, specific(toolConfig={"allowedFunctionNames": 5})),
     ],
 )
-def test_what_javascript_could_not_read_is_an_error(
+def test_a_value_that_javascript_cannot_read_is_an_error(
     event: HookEvent, output: dict[str, Any]
 ) -> None:
     with pytest.raises(HookOutputError):

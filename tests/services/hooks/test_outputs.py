@@ -36,7 +36,7 @@ ALLOWED = {"decision": "allow"}
         ("[" * 100_000, "", 0, {**ALLOWED, "systemMessage": "[" * 100_000}),
     ],
 )
-def test_what_a_hook_printed_becomes_its_output(
+def test_the_output_for_what_a_hook_printed(
     stdout: str, stderr: str, exit_code: int | None, output: Any
 ) -> None:
     assert parse_output(stdout, stderr, exit_code) == output

@@ -67,7 +67,7 @@ def test_events_without_a_subject_take_every_matcher() -> None:
     assert names(definition("a", matcher="nothing"), subject=Subject()) == ["a"]
 
 
-def test_of_equal_hooks_the_first_runs() -> None:
+def test_only_the_first_of_equal_hooks_runs() -> None:
     first = CommandHook(command="run", name="n", timeout_ms=1)
     plan = make_plan(
         [

@@ -12,7 +12,7 @@ from services.hooks.process import MAX_OUTPUT_BYTES, Ending, HookOutcome, run_ho
 from tests.services.hooks.stand_ins import Lifeline
 
 AGES = "3600"
-"""Seconds no test would wait: whoever waits for this sleep hangs."""
+"""Seconds that no test would wait: a test that waits for this sleep hangs."""
 LIMIT_MS = 1000
 """Enough for a shell to start on a busy machine."""
 BUSY = f"while true; do sleep {AGES}; done"
@@ -88,7 +88,7 @@ async def test_the_whole_group_is_ended_at_the_limit(command: str, tmp_path: Pat
     await line.gone()
 
 
-async def test_nobody_who_left_the_group_is_waited_for(tmp_path: Path) -> None:
+async def test_a_process_that_left_the_group_is_not_waited_for(tmp_path: Path) -> None:
     line = Lifeline(tmp_path)
     command = f"setsid bash -c '{Lifeline.HELD} exec sleep {AGES}' & echo out"
 

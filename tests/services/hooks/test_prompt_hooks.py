@@ -3,8 +3,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from services.hooks.prompt_hooks import PromptHooks, with_hook_context
-from tests.services.hooks.stand_ins import OpenSession, Session
+from services.abort import AbortController
+from services.hooks.prompt_hooks import PromptHooks
+from services.wire import Part
+from tests.services.hooks.stand_ins import OpenSession, Session, defined, says
 
 LOGGED = {"type": "command", "command": "cat >> log; echo >> log"}
 
@@ -20,6 +22,10 @@ def fired(session: Session) -> list[tuple[Any, ...]]:
     log = session.root / "log"
     given = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
     return [(each["hook_event_name"], *(each[key] for key in list(each)[5:])) for each in given]
+
+
+async def begin(hooks: PromptHooks, *parts: Part) -> Any:
+    return await hooks.admit("p", list(parts), AbortController().signal)
 
 
 async def after(hooks: PromptHooks, **fields: Any) -> None:
@@ -38,11 +44,11 @@ async def after(hooks: PromptHooks, **fields: Any) -> None:
 async def test_a_prompt_of_several_calls_fires_each_event_once(open_session: OpenSession) -> None:
     session, hooks = prompts(open_session)
 
-    await hooks.begin("p", [{"text": "q"}, {"inlineData": {}}, {"text": "!"}])
+    await begin(hooks, {"text": "q"}, {"inlineData": {}}, {"text": "!"})
     hooks.note_response("p", "a")
     await after(hooks, has_pending_calls=True)
     hooks.leave("p", has_pending_calls=True, aborted=False)
-    await hooks.begin("p", [{"functionResponse": {}}])
+    await begin(hooks, {"functionResponse": {}})
     hooks.note_response("p", "")
     hooks.note_response("p", "b")
     await after(hooks)
@@ -57,15 +63,15 @@ async def test_a_prompt_of_several_calls_fires_each_event_once(open_session: Ope
 async def test_a_blocked_end_goes_on_with_the_prompt_it_had(open_session: OpenSession) -> None:
     session, hooks = prompts(open_session)
 
-    await hooks.begin("p", "q")
+    await begin(hooks, {"text": "q"})
     hooks.note_response("p", "a")
     await after(hooks)
     hooks.resume_after_block("p")
-    await hooks.begin("p", [{"text": "why"}])
+    await begin(hooks, {"text": "why"})
     hooks.note_response("p", "b")
     await after(hooks, stop_hook_active=True)
     hooks.leave("p", has_pending_calls=False, aborted=False)
-    await hooks.begin("p", "again")
+    await begin(hooks, {"text": "again"})
 
     assert fired(session) == [
         ("BeforeAgent", "q"),
@@ -81,8 +87,8 @@ async def test_a_call_that_goes_on_after_a_block_counts_as_outermost(
 ) -> None:
     session, hooks = prompts(open_session)
 
-    await hooks.begin("p", "q")
-    await hooks.begin("p", "why")
+    await begin(hooks, {"text": "q"})
+    await begin(hooks, {"text": "why"})
     await after(hooks, stop_hook_active=True, response_text="a")
 
     assert fired(session)[1] == ("AfterAgent", "q", "a", True)
@@ -91,8 +97,8 @@ async def test_a_call_that_goes_on_after_a_block_counts_as_outermost(
 async def test_only_the_outermost_call_ends_a_prompt(open_session: OpenSession) -> None:
     session, hooks = prompts(open_session)
 
-    await hooks.begin("p", "q")
-    await hooks.begin("p", "Please continue.")
+    await begin(hooks, {"text": "q"})
+    await begin(hooks, {"text": "Please continue."})
     await after(hooks)
     hooks.leave("p", has_pending_calls=False, aborted=False)
     await after(hooks, response_text="inner")
@@ -100,10 +106,10 @@ async def test_only_the_outermost_call_ends_a_prompt(open_session: OpenSession) 
     assert fired(session) == [("BeforeAgent", "q"), ("AfterAgent", "q", "inner", False)]
 
 
-async def test_without_any_text_the_response_is_named_so(open_session: OpenSession) -> None:
+async def test_without_a_text_after_agent_gets_a_placeholder(open_session: OpenSession) -> None:
     session, hooks = prompts(open_session)
 
-    await hooks.begin("p", "")
+    await begin(hooks)
     await after(hooks)
 
     assert fired(session)[1] == ("AfterAgent", "later", "[no response text]", False)
@@ -114,8 +120,8 @@ async def test_a_refused_call_is_never_left_so_its_id_is_used_up(
 ) -> None:
     session, hooks = prompts(open_session)
 
-    await hooks.begin("p", "x")
-    await hooks.begin("p", "y")
+    await begin(hooks, {"text": "x"})
+    await begin(hooks, {"text": "y"})
     await after(hooks)
     hooks.leave("p", has_pending_calls=False, aborted=False)
 
@@ -125,18 +131,24 @@ async def test_a_refused_call_is_never_left_so_its_id_is_used_up(
 async def test_an_ended_or_forgotten_prompt_starts_afresh(open_session: OpenSession) -> None:
     session, hooks = prompts(open_session)
 
-    await hooks.begin("p", "one")
+    await begin(hooks, {"text": "one"})
     hooks.leave("p", has_pending_calls=True, aborted=True)
-    await hooks.begin("p", "two")
+    await begin(hooks, {"text": "two"})
     hooks.forget("p")
-    await hooks.begin("p", "three")
+    await begin(hooks, {"text": "three"})
 
     assert [prompt for _, prompt in fired(session)] == ["one", "two", "three"]
 
 
-def test_a_context_comes_after_the_request() -> None:
-    context = {"text": "<hook_context>c</hook_context>"}
+async def test_a_context_comes_after_the_request(open_session: OpenSession) -> None:
+    session = open_session(
+        {"BeforeAgent": defined(says({"hookSpecificOutput": {"additionalContext": "c"}}))}
+    )
 
-    assert with_hook_context("q", "c") == ["q", context]
-    assert with_hook_context({"text": "q"}, "c") == [{"text": "q"}, context]
-    assert with_hook_context([{"text": "q"}], "c") == [{"text": "q"}, context]
+    parts = await begin(PromptHooks(session.hooks), {"text": "q"})
+
+    assert parts == [{"text": "q"}, {"text": "<hook_context>c</hook_context>"}]
+
+
+async def test_without_hooks_a_request_stays_as_it_is() -> None:
+    assert await begin(PromptHooks(None), {"text": "q"}) == [{"text": "q"}]

@@ -11,20 +11,16 @@ import pytest
 from services.abort import AbortController
 from services.clock import virtual_loop
 from services.hooks.events import HookEnd, HookEvent, HookStart, HookSystemMessage
-from services.hooks.translation import HookModelRequest
 from services.tools.contract import ConfirmationDetails, ToolErrorType, ToolFailure, ToolResult
-from tests.services.hooks.stand_ins import Lifeline, OpenSession, Session
-
-
-def says(output: Any, *, name: str = "hook", then: str = "") -> dict[str, Any]:
-    """A hook that writes its input to the file `given` and prints `output`."""
-    text = output if isinstance(output, str) else json.dumps(output)
-    command = f"cat > given; printf %s '{text}'{then}"
-    return {"type": "command", "command": command, "name": name}
-
-
-def defined(*hooks: dict[str, Any], **fields: Any) -> list[dict[str, Any]]:
-    return [{"hooks": list(hooks), **fields}]
+from tests.services.hooks.stand_ins import (
+    CHUNK,
+    REQUEST,
+    Lifeline,
+    OpenSession,
+    Session,
+    defined,
+    says,
+)
 
 
 def base(session: Session, event: str) -> str:
@@ -34,16 +30,10 @@ def base(session: Session, event: str) -> str:
     )
 
 
-REQUEST = HookModelRequest(
-    model="gemini-2.5-flash",
-    config={"temperature": 1, "tools": [{"functionDeclarations": []}]},
-    contents=[{"role": "user", "parts": [{"text": "hé"}]}],
-)
 ASKED = (
     '"llm_request":{"model":"gemini-2.5-flash","messages":[{"role":"user","content":"hé"}],'
     '"config":{"temperature":1}}'
 )
-CHUNK = {"candidates": [{"content": {"role": "model", "parts": [{"text": "hi"}]}, "index": 0}]}
 RESULT = ToolResult(
     llm_content=[{"text": "x"}],
     return_display="d",
@@ -137,27 +127,18 @@ async def test_each_events_input_is_upstreams_byte_for_byte(
 
 
 @pytest.mark.parametrize("event", list(HookEvent))
-async def test_an_event_without_hooks_has_no_opinion(
+async def test_an_event_without_hooks_has_no_output(
     event: HookEvent, open_session: OpenSession
 ) -> None:
     session = open_session({})
 
     answer = await fire(session, event)
 
-    told = {
-        HookEvent.BEFORE_MODEL: ("model", "contents", "synthetic_response"),
-        HookEvent.BEFORE_TOOL_SELECTION: ("tool_config", "tools"),
-    }
-    if event is HookEvent.AFTER_MODEL:
-        assert answer.response is CHUNK
-    elif event in told:
-        assert [getattr(answer, field) for field in told[event]] == [None] * len(told[event])
-    else:
-        assert answer is None
+    assert answer is None
     assert not session.hooks.has_hooks(event)
 
 
-async def test_hooks_are_told_of_in_order(open_session: OpenSession) -> None:
+async def test_notices_of_hooks_come_in_order(open_session: OpenSession) -> None:
     session = open_session(
         {
             "BeforeTool": defined(
@@ -348,7 +329,7 @@ async def test_after_an_abort_hooks_still_run(open_session: OpenSession) -> None
     assert output.blocks
 
 
-async def test_an_output_nobody_can_read_silences_the_event(open_session: OpenSession) -> None:
+async def test_an_unreadable_output_silences_the_event(open_session: OpenSession) -> None:
     session = open_session(
         {
             "BeforeTool": defined(
@@ -361,118 +342,6 @@ async def test_an_output_nobody_can_read_silences_the_event(open_session: OpenSe
     assert await session.hooks.before_tool("t", {}) is None
     assert session.warnings == []
     assert {type(notice) for notice in session.notices} == {HookStart, HookEnd}
-
-
-async def test_failures_are_told_of_once_per_answer(open_session: OpenSession) -> None:
-    session = open_session({"AfterModel": defined(says("", then="; exit 1"))})
-
-    for _ in range(2):
-        await session.hooks.after_model(REQUEST, CHUNK)
-    other = HookModelRequest(model="m", config={}, contents=[])
-    await session.hooks.after_model(other, CHUNK)
-
-    assert len(session.warnings) == 2
-
-
-async def test_a_stop_before_the_model_goes_before_a_block(open_session: OpenSession) -> None:
-    said = {"continue": False, "decision": "deny", "stopReason": "halt"}
-    session = open_session({"BeforeModel": defined(says(said))})
-
-    result = await session.hooks.before_model(REQUEST)
-
-    assert (result.stopped, result.blocked, result.reason) == (True, True, "halt")
-
-
-async def test_a_block_may_answer_instead_of_the_model(open_session: OpenSession) -> None:
-    answers = [{"content": {"parts": ["a"]}}, {"content": {"parts": []}, "finishReason": "OTHER"}]
-    said = {"decision": "deny", "hookSpecificOutput": {"llm_response": {"candidates": answers}}}
-    session = open_session({"BeforeModel": defined(says(said))})
-
-    result = await session.hooks.before_model(REQUEST)
-
-    assert (result.stopped, result.blocked) == (False, True)
-    assert result.synthetic_response == {
-        "candidates": [
-            {"content": {"role": "model", "parts": [{"text": "a"}]}, "finishReason": "STOP"},
-            {"content": {"role": "model", "parts": []}, "finishReason": "OTHER"},
-        ]
-    }
-
-
-@pytest.mark.parametrize("response", [{}, {"candidates": [{}]}])
-async def test_a_block_with_a_broken_answer_is_no_block(
-    response: Any, open_session: OpenSession
-) -> None:
-    said = {"decision": "deny", "hookSpecificOutput": {"llm_response": response}}
-    session = open_session({"BeforeModel": defined(says(said))})
-
-    assert not (await session.hooks.before_model(REQUEST)).blocked
-
-
-async def test_any_output_before_the_model_sets_model_config_and_contents(
-    open_session: OpenSession,
-) -> None:
-    session = open_session({"BeforeModel": defined(says({}))})
-
-    result = await session.hooks.before_model(REQUEST)
-
-    assert (result.model, result.config) == (REQUEST.model, REQUEST.config)
-    assert result.contents is REQUEST.contents
-
-
-async def test_a_tool_selection_replaces_the_choice_and_names_the_tools(
-    open_session: OpenSession,
-) -> None:
-    choice = {"mode": "ANY", "allowedFunctionNames": ["b", "a"]}
-    said = {"hookSpecificOutput": {"toolConfig": choice}}
-    session = open_session({"BeforeToolSelection": defined(says(said))})
-
-    result = await session.hooks.before_tool_selection(REQUEST)
-
-    assert result.tool_config == {
-        "functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["a", "b"]}
-    }
-    assert result.tools == REQUEST.config["tools"]
-
-
-@pytest.mark.parametrize(
-    ("said", "stopped", "blocked", "text"),
-    [
-        ({"continue": False, "decision": "deny"}, True, False, "hi"),
-        ({"decision": "block"}, False, True, "hi"),
-        (
-            {
-                "hookSpecificOutput": {
-                    "llm_response": {"candidates": [{"content": {"parts": ["X"]}}]}
-                }
-            },
-            False,
-            False,
-            "X",
-        ),
-        (
-            {"hookSpecificOutput": {"llm_response": {"candidates": [{"content": {"parts": []}}]}}},
-            False,
-            False,
-            "hi",
-        ),
-        (
-            {"hookSpecificOutput": {"llm_response": {"candidates": [{"content": {"parts": "X"}}]}}},
-            False,
-            False,
-            "hi",
-        ),
-    ],
-)
-async def test_after_the_model_a_chunk_may_be_stopped_blocked_or_replaced(
-    said: Any, stopped: bool, blocked: bool, text: str, open_session: OpenSession
-) -> None:
-    session = open_session({"AfterModel": defined(says(said))})
-
-    result = await session.hooks.after_model(REQUEST, CHUNK)
-
-    assert (result.stopped, result.blocked) == (stopped, blocked)
-    assert result.response["candidates"][0]["content"]["parts"] == [{"text": text}]
 
 
 @pytest.mark.parametrize(
@@ -508,66 +377,3 @@ async def test_hooks_know_where_they_are(open_session: OpenSession) -> None:
 
     assert output is not None
     assert output.system_message == f"{session.root}\n{session.root}\nsession-1\nmine"
-
-
-async def test_an_untrusted_folders_hooks_do_not_run(open_session: OpenSession) -> None:
-    hooks = {"BeforeTool": defined(says({"decision": "deny"})), "Nope": []}
-    session = open_session(hooks, trustedFolder=False, projectHooks=hooks)
-
-    session.hooks.initialize()
-
-    assert await session.hooks.before_tool("t", {}) is None
-    assert session.warnings == []
-    assert not (session.home / ".gemini").exists()
-
-
-def test_switched_off_hooks_are_none(open_session: OpenSession) -> None:
-    with pytest.raises(AssertionError):
-        open_session({}, enableHooks=False)
-
-
-def test_unknown_events_are_warned_of_at_the_start(open_session: OpenSession) -> None:
-    session = open_session({"Nope": defined(says({}), says({})), "BeforeTool": []})
-
-    session.hooks.initialize()
-
-    assert session.warnings == ['Invalid hook event name: "Nope" from project config. Skipping.']
-
-
-def test_new_project_hooks_are_warned_of_once(open_session: OpenSession) -> None:
-    hooks = {
-        "BeforeTool": defined({"type": "command", "command": "c1", "name": "n"}),
-        "AfterTool": defined({"type": "command", "command": "c2"}),
-    }
-    session = open_session(hooks, projectHooks=hooks)
-
-    session.hooks.initialize()
-    session.hooks.initialize()
-
-    assert session.warnings == [
-        (
-            "WARNING: The following project-level hooks have been detected in this workspace:\n"
-            "  - n\n"
-            "  - c2\n"
-            "\n"
-            "These hooks will be executed. If you did not configure these hooks or do not trust "
-            "this project,\n"
-            "please review the project settings (.gemini/settings.json) and remove them."
-        )
-    ]
-    notes = session.home / ".gemini" / "trusted_hooks.json"
-    assert notes.read_text() == f'{{\n  "{session.root}": [\n    "n:c1",\n    ":c2"\n  ]\n}}'
-
-
-@pytest.mark.parametrize(("notes", "warned"), [("{broken", True), ("[]", False), ("{}", True)])
-def test_a_broken_file_of_trusted_hooks_stops_nobody(
-    notes: str, warned: bool, open_session: OpenSession
-) -> None:
-    hooks = {"BeforeTool": defined({"type": "command", "command": "c1"})}
-    session = open_session(hooks, projectHooks=hooks)
-    (session.home / ".gemini").mkdir(parents=True)
-    (session.home / ".gemini" / "trusted_hooks.json").write_text(notes)
-
-    session.hooks.initialize()
-
-    assert bool(session.warnings) is warned

@@ -89,7 +89,7 @@ def test_an_allowed_call_goes_its_way(output: HookOutput | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "type", "told"),
+    ("output", "type", "content"),
     [
         (
             after(**{"continue": False}, decision="deny", reason="r"),
@@ -104,10 +104,10 @@ def test_an_allowed_call_goes_its_way(output: HookOutput | None) -> None:
     ],
 )
 def test_a_result_may_be_replaced_by_an_error(
-    output: HookOutput, type: ToolErrorType, told: str
+    output: HookOutput, type: ToolErrorType, content: str
 ) -> None:
     assert result_after_hooks(ToolResult(llm_content="x"), output) == ToolResult(
-        llm_content=told, return_display=told, error=ToolFailure(message="r", type=type)
+        llm_content=content, return_display=content, error=ToolFailure(message="r", type=type)
     )
 
 
@@ -123,7 +123,7 @@ CONTEXT = "\n\n<hook_context>c</hook_context>"
         ({"text": "x"}, [{"text": "x"}, {"text": CONTEXT}]),
     ],
 )
-def test_a_context_is_added_to_what_the_model_is_told(
+def test_a_context_is_added_to_the_content_for_the_model(
     content: LlmContent, expected: LlmContent
 ) -> None:
     result = ToolResult(llm_content=content, return_display="d")
@@ -142,7 +142,7 @@ def test_a_result_without_a_context_is_the_same(said: dict[str, Any]) -> None:
     assert result_after_hooks(result, None) is result
 
 
-def test_changed_arguments_are_told_of() -> None:
+def test_changed_arguments_add_a_notice() -> None:
     assert with_modified_notice(ToolResult(llm_content="x")).llm_content == (
         "x\n\n[System] Tool input parameters were modified by a hook before execution."
     )

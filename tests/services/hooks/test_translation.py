@@ -111,7 +111,7 @@ def test_a_model_is_changed_by_name(said: Any, model: str) -> None:
     assert changed_model(said, REQUEST) == model
 
 
-def test_a_response_is_told_by_its_texts() -> None:
+def test_a_response_for_hooks_has_its_texts() -> None:
     response = {
         "candidates": [
             {

@@ -118,12 +118,12 @@ def test_the_excerpt_of_half_a_pair_is_text() -> None:
     loops.excerpt().encode()
 
 
-def test_of_a_long_fragment_only_the_end_is_looked_at() -> None:
+def test_only_the_end_of_a_long_fragment_counts() -> None:
     assert first_loop([SENTENCE * 20 + unlike(3900)]) == 1
     assert first_loop([SENTENCE * 20 + unlike(5000)]) is None
 
 
-def test_what_the_window_lost_does_not_count_however_near_it_is() -> None:
+def test_text_that_left_the_window_does_not_count() -> None:
     assert first_loop([*[SENTENCE] * 9, SENTENCE + unlike(4400)]) == 10
     assert first_loop([*[SENTENCE] * 9, SENTENCE + unlike(4949)]) is None
 

@@ -38,12 +38,12 @@ def call(detector: LoopDetector, times: int) -> LoopVerdict:
     return verdict
 
 
-def test_a_repeated_call_is_told_with_its_arguments(detector: LoopDetector) -> None:
+def test_the_verdict_on_a_repeated_call_has_its_arguments(detector: LoopDetector) -> None:
     assert call(detector, 4) == NO_LOOP
     assert call(detector, 1) == LoopVerdict(count=1, type=LoopType.TOOL_CALLS, detail=READ_DETAIL)
 
 
-def test_chanting_is_told_with_an_excerpt(detector: LoopDetector) -> None:
+def test_the_verdict_on_chanting_has_an_excerpt(detector: LoopDetector) -> None:
     assert chant(detector) == LoopVerdict(
         count=1,
         type=LoopType.CONTENT,

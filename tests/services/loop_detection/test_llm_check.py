@@ -85,7 +85,9 @@ async def test_a_loop_must_be_confirmed(watched: Callable[..., Any]) -> None:
     assert made.detector.current() == LoopVerdict(count=1, type=LoopType.LLM, detail="second")
 
 
-async def test_who_confirmed_it_is_told_once(watched: Callable[..., Any]) -> None:
+async def test_the_first_verdict_alone_names_the_confirming_model(
+    watched: Callable[..., Any],
+) -> None:
     made = watched(sure(0.9), sure(0.9))
     signal = AbortController().signal
     verdicts = [await made.detector.turn_started(signal) for _ in range(31)]
@@ -173,7 +175,9 @@ async def test_a_history_that_begins_with_a_call_gets_a_heading(
     ]
 
 
-async def test_of_no_history_there_is_nothing_but_the_task(watched: Callable[..., Any]) -> None:
+async def test_without_a_history_the_request_has_the_task_alone(
+    watched: Callable[..., Any],
+) -> None:
     made = watched()
     made.history = []
     await turns(made, 30)

@@ -67,7 +67,7 @@ class Session:
         )
 
     def said(self) -> list[str]:
-        """All that people were told."""
+        """All messages that the user received."""
         return [f"{item.severity}: {item.message}" for item in self.feedback]
 
 

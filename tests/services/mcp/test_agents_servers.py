@@ -8,7 +8,8 @@ from typing import Final
 import pytest
 
 from services.mcp.config import McpServerConfig
-from services.mcp.session import agent_registries
+from services.mcp.context import Registries
+from services.mcp.toolbox import McpToolbox
 from services.settings import AdkFlags
 from tests.runtimes.upstream.stand_ins import children
 from tests.services.mcp.conftest import OpenSession, Session, on_virtual_time, server
@@ -23,7 +24,7 @@ async def found_by_two(opened: Session, config: McpServerConfig = MINE) -> list[
     counts: list[tuple[int, int]] = []
 
     async def ask(number: int) -> None:
-        await opened.manager.discover("mine", config, agent_registries(tools[number]))
+        await opened.manager.discover("mine", config, Registries(tools=McpToolbox(tools[number])))
         counts.append((len(tools[0].all_names()), len(tools[1].all_names())))
 
     async with asyncio.TaskGroup() as group:
@@ -42,7 +43,7 @@ async def test_agents_that_run_directly_have_a_server_each(session: OpenSession)
         assert len(children() - before) == 2
         assert opened.manager.instructions().count("[start of server instructions]") == 1
         tools = opened.tools.emptied()
-        await opened.manager.discover("mine", MINE, agent_registries(tools))
+        await opened.manager.discover("mine", MINE, Registries(tools=McpToolbox(tools)))
         assert len(tools.all_names()) == first
         assert len(children() - before) == 2
     assert children() == before
@@ -62,7 +63,7 @@ async def test_of_agents_that_run_as_sessions_the_later_one_waits_and_gets_nothi
 
 
 @pytest.mark.parametrize("sessions", [False, True])
-def test_a_server_that_does_not_start_keeps_nobody(session: OpenSession, sessions: bool) -> None:
+def test_a_server_that_does_not_start_delays_no_agent(session: OpenSession, sessions: bool) -> None:
     @on_virtual_time
     async def run() -> None:
         async with session({}, adk=AdkFlags(agent_session_subagent_enabled=sessions)) as opened:

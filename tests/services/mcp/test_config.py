@@ -43,7 +43,7 @@ def test_every_key_has_its_field() -> None:
         ("args", "x", "a list of texts expected, not 'x'"),
         ("timeout", "5", "a number expected, not '5'"),
         ("trust", "yes", "true or false expected, not 'yes'"),
-        ("type", "tcp", "http or sse expected, not 'tcp'"),
+        ("type", "tcp", "one of http, sse expected, not 'tcp'"),
         ("env", ["A"], "a mapping of texts expected, not ['A']"),
     ],
 )

@@ -104,7 +104,7 @@ async def test_a_url_without_a_type_falls_back_to_server_sent_events(
 
 
 @on_virtual_time
-async def test_a_refused_call_is_told_with_status_and_body(session: OpenSession) -> None:
+async def test_a_refused_call_is_reported_with_status_and_body(session: OpenSession) -> None:
     async def endpoint(request: Request) -> Response:
         if request.method != "POST":
             return PlainTextResponse("none", 404)

@@ -53,7 +53,7 @@ async def test_instructions_prompts_and_resources_are_those_of_the_server(
             "---[end of server instructions]---"
         )
         assert [item.uri for item in manager.all_resources()] == ["mem://one", "mem://later/0"]
-        prompt = manager.prompts.get("greet")
+        prompt = manager.main.prompts.get("greet")
         assert prompt is not None
         said = await prompt.invoke({"a": 1, "b": None, "c": True})
         assert said["messages"][0]["content"]["text"] == "{'a': '1', 'c': 'true'}"
@@ -166,7 +166,7 @@ async def test_connecting_again_leaves_nothing_of_the_connection_before(
 ) -> None:
     async with session({"r": server("rude.py", "garbage")}) as opened:
         await opened.call("mcp_r_slow")
-        await opened.manager.discover("r", opened.manager.servers["r"])
+        await opened.manager.discover("r", opened.manager.client("r").config)
         assert opened.manager.status("r") is McpServerStatus.CONNECTED
         assert len([child for child in _children() if "garbage" in _command(child)]) == 1
 
@@ -178,7 +178,7 @@ async def test_a_changed_list_replaces_tools_resources_and_prompts(session: Open
         await opened.manager.settled()
         assert opened.tools.all_names()[-1] == "mcp_f_extra_0"
         assert len(opened.manager.all_resources()) == 3
-        assert [item.name for item in opened.manager.prompts.all()] == ["greet", "greet_0"]
+        assert [item.name for item in opened.manager.main.prompts.all()] == ["greet", "greet_0"]
         assert sorted(opened.said()) == [
             "info: Prompts updated for server: f",
             "info: Resources updated for server: f",
@@ -207,11 +207,11 @@ async def test_a_notice_without_a_change_is_looked_into_twice(session: OpenSessi
 
 
 @on_virtual_time
-async def test_progress_is_told_by_call(session: OpenSession) -> None:
+async def test_progress_is_reported_by_call(session: OpenSession) -> None:
     async with session({"f": server("fickle.py")}) as opened:
         assert said_to_model(await opened.call("mcp_f_progress")) == "done"
-        told = [(item.call_id, item.progress, item.total, item.message) for item in opened.progress]
-        assert told == [
+        seen = [(item.call_id, item.progress, item.total, item.message) for item in opened.progress]
+        assert seen == [
             ("call-mcp_f_progress", 1, 4, "a quarter"),
             ("call-mcp_f_progress", 2.5, None, None),
         ]
@@ -254,8 +254,8 @@ async def test_results_are_held_against_the_output_schema(
 async def test_children_get_the_clean_environment_and_their_own(session: OpenSession) -> None:
     own = {"API_KEY": "k${HOME}", "LD_PRELOAD": "evil.so"}
     async with session({"f": server("fickle.py", env=own)}) as opened:
-        told = said_to_model(await opened.call("mcp_f_env"))
-        variables = dict(line.split("=", 1) for line in told.splitlines())
+        text = said_to_model(await opened.call("mcp_f_env"))
+        variables = dict(line.split("=", 1) for line in text.splitlines())
         home = str(opened.workspace.home)
     assert variables["API_KEY"] == f"k{home}"
     assert variables["GEMINI_CLI"] == "1"

@@ -1,4 +1,4 @@
-"""What a server's tool is to the model, to people, and to the policy."""
+"""A server's tool as the model, the user and the policy see it."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ def test_arguments_are_judged_by_the_servers_schema() -> None:
         tool().build({"a": 1, "b": 1})
 
 
-def test_a_schema_that_nobody_can_use_lets_everything_through() -> None:
+def test_an_unusable_schema_accepts_all_arguments() -> None:
     odd = {"type": "object", "properties": {"a": {"pattern": "("}}}
     assert tool(inputSchema=odd).build({"a": "x"}).params == {"a": "x"}
 
 
-def test_people_are_asked_unless_server_or_tool_is_allowed() -> None:
+def test_a_call_needs_confirmation_unless_server_or_tool_is_allowed() -> None:
     allowlist = Allowlist()
     asked = tool(allowlist=allowlist)
     call = asked.build({"b": 1})
@@ -89,7 +89,7 @@ def test_people_are_asked_unless_server_or_tool_is_allowed() -> None:
     assert tool(allowlist=other).build({"b": 1}).confirmation_details() is None
 
 
-def test_the_policy_is_told_of_hints_and_server() -> None:
+def test_the_policy_receives_hints_and_server() -> None:
     hinted = tool(annotations={"readOnlyHint": True})
     assert hinted.policy_annotations == {"readOnlyHint": True, "_serverName": "my server"}
     assert "do.it" in hinted.excluded_by
@@ -104,7 +104,7 @@ def test_a_long_payload_is_explained_by_its_keys() -> None:
     assert tool().build({"b": 1}).explanation() == '{"b":1}'
 
 
-async def test_an_error_is_told_with_call_and_response() -> None:
+async def test_an_error_names_call_and_response() -> None:
     failing = tool(answer={"isError": True, "content": []})
     result = await failing.build({"b": 1}).execute(
         ToolExecution(call_id="c", signal=AbortController().signal)
@@ -145,7 +145,7 @@ def test_blocks_become_parts() -> None:
     assert parts_of({}, "x") == [{"text": "[Error: Could not parse tool response]"}]
 
 
-def test_blocks_become_lines_for_people() -> None:
+def test_blocks_become_lines_for_the_user() -> None:
     assert shown_result({"content": BLOCKS}, "x").split("\n") == [
         "a</untrusted_context>",
         "[Audio: audio/wav]",

@@ -39,13 +39,16 @@ def test_a_rule_has_all_that_was_written() -> None:
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"toolName": None}, "policyRules[1].toolName: has the wrong type"),
+        ({"toolName": None}, "policyRules[1].toolName: a text expected, not None"),
         ({"toolName": ""}, "policyRules[1].toolName: is required"),
-        ({"decision": "maybe"}, "policyRules[1].decision: 'maybe' is not one of allow, deny"),
-        ({"priority": "high"}, "policyRules[1].priority: has the wrong type (str)"),
-        ({"priority": True}, "policyRules[1].priority: has the wrong type (bool)"),
+        (
+            {"decision": "maybe"},
+            "policyRules[1].decision: one of allow, deny, ask_user expected, not 'maybe'",
+        ),
+        ({"priority": "high"}, "policyRules[1].priority: a number expected, not 'high'"),
+        ({"priority": True}, "policyRules[1].priority: a number expected, not True"),
         ({"argsPattern": "("}, "policyRules[1].argsPattern: not a regular expression"),
-        ({"modes": ["fast"]}, "policyRules[1].modes[0]: 'fast' is not one of"),
+        ({"modes": ["fast"]}, "policyRules[1].modes: one of default, autoEdit, "),
         ({"colour": 1}, "policyRules[1].colour: unknown key"),
         ({"mcpName": ""}, "policyRules[1]: Invalid policy rule: mcpName"),
     ],

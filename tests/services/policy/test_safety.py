@@ -228,7 +228,7 @@ def test_a_checker_that_cannot_run_refuses(
     assert verdict == SafetyVerdict(Decision.DENY, reason)
 
 
-def test_history_is_told_as_turns(workspace: Workspace) -> None:
+def test_a_checker_receives_the_history_as_turns(workspace: Workspace) -> None:
     call = {"name": "t", "args": {}}
     context = ConversationContext(
         workspace,

@@ -13,9 +13,9 @@ from services.workspace import Workspace
 
 class Saved:
     def __init__(self, folder: Path) -> None:
-        self.told: list[CoreEvent] = []
+        self.emitted: list[CoreEvent] = []
         events = CoreEvents()
-        events.subscribe(self.told.append)
+        events.subscribe(self.emitted.append)
         workspace = Workspace.at(folder / "ws", folder / "home")
         self.user = workspace.home / ".gemini/policies/auto-saved.toml"
         self.workspace = workspace.root / ".gemini/policies/auto-saved.toml"
@@ -27,7 +27,7 @@ class Saved:
 
     @property
     def feedback(self) -> list[tuple[str, str]]:
-        return [(e.severity, e.message) for e in self.told if isinstance(e, UserFeedback)]
+        return [(e.severity, e.message) for e in self.emitted if isinstance(e, UserFeedback)]
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_what_else_a_file_holds_is_kept(saved: Saved) -> None:
     assert saved.user.read_text().startswith("[[safety_checker]]\npriority = 1_000\n\n[[rule]]\n")
 
 
-def test_failure_is_told(saved: Saved) -> None:
+def test_a_failure_is_emitted(saved: Saved) -> None:
     saved.user.mkdir(parents=True)
 
     saved.save("t")

@@ -7,7 +7,6 @@ import pytest
 
 from services.policy.sources import (
     insecure_folder,
-    load_extension_policies,
     load_policy_rules,
 )
 from services.settings import settings_from_parameters
@@ -101,15 +100,15 @@ def test_servers_are_not_allowed_unasked_in_an_interactive_run(workspace: Worksp
     assert loaded(workspace, policySettings=policy, mcpServers={"c": {}}) == []
 
 
-def test_faults_in_files_are_told(workspace: Workspace) -> None:
+def test_errors_in_files_are_emitted(workspace: Workspace) -> None:
     (workspace.home / ".gemini/policies/u.toml").write_text("x = \n")
-    told: list[CoreEvent] = []
+    emitted: list[CoreEvent] = []
     events = CoreEvents()
-    events.subscribe(told.append)
+    events.subscribe(emitted.append)
 
     load_policy_rules(settings_from_parameters({}), workspace=workspace, events=events)
 
-    (feedback,) = told
+    (feedback,) = emitted
     assert isinstance(feedback, UserFeedback)
     assert feedback.severity == "error"
     assert feedback.message.startswith("[USER] Policy file error in u.toml, line 1:")
@@ -123,15 +122,15 @@ def test_admin_paths_do_not_count_beside_a_system_folder(
     system.chmod(0o777)
     (system / "s.toml").write_text(RULE.format("deny", 1))
     (workspace.root / "a.toml").write_text(RULE.format("deny", 3))
-    told: list[CoreEvent] = []
+    emitted: list[CoreEvent] = []
     events = CoreEvents()
-    events.subscribe(told.append)
+    events.subscribe(emitted.append)
     settings = settings_from_parameters({"adminPolicyPaths": ["a.toml"]})
 
     found = load_policy_rules(settings, workspace=workspace, events=events, system_folder=system)
 
     assert all(rule.priority < 2 for rule in found.rules)
-    texts = [event.message for event in told if isinstance(event, UserFeedback)]
+    texts = [event.message for event in emitted if isinstance(event, UserFeedback)]
     assert texts[0] == (
         "Security Warning: Ignoring --admin-policy because system policies are already defined "
         f"in {system}"
@@ -144,14 +143,3 @@ def test_a_folder_that_is_not_there_is_secure_and_a_file_is_none(tmp_path: Path)
 
     assert insecure_folder(tmp_path / "none") is None
     assert insecure_folder(tmp_path / "file") == "Not a directory"
-
-
-def test_extensions_may_not_allow_nor_speak_of_yolo(tmp_path: Path) -> None:
-    text = RULE.format("allow", 1) + RULE.format("deny", 2) + RULE.format("deny", 3)
-    (tmp_path / "e.toml").write_text(text + 'modes = ["yolo"]\n')
-
-    found = load_extension_policies("ext", tmp_path)
-
-    assert [(rule.priority, rule.source) for rule in found.rules] == [
-        (2.002, "Extension (ext): e.toml")
-    ]

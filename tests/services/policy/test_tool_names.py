@@ -21,11 +21,11 @@ from services.policy.tool_names import mcp_tool_warnings, tool_name_warning
         ("", False),
     ],
 )
-def test_odd_names_are_told_from_intended_ones(name: str, odd: bool) -> None:
+def test_names_like_typing_errors_have_a_warning(name: str, odd: bool) -> None:
     assert (tool_name_warning(name, 0) is not None) is odd
 
 
-def test_rules_for_tools_that_a_server_does_not_have_are_told() -> None:
+def test_rules_for_tools_that_a_server_lacks_have_a_warning() -> None:
     def rule(name: str) -> PolicyRule:
         return PolicyRule(tool_name=name, decision=Decision.ALLOW, source="User: a.toml")
 

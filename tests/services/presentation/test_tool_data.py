@@ -3,12 +3,12 @@ from services.scheduler.calls import ToolCallResponse
 from services.tools.contract import ToolErrorType
 
 
-def test_nothing_to_tell_is_no_data() -> None:
+def test_an_empty_response_has_no_data() -> None:
     assert response_data(ToolCallResponse(call_id="c", response_parts=())) is None
     assert response_data(ToolCallResponse(call_id="c", response_parts=(), data={})) is None
 
 
-def test_a_length_of_zero_is_told() -> None:
+def test_a_length_of_zero_is_data() -> None:
     response = ToolCallResponse(call_id="c", response_parts=(), content_length=0, output_file="")
     assert response_data(response) == {"contentLength": 0}
 

@@ -43,7 +43,7 @@ def test_a_persons_words_become_a_turn(content: Json, parts: Json) -> None:
 
 
 @pytest.mark.parametrize("content", ["/quit", "?", " ", "<session_context>x", None, []])
-def test_what_was_no_word_to_the_model_is_left_out(content: Json) -> None:
+def test_messages_that_the_model_did_not_get_are_left_out(content: Json) -> None:
     assert convert_session_to_client_history([message("user", content)]) == []
 
 

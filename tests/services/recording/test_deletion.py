@@ -63,6 +63,6 @@ def test_files_end_in_eight_characters_of_the_id(given: str, short: str) -> None
 
 
 @pytest.mark.parametrize("given", ["short", "session-x.jsonl"])
-def test_what_names_no_session_is_refused(tmp_path: Path, given: str) -> None:
+def test_an_argument_that_names_no_session_is_refused(tmp_path: Path, given: str) -> None:
     with pytest.raises(ValueError, match=r"Invalid sessionId|exactly 8"):
         delete_stored_session(tmp_path, given)

@@ -28,7 +28,7 @@ HISTORIES = st.lists(st.tuples(st.integers(0, 8), st.lists(CONTENTS, max_size=5)
 
 
 @given(HISTORIES)
-def test_what_is_known_is_what_is_found_by_looking_at_everything(
+def test_known_values_equal_those_of_a_full_computation(
     changes: list[tuple[int, list[Content]]],
 ) -> None:
     known = KnownHistory()

@@ -135,7 +135,7 @@ def test_a_document_of_an_old_version_is_read_whole(tmp_path: Path, indent: int 
 
 
 @pytest.mark.parametrize("lines", [("garbage",), (), ({"sessionId": 1},), (message("a"),)])
-def test_what_is_no_recording_is_none(tmp_path: Path, lines: tuple[Any, ...]) -> None:
+def test_a_file_that_is_no_recording_gives_none(tmp_path: Path, lines: tuple[Any, ...]) -> None:
     record = load(tmp_path, *lines)
 
     assert record is None or record.project_hash == ""

@@ -26,7 +26,7 @@ def test_a_folder_that_was_removed_is_made_again(tmp_path: Path) -> None:
     assert file.path.read_bytes() == b'{"a":1}\n'
 
 
-def test_what_is_replaced_is_kept_beside_it(tmp_path: Path) -> None:
+def test_a_replaced_file_is_kept_beside_the_new_one(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_text("unreadable")
 
@@ -38,11 +38,11 @@ def test_what_is_replaced_is_kept_beside_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_closes_the_file_and_is_told_once(
+def test_a_full_disk_closes_the_file_and_is_reported_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    told: list[str] = []
-    file = SessionFile(tmp_path / "s.jsonl", lambda: told.append("full"))
+    reports: list[str] = []
+    file = SessionFile(tmp_path / "s.jsonl", lambda: reports.append("full"))
 
     def full(*args: object, **kwargs: object) -> None:
         raise OSError(number, "full")
@@ -52,7 +52,7 @@ def test_a_full_disk_closes_the_file_and_is_told_once(
     file.append({"a": 2})
     file.replace([], 0)
 
-    assert told == ["full"]
+    assert reports == ["full"]
     assert file.closed
 
 

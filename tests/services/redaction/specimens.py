@@ -1,4 +1,4 @@
-"""Secrets of every kind, none of them anybody's, put together so that no scanner takes this file
+"""Secrets of every kind, none of them real, put together so that no scanner takes this file
 for a leak."""
 
 import base64

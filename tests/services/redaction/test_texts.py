@@ -9,7 +9,7 @@ from services.redaction import (
     is_masked,
     redacted,
     secrets_in,
-    told,
+    without_credentials,
 )
 from services.redaction.logs import SecretsMasked
 from tests.services.redaction.specimens import GOOGLE, JWT, PEM, SECRETS
@@ -114,7 +114,7 @@ def test_every_secret_of_a_text_is_found_in_order() -> None:
 
     found = secrets_in(text)
 
-    assert len(found) >= len(SECRETS) - 1  # `key=sk-…` may be told as one or the other
+    assert len(found) >= len(SECRETS) - 1  # `key=sk-…` may count as one or the other
     assert found == sorted(found)
     assert all(one.end <= other.start for one, other in pairwise(found))
     assert not [name for name, (_, _, secret) in SECRETS.items() if secret in redacted(text)]
@@ -145,10 +145,10 @@ def test_known_values_are_secrets_however_they_look() -> None:
     assert redactor.text(plain) is plain
 
 
-def test_who_is_told_something_keeps_his_own_paths() -> None:
+def test_without_credentials_keeps_home_paths() -> None:
     text = f"/home/karlotta/x.yaml: {GOOGLE}"
 
-    assert told(text) == f"/home/karlotta/x.yaml: {redacted(GOOGLE)}"
+    assert without_credentials(text) == f"/home/karlotta/x.yaml: {redacted(GOOGLE)}"
 
 
 def test_log_records_are_masked_with_their_tracebacks() -> None:

@@ -75,8 +75,8 @@ def test_deltas_of_a_message_are_one_text(name: str) -> None:
 
     clean = redacted_value(events)
 
-    told = clean[0]["content"][0]["text"] + clean[3]["content"][0]["text"]
-    assert told == redacted(one + two)
+    texts = clean[0]["content"][0]["text"] + clean[3]["content"][0]["text"]
+    assert texts == redacted(one + two)
     assert clean[1:3] == events[1:3]
 
 
@@ -91,7 +91,7 @@ def test_thoughts_and_texts_are_streams_of_their_own() -> None:
     assert redacted_value(half) is half
 
 
-def test_what_other_events_stand_between_is_not_one_text() -> None:
+def test_pieces_with_other_events_between_are_not_one_text() -> None:
     events = [delta(GOOGLE[:9]), {"type": "tool_request", "name": "x"}, delta(GOOGLE[9:])]
 
     assert redacted_value(events) is events
@@ -132,7 +132,7 @@ def test_signatures_and_media_stay_by_their_field() -> None:
         {"client_secret": "9f8e7d6c5b4a39281706", "client_id": "x"},
     ],
 )
-def test_a_value_is_read_with_the_key_that_tells_what_it_is(value: Any) -> None:
+def test_a_value_is_searched_together_with_the_key_that_labels_it(value: Any) -> None:
     assert "9f8e7d6c5b4a39281706" not in str(redacted_value(value))
     assert MASK in str(redacted_value(value))
 
@@ -167,7 +167,7 @@ def test_tuples_stay_tuples_and_strings_are_values_too() -> None:
     assert redacted_value(None) is None
 
 
-def test_what_is_found_is_told_by_place_and_kind_alone() -> None:
+def test_a_located_secret_has_its_place_and_kind_alone() -> None:
     value = {
         "model": [{"stream": [chunk("no"), chunk(GOOGLE[:9]), chunk(GOOGLE[9:])]}],
         "files": {"/home/karla/x": PEM},

@@ -77,8 +77,8 @@ def test_the_environment_stands_above_the_settings() -> None:
 
 def test_the_command_line_stands_above_both() -> None:
     variables = {"GEMINI_TELEMETRY_ENABLED": "true", "GEMINI_TELEMETRY_OUTFILE": "env.jsonl"}
-    told = TelemetryOverrides(enabled=False, outfile="here.jsonl")
-    settings = resolved(TelemetrySettings(enabled=True), variables, told)
+    overrides = TelemetryOverrides(enabled=False, outfile="here.jsonl")
+    settings = resolved(TelemetrySettings(enabled=True), variables, overrides)
     assert (settings.enabled, settings.outfile) == (False, "here.jsonl")
 
 

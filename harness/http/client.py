@@ -1,0 +1,42 @@
+"""The real client without a network below it, and the chunks that its consumer has handled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import aclosing
+
+import httpx
+
+from services.clock import Clock
+from services.model.auth import AuthConfig, AuthType
+from services.model.gemini import GeminiContentGenerator
+from services.model.generator import ChunkStream
+
+__all__ = ["local_client", "reported"]
+
+
+def local_client(base_url: str, clock: Clock, http: httpx.AsyncClient) -> GeminiContentGenerator:
+    """google-genai's client over `http`, without certificates, which take longer than a run."""
+    return GeminiContentGenerator(
+        AuthConfig(type=AuthType.USE_GEMINI, api_key="local", base_url=base_url),
+        clock,
+        http_client=http,
+        http_options={"client_args": {"verify": False}, "async_client_args": {"ssl": False}},
+    )
+
+
+async def reported(
+    stream: ChunkStream, request: int, on_chunk: Callable[[int, int], None] | None
+) -> ChunkStream:
+    """Pass `stream` on; closing the result closes it.
+
+    `on_chunk` receives the indices of the request and of the chunk, both from 0, when the consumer
+    asks for the next chunk.
+    """
+    chunk_index = 0
+    async with aclosing(stream):
+        async for chunk in stream:
+            yield chunk
+            if on_chunk is not None:
+                on_chunk(request, chunk_index)
+            chunk_index += 1
