@@ -46,7 +46,7 @@ class Equivalent(BaseModel):
     """What the mutant changes, for readers."""
     reason: Annotated[_Words, StringConstraints(min_length=_SHORTEST)]
     """Why nothing that a client, a user or the model sees can differ."""
-    second_reader: _Words
+    reader: _Words
     """Who read the reason and the code, and agrees."""
 
 

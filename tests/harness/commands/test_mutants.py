@@ -172,7 +172,7 @@ def test_the_list_shows_every_mutant_and_runs_none(
 def equivalents(tmp_path: Path, *fingerprints: str) -> Path:
     entries = [
         f'[[equivalent]]\nfingerprint = "{each * 12}"\nplace = "here"\nchange = "this"\n'
-        'reason = "what it clears is empty, and is thrown away"\nsecond_reader = "B"\n'
+        'reason = "what it clears is empty, and is thrown away"\nreader = "B"\n'
         for each in fingerprints
     ]
     file = tmp_path / "equivalent.toml"

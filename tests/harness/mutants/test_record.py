@@ -13,7 +13,7 @@ fingerprint = "0123456789ab"
 place = "services/a.py go"
 change = "x < 1 becomes x <= 1"
 reason = "x is never 1: it counts in steps of two from zero"
-second_reader = "B. Reader"
+reader = "B. Reader"
 """
 
 
@@ -26,7 +26,7 @@ def written(tmp_path: Path, text: str) -> Path:
 def test_records_are_read_by_fingerprint(tmp_path: Path) -> None:
     found = load_equivalents(written(tmp_path, f"format = 1\n{ENTRY}"))
 
-    assert found.records["0123456789ab"].second_reader == "B. Reader"
+    assert found.records["0123456789ab"].reader == "B. Reader"
     assert found.stale({"0123456789ab"}) == []
     assert [each.fingerprint for each in found.stale({"ffffffffffff"})] == ["0123456789ab"]
 
@@ -41,8 +41,8 @@ def test_no_file_has_no_records() -> None:
         ("format = 2\n", "format"),
         (f"format = 1\n{ENTRY}{ENTRY}", "is there twice"),
         (f"format = 1\n{ENTRY}".replace("0123456789ab", "xyz"), "fingerprint"),
-        (f"format = 1\n{ENTRY}".replace('second_reader = "B. Reader"', ""), "second_reader"),
-        (f"format = 1\n{ENTRY}".replace("B. Reader", " "), "second_reader"),
+        (f"format = 1\n{ENTRY}".replace('reader = "B. Reader"', ""), "reader"),
+        (f"format = 1\n{ENTRY}".replace("B. Reader", " "), "reader"),
         (
             f"format = 1\n{ENTRY}".replace(
                 "x is never 1: it counts in steps of two from zero", "no idea"

@@ -94,7 +94,7 @@ def equivalent(mutant: Mutant) -> Equivalents:
         place="here",
         change="this",
         reason="nothing that anybody can see",
-        second_reader="B",
+        reader="B",
     )
     return Equivalents({mutant.fingerprint: record})
 
