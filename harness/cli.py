@@ -117,20 +117,20 @@ def _say(problem: str) -> None:
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 parity, 1 divergent, 2 wrong usage, a file that cannot be loaded or "
     "output that cannot be written, 3 inconclusive or the harness failed, 141 the reader "
-    "of the output has left.",
+    "closed the output.",
 )
 @click.version_option(package_name="parity")
-@click.option("--debug", is_flag=True, help="Log what the machinery does to standard error.")
+@click.option("--debug", is_flag=True, help="Write debug logs to standard error.")
 def parity(debug: bool) -> None:
     """Prove that an agent's engine can be swapped without anyone noticing.
 
-    Replays recorded model answers through two runtimes and compares what each asked the model,
-    did, remembered and emitted.
+    Replays recorded model responses through two runtimes and compares their requests, tool calls,
+    history and events.
 
     \b
     parity run                        the whole corpus, legacy against adk
     parity run tools/parallel_reads   one cassette, by its name or its path
-    parity run -k 'abort and tool'    the cases whose names fit
+    parity run -k 'abort and tool'    the cases whose names match
     parity show tools/parallel_reads  one cassette, macros expanded
     """  # noqa: D301 - click's mark for lines that stay as they are
     if debug:
@@ -147,7 +147,7 @@ def main() -> None:
     try:
         os.getcwd()  # noqa: PTH109 - imports of pathlib cost what `parity --help` must not
     except OSError as error:
-        _say(f"the current folder cannot be used: {error.strerror}; change to one that is there")
+        _say(f"the current folder cannot be used: {error.strerror}; change to an existing folder")
         sys.exit(_USAGE)
     try:
         parity()

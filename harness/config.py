@@ -57,7 +57,7 @@ def default_corpus() -> Path:
     for folder in (Path("cassettes"), *trusted_roots()):
         if folder.is_dir():
             return folder
-    raise UsageError("there are no cassettes here", "name files or folders")
+    raise UsageError("no cassettes here", "name files or folders")
 
 
 def default_corpora() -> tuple[Path, ...]:
@@ -184,8 +184,8 @@ def _of_the_suite(name: str) -> Path | None:
     try:
         return next((file for file in files if file.is_file()), None)
     except OSError as error:
-        problem = f"{error.filename} cannot be looked at: {error.strerror}"
-        raise UsageError(problem, "mend the permissions of its folder") from error
+        problem = f"{error.filename} cannot be read: {error.strerror}"
+        raise UsageError(problem, "correct the permissions of its folder") from error
 
 
 def code_checkout() -> Path | None:

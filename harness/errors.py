@@ -138,7 +138,7 @@ class LoadProblem:
 _PROBLEMS: Final = {
     "extra_forbidden": "unknown key",
     "unexpected_keyword_argument": "unknown key",
-    "missing": "this key must be there",
+    "missing": "this key is required",
 }
 _MUST_BE: Final = {
     "bool_type": "true or false",

@@ -121,7 +121,7 @@ def changes(was: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
 def _in_words(was: Mapping[str, str], now: Mapping[str, str]) -> str:
     found = [f"{name} {word}" for name, word in changes(was, now).items()]
     if not found:
-        return "changed, in nothing that has a name"
+        return "changed, but in no named file"
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
     return ", ".join(found[:_NAMED]) + more
 

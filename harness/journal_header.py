@@ -98,7 +98,7 @@ class JournalHeader:
             ValueError: of another format; a key that is missing, unknown or of another type.
         """
         if not isinstance(line, dict) or "journal" not in line:
-            raise ValueError("it does not say that it is a journal")
+            raise ValueError("its header does not name a journal format")
         facts = dict(line)
         version = facts.pop("journal")
         if version != FORMAT:

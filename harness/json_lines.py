@@ -45,7 +45,7 @@ class JsonLines:
             with suppress(OSError):  # it would write again what it could not
                 self._stream.close()
             problem = f"the journal cannot be written: {error.strerror}"
-            mend = "make room, then go on with --resume"
+            mend = "free disk space, then continue with --resume"
             raise ReplayFailure(str(self._stream.name), problem, mend) from error
 
     def __enter__(self) -> Self:

@@ -81,7 +81,7 @@ class StandardOutput:
         if failure.errno == errno.EPIPE:
             return BROKEN_PIPE
         problem = f"standard output cannot be written: {failure.strerror}"
-        click.echo(f"parity: {problem}; what was not printed is lost", err=True)
+        click.echo(f"parity: {problem}; the rest of the output is lost", err=True)
         return OUTPUT_LOST
 
 

@@ -32,7 +32,7 @@ from services.wire import Content, Json, JsonObject
 __all__ = ["from_document", "to_document"]
 
 _TOKENS: Final = ("inputTokens", "outputTokens", "cachedTokens")
-_MEND: Final = "write what a run has there, or make the file anew"
+_MEND: Final = "correct the value, or create the file again"
 
 _Count = Annotated[int, Field(ge=0, strict=True)]
 

@@ -45,7 +45,7 @@ FORMAT: Final = 2
 
 _KEYS: Final = ("format", "name", "cassetteSha256", "runtime", "words", "versions", "observation")
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
-_REFRESH: Final = "restore it, or make it anew with `parity baseline`"
+_REFRESH: Final = "restore it, or create it again with `parity baseline`"
 
 
 class BaselineFormatError(HarnessError):
@@ -87,7 +87,9 @@ def baseline_file(folder: Path, name: str) -> Path:
     """
     parts = PurePosixPath(name)
     if parts.is_absolute() or ".." in parts.parts:
-        raise UsageError(f"no baseline can be called {name!r}", "name the cassette from its root")
+        raise UsageError(
+            f"a baseline cannot have the name {name!r}", "name the cassette from its root"
+        )
     return folder / f"{name}.json"
 
 
@@ -176,7 +178,7 @@ def parse_baseline(text: str, file: Path, name: str) -> Baseline:
         version = document.get("format", FORMAT) if isinstance(document, dict) else FORMAT
         if version != FORMAT or isinstance(version, bool):
             problem = f"is {kind_of(version)}; this build reads {FORMAT}"
-            mend = "use the build that wrote it, or make it anew with `parity baseline`"
+            mend = "use the build that wrote it, or create it again with `parity baseline`"
             raise BaselineFormatError(file, "format", problem, mend)
         return _parsed(document, name)
     except FormatProblem as error:
@@ -192,7 +194,7 @@ def _parsed(document: Json, name: str) -> Baseline:
         raise FormatProblem("name", f"is {kind_of(fields.text('name'))}, not {name!r}", _REFRESH)
     digest = fields.text("cassetteSha256")
     if not _SHA256.fullmatch(digest):
-        raise FormatProblem("cassetteSha256", "is no SHA-256 in hex digits", _REFRESH)
+        raise FormatProblem("cassetteSha256", "is not a SHA-256 in hex digits", _REFRESH)
     fields.need("versions")
     versions = fields.mapping("versions")
     observation = from_document(

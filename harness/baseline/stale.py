@@ -19,7 +19,7 @@ from harness.parity.verdict import CaseResult
 
 __all__ = ["outdated", "staleness"]
 
-_OTHER_CASSETTE: Final = "is of another version of the cassette"
+_OTHER_CASSETTE: Final = "belongs to another version of the cassette"
 
 
 def staleness(folder: Path, fresh: Baseline) -> tuple[tuple[str, ...], str | None]:
@@ -72,4 +72,4 @@ def _other_versions(was: Mapping[str, str], now: Mapping[str, str]) -> str | Non
     ]
     if not changed:
         return None
-    return printable(f"made with {'; '.join(changed)}: nothing that is compared has changed")
+    return printable(f"made with {'; '.join(changed)}: no compared value changed")

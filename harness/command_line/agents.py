@@ -41,21 +41,21 @@ def _file_option(words: str, *names: str) -> Callable[[Command], Command]:
 
 _OPTIONS: Final = (
     click.argument("query", nargs=-1, metavar="[PROMPT]..."),
-    click.option("-p", "--prompt", default="", help="What to ask; @path sends a file along."),
+    click.option("-p", "--prompt", default="", help="The prompt; @path attaches a file."),
     click.option(
         "-i",
         "--prompt-interactive",
         metavar="TEXT",
         help="Refused: there is no interactive mode yet.",
     ),
-    click.option("--runtime", metavar="NAME", help="legacy or adk; else the settings decide."),
-    options.adk_plugin_option("Diagnostic: let this ADK plugin take part. Needs --runtime adk."),
+    click.option("--runtime", metavar="NAME", help="legacy or adk.  [default: from the settings]"),
+    options.adk_plugin_option("Diagnostic: add this ADK plugin. Needs --runtime adk."),
     click.option(
         "-o",
         "--output-format",
         "output",
         type=click.Choice(["text", "json", "stream-json"]),
-        help="What standard output gets.  [default: text]",
+        help="The format of standard output.  [default: text]",
     ),
     click.option(
         "-r",
@@ -63,30 +63,31 @@ _OPTIONS: Final = (
         metavar="[WHICH]",
         is_flag=False,
         flag_value="latest",
-        help="Go on with `latest`, a number, or an id.",
+        help="Resume a session: `latest`, a number, or an id.",
     ),
     click.option("--session-id", metavar="ID", help="The id of the new session."),
-    _file_option("Go on with the conversation of a session file.", "--session-file"),
-    click.option("--list-sessions", is_flag=True, help="List the folder's sessions, and end."),
-    click.option("--delete-session", metavar="WHICH", help="Delete a session, and end."),
+    _file_option("Resume the session of this file.", "--session-file"),
+    click.option("--list-sessions", is_flag=True, help="List the sessions of the folder and exit."),
+    click.option("--delete-session", metavar="WHICH", help="Delete a session and exit."),
     click.option("-m", "--model", metavar="MODEL", help="The model, or an alias of one."),
     click.option(
         "--approval-mode",
         type=click.Choice(["default", "auto_edit", "yolo", "plan"]),
-        help="What tools may do unasked.",
+        help="What tools may do without confirmation.",
     ),
     click.option("-y", "--yolo", is_flag=True, help="Short for --approval-mode yolo."),
-    _list_option(
-        "--policy", "policies", "FILE", "Policy files, or folders of them, in place of your own."
-    ),
+    _list_option("--policy", "policies", "FILE", "Policy files or folders that replace your own."),
     _list_option(
         "--admin-policy",
         "admin_policies",
         "FILE",
-        "Policy files that rank with the administrator's.",
+        "Policy files with the priority of the administrator's.",
     ),
     _list_option(
-        "--allowed-tools", "allowed_tools", "TOOL", "Tools that run unasked. Better: --policy."
+        "--allowed-tools",
+        "allowed_tools",
+        "TOOL",
+        "Tools that run without confirmation. Prefer --policy.",
     ),
     _list_option(
         "--allowed-mcp-server-names", "allowed_servers", "NAME", "The only MCP servers to start."
@@ -95,32 +96,34 @@ _OPTIONS: Final = (
         "--include-directories", "include_directories", "FOLDER", "More folders that tools may use."
     ),
     _file_option(
-        "Settings to use instead of the user's and the folder's.", "--settings", "settings_file"
+        "Settings that replace those of the user and the folder.", "--settings", "settings_file"
     ),
-    click.option("--skip-trust", is_flag=True, help="Let the folder's own settings count."),
-    _file_option("Answer from a file of recorded answers, one after another.", "--fake-responses"),
+    click.option("--skip-trust", is_flag=True, help="Trust the settings of the folder."),
+    _file_option("Replay the responses of this file, in order.", "--fake-responses"),
     _file_option(
-        "The same, each call with the first answer left that fits it.",
+        "The same, but use the first unused response that matches the request.",
         "--fake-responses-non-strict",
     ),
-    _file_option("Write what the model answers to a file.", "--record-responses"),
+    _file_option("Write the responses of the model to this file.", "--record-responses"),
     click.option(
         "-d",
         "--debug",
         is_flag=True,
         expose_value=False,
         callback=lambda _ctx, _parameter, given: _log_debug() if given else None,
-        help="Log what happens to standard error.",
+        help="Write debug logs to standard error.",
     ),
-    click.option("--raw-output", is_flag=True, help="Let the model's terminal sequences through."),
+    click.option(
+        "--raw-output", is_flag=True, help="Print terminal sequences of the model unchanged."
+    ),
     click.option("--accept-raw-output-risk", is_flag=True, help="The same, without the warning."),
     click.option(
         "--telemetry/--no-telemetry",
         default=None,
-        help="Measure the run, or don't, whatever the settings say.",
+        help="Switch telemetry on or off; overrides the settings.",
     ),
     _file_option(
-        "Append records, spans and metrics to a file, instead of sending them.",
+        "Append records, spans and metrics to this file instead of sending them.",
         "--telemetry-outfile",
     ),
 )
@@ -137,17 +140,17 @@ def run_options(command: Command) -> Command:
 @run_options
 @click.version_option(None, "-v", "--version", package_name="parity", message="%(version)s")
 def agent() -> None:
-    """Ask an agent to do something in the current folder.
+    """Run an agent with a prompt in the current folder.
 
     \b
     parity agent 'what is in this folder?'
     git diff | parity agent -p 'review this' -o json --runtime adk
     parity agent -p 'and the tests?' --resume latest -o stream-json
 
-    The API is reached with GEMINI_API_KEY, Vertex AI's variables, or GOOGLE_GEMINI_BASE_URL.
+    Authentication: GEMINI_API_KEY, Vertex AI's variables, or GOOGLE_GEMINI_BASE_URL.
 
-    Exit codes: 0 done; 1 failed; 2 wrong usage; 41 no way to sign in; 42 unusable input; 52
-    unusable settings; 53 the turns ran out; 54 a tool failed for good; 130 interrupted.
+    Exit codes: 0 done; 1 failed; 2 wrong usage; 41 authentication failed; 42 invalid input; 52
+    invalid settings; 53 turn limit reached; 54 fatal tool error; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
@@ -157,35 +160,35 @@ def agent() -> None:
     required=True,
     metavar="FILE",
     type=options.FILE,
-    help="The cassette to write, FAMILY/NAME.yaml; its folder and file name are its name.",
+    help="The cassette to write, FAMILY/NAME.yaml; folder and file name become its name.",
 )
-@click.option("--force", is_flag=True, help="Write over a cassette that is there already.")
-@click.option("--no-files", is_flag=True, help="Leave the workspace's files out.")
+@click.option("--force", is_flag=True, help="Overwrite an existing cassette.")
+@click.option("--no-files", is_flag=True, help="Omit the files of the workspace.")
 @click.option(
-    "--note", default="", metavar="TEXT", help="One line about it.  [default: the prompt]"
+    "--note", default="", metavar="TEXT", help="A description in one line.  [default: the prompt]"
 )
 @run_options
 def record() -> None:
-    """Run the agent as `parity agent` does, and keep a cassette.
+    """Run the agent as `parity agent` does, and record a cassette.
 
     \b
     parity record --out my/first.yaml -p 'what is in this folder?'
     parity record --out my/edit.yaml -p 'fix the typo in a.txt' -y --runtime adk
     parity run my/first.yaml
 
-    The cassette holds the files of the current folder as they were before, the settings, the
-    prompt, and every answer and error of the model as it came, piece by piece. What the model was
-    asked is beside it, in NAME.requests.jsonl, a line for each request.
+    The cassette contains the files of the current folder before the run, the settings, the prompt,
+    and every response chunk and error of the model. The requests are in NAME.requests.jsonl beside
+    it, one line each.
 
-    Keys and tokens are masked, those of the environment and whatever looks like one, also where the
-    answer's pieces cut them; the paths of the folder and the home are replaced; HTTP headers and
-    files such as .env are left out. Where a secret of the environment is spread so that no mask can
-    cover it, nothing is written. Read a cassette before you share it.
+    Keys and tokens (those of the environment, and texts that look like one) are masked, even across
+    chunks. The paths of the folder and of the home are replaced. HTTP headers and files such as
+    .env are omitted. If no mask can cover a secret of the environment, nothing is written. Read a
+    cassette before you share it.
 
-    Ctrl-C ends the run; what was recorded so far is written. Where the API answers nothing (it
-    cannot be reached, or refuses the key), nothing is written, and no folder is left behind.
+    Ctrl-C ends the run and writes the recording so far. If the API gives no response (it is not
+    reachable, or refuses the key), no file or folder is written.
 
-    Exit codes: those of `parity agent`; 2 where the cassette cannot be, or is not, written.
+    Exit codes: those of `parity agent`; 2 if no cassette is written.
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
@@ -193,9 +196,9 @@ def record() -> None:
 def upstream() -> None:
     """Install, list and remove versions of the published core.
 
-    They live side by side in a cache folder: $PARITY_CACHE_HOME, else the user's own. The runtime
-    `upstream` is the default version, `upstream@V` the version V. The core needs node 20 or newer,
-    the one on PATH or the one that $PARITY_NODE names; npm installs it.
+    Several versions can be installed in a cache folder: $PARITY_CACHE_HOME, else the cache of the
+    user. The runtime `upstream` is the default version, `upstream@V` the version V. The core needs
+    node 20 or newer, on PATH or in $PARITY_NODE; npm installs it.
 
     \b
     parity upstream install
@@ -208,13 +211,13 @@ def upstream() -> None:
 @click.option(
     "--version",
     metavar="V",
-    help="An exact version, or a tag such as latest; without it, the one that `upstream` names.",
+    help="An exact version, or a tag such as latest.  [default: that of `upstream`]",
 )
 def install() -> None:
     """Install a version of the published core with npm.
 
-    Takes about 400 MB of disk. npm's own settings hold (registry, proxy); no script of a package
-    is run. An install that is cut short leaves nothing that counts as installed.
+    Needs about 400 MB of disk. The settings of npm apply (registry, proxy); package scripts do not
+    run. An interrupted install does not count as installed.
 
     \b
     parity upstream install
@@ -229,9 +232,9 @@ def install() -> None:
 @command("upstream:list_", "list", group=upstream)
 @click.option("--json", "as_json", is_flag=True, help="Write JSON, sizes in bytes.")
 def list_() -> None:
-    """List the installed versions, oldest first, with what each needs and takes.
+    """List the installed versions, oldest first, with their node version and size.
 
-    The one marked `default` is what the runtime `upstream` runs.
+    The runtime `upstream` runs the version marked `default`.
 
     \b
     parity upstream list

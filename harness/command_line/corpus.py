@@ -18,7 +18,7 @@ __all__ = ["adopt", "baseline", "check", "import_", "list_", "show", "waive"]
     "--contract",
     "behaviour",
     metavar="ID",
-    help="Only those that say they exercise this behaviour of parity_tests/contract.md.",
+    help="Only cassettes that declare this behaviour of parity_tests/contract.md.",
 )
 def list_() -> None:
     """List cassettes: name, phase and note.
@@ -34,7 +34,7 @@ def list_() -> None:
 
 @command("corpus:show")
 @click.argument("cassette", metavar="NAME|FILE")
-@click.option("--whole", is_flag=True, help="Show long texts whole instead of by their ends.")
+@click.option("--whole", is_flag=True, help="Show long texts in full.")
 def show() -> None:
     """Show one cassette as YAML, its macros expanded.
 
@@ -53,8 +53,8 @@ def check() -> None:
     """Check cassettes: their form, secrets, declared behaviours.
 
     Every problem is one line with file, key and what to do. A secret is an API key, a token, a
-    password in an address, a PEM block, or a person's name in a home path; the line names the sort
-    of secret, never the secret. A behaviour is one of parity_tests/contract.md.
+    password in a URL, a PEM block, or a user name in a home path; the line names the kind of
+    secret, never the secret. A behaviour is one of parity_tests/contract.md.
 
     \b
     parity check
@@ -71,26 +71,32 @@ def check() -> None:
     "--out",
     required=True,
     type=options.FOLDER,
-    help="The folder for the cassettes, each at <family>/<name>.yaml.",
+    help="The folder for the cassettes, <family>/<name>.yaml.",
 )
-@click.option("--family", default="imported", show_default=True, help="First part of the names.")
-@click.option("--model", default="gemini-2.5-flash", show_default=True, help="The session's model.")
+@click.option(
+    "--family",
+    default="imported",
+    show_default=True,
+    help="The family, the first part of the names.",
+)
+@click.option(
+    "--model", default="gemini-2.5-flash", show_default=True, help="The model of the session."
+)
 @click.option(
     "--approval-mode",
     type=click.Choice(["default", "auto_edit", "yolo", "plan"]),
     default="default",
     show_default=True,
-    help="How much the session may do unasked.",
+    help="What tools may do without confirmation.",
 )
-@click.option("--interactive", is_flag=True, help="An interactive session instead of a headless.")
+@click.option("--interactive", is_flag=True, help="An interactive instead of a headless session.")
 @click.option("--licence", help="The licence of the recordings.")
-@click.option("--force", is_flag=True, help="Write over cassettes that are there already.")
+@click.option("--force", is_flag=True, help="Overwrite existing cassettes.")
 def import_() -> None:
-    """Make cassettes of recorded `.responses` files.
+    """Convert recorded `.responses` files into cassettes.
 
-    They hold answers only: the user's side becomes one `send` for each stream that ends without a
-    call. What a recording asked for (approval mode, settings) must be given as options or added by
-    hand.
+    The files contain responses only; each stream that ends without a tool call becomes one `send`.
+    Give the approval mode and settings of the recording as options, or add them by hand.
 
     \b
     parity import recordings/*.responses --out cassettes
@@ -104,35 +110,34 @@ def import_() -> None:
     "--as",
     "name",
     metavar="FAMILY/BEHAVIOUR",
-    help="What to call it, for what it shows.  [default: its own name]",
+    help="The new name, after the behaviour.  [default: its own name]",
 )
-@click.option("--note", metavar="TEXT", help="One line about it.  [default: its own]")
+@click.option("--note", metavar="TEXT", help="A description in one line.  [default: its own]")
 @click.option(
     "--force",
     is_flag=True,
-    help="Write over a cassette that is there; adopt although the runtimes differ on it.",
+    help="Overwrite an existing cassette; adopt even if the runtimes differ.",
 )
 @click.option("--no-upstream", is_flag=True, help="Do not observe it in the published core.")
 @options.trust
 @options.waivers
 def adopt() -> None:
-    """Make a finding a cassette of the corpus in ./cassettes.
+    """Add a finding to the corpus in ./cassettes.
 
-    Secrets and paths of this machine are struck out; then it is run in legacy and adk, which must
-    agree on it by now, and observed in the published core where that is installed, as `parity
-    baseline` does, into baselines/upstream. FOUND is moved: it goes when all else is written, and
-    stays as it is if anything fails.
+    Masks secrets and paths of this machine, and runs the cassette in legacy and adk, which must
+    agree now. If the published core is installed, observes it there, as `parity baseline` does,
+    into baselines/upstream. FOUND is removed after everything else is written, and does not change
+    if anything fails.
 
     \b
     parity adopt .parity/found/shrunk/2fa3272ca154.yaml --as text/usage_twice
     parity adopt found.yaml --as errors/reset_twice --note 'two resets'
     parity adopt found.yaml --as tools/odd_call --no-upstream
 
-    In the corpus it is trusted: one that starts processes is adopted only with --trust.
+    Cassettes of the corpus are trusted, so a cassette that starts processes needs --trust.
 
     Exit codes: 0 adopted; 1 the runtimes differ on it; 2 wrong usage, or a file that cannot be
-    loaded or written; 3 nothing can be said of it; 130 interrupted. Only after 0 has anything
-    changed.
+    loaded or written; 3 inconclusive; 130 interrupted. Files change only with exit code 0.
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
@@ -141,7 +146,7 @@ def adopt() -> None:
 @click.option(
     "--journal",
     type=options.PLACE,
-    help="Read the finding from a run's journal, or a folder with one, and run nothing.",
+    help="Read the finding from this journal (or a folder with one) instead of running it.",
 )
 @click.option(
     "--control", type=options.side, default="legacy", show_default=True, help="Without --journal."
@@ -152,36 +157,39 @@ def adopt() -> None:
 @click.option(
     "--fingerprint",
     metavar="HEX",
-    help="Which of several differences, by the beginning of its fingerprint; else the first cause.",
+    help="The difference, by the start of its fingerprint.  [default: the first cause]",
 )
-@click.option("--owner", help="Who answers for it: a role, such as adk-runtime.")
-@click.option("--impact", help="What a user sees of it.")
-@click.option("--reason", help="Why it cannot be otherwise, for now.")
+@click.option("--owner", help="The owner: a role, such as adk-runtime.")
+@click.option("--impact", help="What a user notices.")
+@click.option("--reason", help="Why the difference cannot be removed now.")
 @click.option(
-    "--days", type=click.IntRange(1, 366), default=90, show_default=True, help="How long it holds."
+    "--days",
+    type=click.IntRange(1, 366),
+    default=90,
+    show_default=True,
+    help="Days until it expires.",
 )
-@click.option("--id", "name", help="The entry's id; one is made from the place otherwise.")
+@click.option("--id", "name", help="The id of the entry.  [default: made from the place]")
 @click.option(
     "--as-of",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="The day from which the days count, and by which waivers are judged; today otherwise.",
+    help="Judge waivers, and count --days, from this day instead of today (UTC).",
 )
-@click.option("--append", is_flag=True, help="Write it to the end of the waivers file.")
+@click.option("--append", is_flag=True, help="Append it to the waivers file.")
 @click.option(
     "--waivers",
     "waivers_file",
     type=options.FILE,
-    help="The waivers file; parity_tests/waivers.toml otherwise.",
+    help="The waivers file.  [default: parity_tests/waivers.toml]",
 )
 @options.trust
 def waive() -> None:
-    """Propose the waiver of a difference that is accepted.
+    """Propose a waiver for a difference.
 
-    Prints the waiver's entry, ready to be completed. CASSETTE is a file, or the name of one in
-    ./cassettes or else the bundled corpus; with --journal
-    it is the name of a case, and can be left out where one case alone differs. The entry holds what
-    each side did, as it is. Owner, impact and reason are a person's to write: until they are
-    written, a file with the entry is refused.
+    Prints the entry of the waiver with the values of each side. CASSETTE is a file, or a name in
+    ./cassettes or else in the bundled corpus. With --journal it is the name of a case, and optional
+    if only one case differs. You must complete owner, impact and reason; until then, `parity`
+    refuses the file.
 
     \b
     parity waive tools/parallel_mixed
@@ -189,8 +197,8 @@ def waive() -> None:
     parity waive --journal parity-report/journal.jsonl text/text \\
         --owner adk-runtime --impact 'None.' --reason 'ADK counts it later.'
 
-    Exit codes: 0 an entry was proposed; 2 wrong usage, or there is nothing to waive; 3 the case
-    decides nothing.
+    Exit codes: 0 an entry was proposed; 2 wrong usage, or there is nothing to waive; 3 the case is
+    inconclusive.
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
@@ -201,18 +209,20 @@ def waive() -> None:
     "--out",
     type=options.FOLDER,
     required=True,
-    help="The folder of the baselines, one at <name>.json each.",
+    help="The folder of the baselines, <name>.json for each cassette.",
 )
 @options.select
 @options.jobs
 @options.limits
 @options.trust
-@click.option("--check", is_flag=True, help="Write nothing: observe anew, and name what is stale.")
+@click.option(
+    "--check", is_flag=True, help="Observe again and list stale baselines; write nothing."
+)
 @click.option(
     "--most",
     type=click.IntRange(min=1),
     metavar="N",
-    help="With --check: observe only N anew; of the others, whether they are of their cassettes.",
+    help="With --check: observe only N again; for the others, check the version of the cassette.",
 )
 @click.option(
     "--seed",
@@ -220,16 +230,15 @@ def waive() -> None:
     default=0,
     show_default=True,
     metavar="S",
-    help="Which N those are.",
+    help="The seed that selects the N of --most.",
 )
-@click.option("--prune", is_flag=True, help="Remove baselines of cassettes that are gone.")
+@click.option("--prune", is_flag=True, help="Remove baselines of deleted cassettes.")
 def baseline() -> None:
-    """Keep what a runtime does, to compare without it later.
+    """Store the observations of a runtime, for later comparisons.
 
-    `parity run --control baseline:DIR` reads the files back; a folder of ./baselines can be named
-    by its name alone. They hold behaviour whole, the
-    runtime's own prompts as hashes, and no path of this machine. A run that could not be observed
-    is not kept.
+    `parity run --control baseline:DIR` reads the files back; a folder in ./baselines can be given
+    by its name. They contain the whole behaviour, the prompts of the runtime as hashes, and no path
+    of this machine. A run that cannot be observed is not stored.
 
     \b
     parity baseline cassettes --runtime legacy --out baselines/legacy -n 0
@@ -238,10 +247,10 @@ def baseline() -> None:
         --most 300 --seed 7
     parity run cassettes --control baseline:legacy --candidate adk
 
-    --prune, and --check where it names what is superfluous, take whole folders of cassettes as all
-    there are; name every one that DIR is for.
+    --prune, and --check for superfluous baselines, take the named folders as complete; name all
+    that DIR is for.
 
-    Exit codes: 0 all kept, or nothing stale; 1 something is stale, missing or superfluous; 2 wrong
-    usage, or a file that cannot be loaded; 3 a run was not observed; 130 interrupted. Of several,
-    2 wins over 1 over 3.
+    Exit codes: 0 all stored, or none stale; 1 a baseline is stale, missing or superfluous; 2 wrong
+    usage, or a file that cannot be loaded; 3 a run was not observed; 130 interrupted. If several
+    apply, 2 takes precedence over 1, and 1 over 3.
     """  # noqa: D301 - click's mark for lines that stay as they are

@@ -26,17 +26,18 @@ __all__ = ["can_flip", "gate", "keygen", "measure", "revoke", "sign", "verify"]
     help="Worker processes; 0 for one per core. The results are the same.",
 )
 @options.trust
-@click.option("--dry-run", is_flag=True, help="Show what would be run and how long, and run none.")
+@click.option(
+    "--dry-run", is_flag=True, help="List the runs and their estimated time, and run none."
+)
 @click.option("--json", "json_file", type=options.FILE, help="Write the gate's answer as JSON.")
 @click.option("--html", "html_file", type=options.FILE, help="Write the gate's answer as a page.")
 def measure() -> None:
-    """Run what the gate lacks for a phase, and ask the gate.
+    """Run the missing measurements of a phase, then judge the gate.
 
-    Asks the gate what is missing, shows what is going to be run and about how long that takes, runs
-    it, and asks again. What is there already and still counts is not run again, so that the same
-    command goes on after Ctrl-C or a kill: a leg and a sample where they were cut off, the seeded
-    faults from their beginning. Journals, the kill matrix and the answer go into the first folder
-    that --journal names.
+    Lists the missing measurements with an estimated time, runs them, and judges the gate. Valid
+    results are not measured again, so the same command continues after Ctrl-C or a kill: a leg or a
+    sample where it stopped, the seeded faults from the beginning. Journals, the kill matrix and the
+    answer are written to the first folder of --journal.
 
     \b
     parity measure --phase A --dry-run
@@ -44,7 +45,7 @@ def measure() -> None:
     parity measure --phase A -n 2 --html gate.html
 
     Exit codes: those of the gate, 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3
-    unknown; and 130 interrupted. With --dry-run those of the gate as things stand.
+    unknown; and 130 interrupted. With --dry-run, the exit code of the gate now.
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
@@ -59,12 +60,11 @@ def measure() -> None:
 @click.option("--json", "json_file", type=options.FILE, help="Write the answer as JSON.")
 @click.option("--html", "html_file", type=options.FILE, help="Write the answer as a page.")
 def gate() -> None:
-    """Say whether a rollout phase may be flipped, and why.
+    """Judge whether a rollout phase may be switched on, and why.
 
-    Judges what was run and measured before; runs nothing itself. What is missing makes the answer
-    unknown, what contradicts makes it no. The output ends with the command that measures what is
-    missing, and about how long it takes. Evidence counts only if it is of the code, cassettes and
-    rules that are here now.
+    Judges earlier runs and measurements; runs nothing. Missing evidence makes the answer unknown,
+    contrary evidence makes it no. The output ends with the command for the missing measurements and
+    their estimated time. Evidence counts only for the current code, cassettes and rules.
 
     \b
     parity gate --phase B
@@ -85,13 +85,13 @@ def gate() -> None:
 @click.option(
     "--signer",
     metavar="NAME",
-    help="Who signs, where gates.toml does not say so: for pull_request only.",
+    help="The signer, if gates.toml does not name one; for pull_request only.",
 )
 @click.option(
     "--add",
     type=options.FILE,
     metavar="RECORD",
-    help="Put a second signature to the newest record, after the same checks.",
+    help="Add a second signature to the newest record, after the same checks.",
 )
 @click.option(
     "--sample",
@@ -99,25 +99,25 @@ def gate() -> None:
     default=2,
     show_default=True,
     metavar="N",
-    help="How many blocks of each generated run are run again.",
+    help="Number of blocks of each generated run to run again.",
 )
 @click.option(
     "--cases",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Run only N cases of each leg again, drawn by chance: for pull_request only.",
+    help="Run only N random cases of each leg again; for pull_request only.",
 )
 @options.signoffs()
 @options.as_of
 @options.jobs
 @options.trust
-@click.option("--yes", is_flag=True, help="Do not ask: for CI.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation, for CI.")
 def sign() -> None:
-    """Sign the gate's yes to a phase, and add it to the records.
+    """Sign the gate's yes for a phase, and add the record.
 
-    The gate must say yes, the checkout must be as committed, and what was journalled is run again
-    here: every case of the legs between the two runtimes, and some blocks of each generated run.
-    Then what would be signed is shown, with what it does not say, and you are asked.
+    The gate must answer yes, and the checkout must be clean. The command runs the journals again:
+    every case of the legs between the two runtimes, and some blocks of each generated run. Then it
+    shows the statement with its limits, and asks for confirmation.
 
     \b
     parity sign --phase A --journal parity-report --key ~/keys/release
@@ -125,9 +125,9 @@ def sign() -> None:
     parity sign --add signoffs/0003-A-release.json \\
         --journal parity-report --key ~/keys/other
 
-    Exit codes: 0 signed; 1 the gate says no, or something does not hold; 2 wrong usage, or a key
-    or file that cannot be used; 3 the gate does not know, or something could not be run again;
-    130 interrupted. Nothing is written unless it is 0.
+    Exit codes: 0 signed; 1 the gate answers no, or a check fails; 2 wrong usage, or a key or file
+    that cannot be used; 3 the gate answers unknown, or a case could not be run again; 130
+    interrupted. A record is written only with exit code 0.
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
@@ -138,14 +138,14 @@ def sign() -> None:
     "--gates",
     "gates_file",
     type=options.FILE,
-    help="Whose signatures count: trust this gates.toml instead of the one here.",
+    help="Trust the keys of this gates.toml instead of the one here.",
 )
 @options.policy_from
 @click.option(
     "--also-trust",
     multiple=True,
     metavar="NAME=FILE",
-    help="Trust this public key too, for this call and for pull_request records only.",
+    help="Also trust this public key, for this call and for pull_request records only.",
 )
 @options.expect_head
 @click.option(
@@ -153,24 +153,24 @@ def sign() -> None:
     type=click.IntRange(min=0),
     default=0,
     metavar="N",
-    help="Run N of the record's cases again and compare their traces.",
+    help="Run N cases of the record again and compare their traces.",
 )
-@click.option("--seed", type=click.IntRange(min=0), help="Choose the same cases again.")
-@click.option("--json", "json_file", type=options.FILE, help="Write what was found as JSON.")
+@click.option("--seed", type=click.IntRange(min=0), help="The seed that selects the cases.")
+@click.option("--json", "json_file", type=options.FILE, help="Write the result as JSON.")
 @options.jobs
 @options.trust
 def verify() -> None:
-    """Say whether a signed record holds here and now.
+    """Check that a signed record is valid here and now.
 
-    If it does not, each reason is one line. RECORD is a record's file, or its name in the folder;
-    without one, the newest. It must be signed by enough of those whom the gates here trust (never
-    by a key that it brings along), be exactly of its type, stand in an unbroken chain, and be over
-    the files that are here: each cassette, waiver, source file and rule that is no longer the same
-    is named.
+    Prints each reason why it is not valid on one line. RECORD is a file, or a name in the folder of
+    records; by default the newest. Enough signers that the gates here trust must have signed it (a
+    key in the record itself never counts). It must have exactly its type, belong to an unbroken
+    chain, and match the current files: each changed cassette, waiver, source file and rule is
+    named.
 
     The gates must be those of the last commit, unless --gates or --policy-from names others, and
-    git must be able to say that no record was taken away. RECORD does not hold where the newest
-    record of its phase was revoked. Without RECORD, the newest records of all phases count.
+    git must show that no record was removed. RECORD is not valid if the newest record of its phase
+    was revoked. Without RECORD, the newest records of all phases count.
 
     \b
     parity verify
@@ -179,36 +179,34 @@ def verify() -> None:
     parity verify --policy-from origin/main
     parity verify --also-trust ci=ci.key.pub
 
-    Exit codes: 0 it holds; 1 it does not, or it was revoked; 2 wrong usage, or a file that cannot
-    be read; 3 there is no record, git cannot say whether records are missing, or a case could not
-    be run again; 130 interrupted.
+    Exit codes: 0 valid; 1 not valid, or revoked; 2 wrong usage, or a file that cannot be read; 3
+    there is no record, git cannot show whether records are missing, or a case could not be run
+    again; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
 @command("revoke:revoke")
 @click.argument("record", type=options.PLACE)
-@click.option("--reason", required=True, metavar="TEXT", help="Why it holds no longer.")
+@click.option("--reason", required=True, metavar="TEXT", help="Why the record is no longer valid.")
 @options.key_options
 @options.signoffs("the record's, or ./signoffs")
 @options.gates
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 def revoke() -> None:
     """Revoke a signed record.
 
-    Appends a signed statement that the record holds no longer.
+    Appends a signed statement that the record is no longer valid.
 
-    RECORD is a record's file, or its name in the folder. Nothing is taken away: the revocation is
-    one more record of the chain. One signer whom the gates trust for what the record is about is
-    enough. `parity verify` and `parity can-flip` refuse the record from then on, and no older one
-    takes its place.
+    RECORD is a file, or a name in the folder of records. Nothing is removed: the revocation is a
+    new record of the chain. One signer that the gates trust for this phase and profile is enough.
+    `parity verify` and `parity can-flip` then refuse the record, and no older record replaces it.
 
     \b
     parity revoke 0003-A-release.json --key ~/keys/release \\
         --reason "the corpus left out hooks"
 
-    Exit codes: 0 revoked; 1 it cannot be revoked: not there, revoked already, or the chain does not
-    hold; 2 wrong usage, or a key that cannot be used; 130 interrupted. Nothing is written unless it
-    is 0.
+    Exit codes: 0 revoked; 1 it cannot be revoked: missing, already revoked, or the chain is broken;
+    2 wrong usage, or a key that cannot be used; 130 interrupted. Nothing is written unless it is 0.
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
@@ -218,32 +216,31 @@ def revoke() -> None:
     type=options.FILE,
     required=True,
     metavar="FILE",
-    help="Where the private key goes; the public one goes beside it, as FILE.pub.",
+    help="The file for the private key; the public key is written to FILE.pub.",
 )
 @click.option(
     "--name",
     default="release-manager",
     show_default=True,
     metavar="NAME",
-    help="What the signer is called in gates.toml: a role.",
+    help="The name of the signer in gates.toml: a role.",
 )
 @options.passphrase_options
 @click.option("--no-passphrase", is_flag=True, help="Leave the private key unencrypted.")
 def keygen() -> None:
-    """Make a pair of Ed25519 keys.
+    """Create a pair of Ed25519 keys.
 
-    The private key can be read by its owner only, and is encrypted with the passphrase that is
-    asked for (or read from a file or a descriptor). A folder that is missing is made, for its owner
-    only. Nothing is ever written over. What is printed is public: the block that makes the key a
-    trusted one, to be put into gates.toml.
+    Only the owner can read the private key. A passphrase (prompted, or read from a file or a
+    descriptor) encrypts it. A missing folder is created, for its owner only. Existing files are
+    never overwritten. The output is public: the block for gates.toml that makes the key trusted.
 
     \b
     parity keygen --out ~/keys/release --name release-manager
     parity keygen --out ~/keys/ci --name ci --no-passphrase
     parity keygen --out key --passphrase-fd 3 3<passphrase.txt
 
-    Exit codes: 0 both files are written; 2 wrong usage, or a place where something is already;
-    130 interrupted, with nothing left behind.
+    Exit codes: 0 both files are written; 2 wrong usage, or a file exists already; 130 interrupted,
+    without files.
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
@@ -254,35 +251,35 @@ def keygen() -> None:
     "surfaces",
     type=click.Choice(["noninteractive", "interactive", "subagent"]),
     multiple=True,
-    help="Only this surface; again for more.  [default: all that the flag flips]",
+    help="Only this surface; repeatable.  [default: all that the flag switches]",
 )
 @click.option(
     "--settings",
     "settings_file",
     type=options.FILE,
-    help="The settings that it would be turned on in: surfaces whose own flag is off stay.",
+    help="The settings in which to turn it on; surfaces whose own flag is off do not count.",
 )
 @click.option(
     "--signoffs",
     type=options.PLACE,
     metavar="DIR",
-    help="Where the records are; ./signoffs if there is one, else the checkout's.",
+    help="The folder of records.  [default: ./signoffs, else that of the checkout]",
 )
 @options.expect_head
 @options.gates
 @options.as_of
 @options.policy_from
 def can_flip() -> None:
-    """Say whether the signed records allow a flag.
+    """Check whether the signed records allow a flag.
 
-    The newest record of each phase that FLAG moves counts. `experimental.adk.runtimeEnabled` moves
-    every surface whose own flag is on, and without --settings that may be any;
-    `experimental.adk.agentSession…Enabled` moves its own. A record counts if trusted signers signed
-    it, its profile is `release`, and all that it rests on is what is here now.
+    The newest record of each phase that FLAG switches counts. `experimental.adk.runtimeEnabled`
+    switches every surface whose own flag is on (without --settings, every surface);
+    `experimental.adk.agentSession…Enabled` switches its own. A record counts if trusted signers
+    signed it, its profile is `release`, and it matches the current files.
 
     The gates must be those of the last commit, or with --policy-from those of REV; the records must
-    lie in the same repository, in no repository of their own and behind no link. Git must be able
-    to say that none was taken away: where it cannot, the answer is unknown.
+    be in the same repository, not in a nested one and not behind a link. If git cannot show that no
+    record was removed, the answer is unknown.
 
     \b
     parity can-flip experimental.adk.agentSessionNoninteractiveEnabled
@@ -290,6 +287,6 @@ def can_flip() -> None:
     parity can-flip runtimeEnabled --settings .gemini/settings.json
     parity can-flip runtimeEnabled --policy-from origin/main
 
-    Exit codes: 0 yes; 1 no, also where the gates are not the committed ones; 2 wrong usage, or a
-    file that cannot be read; 3 unknown: there is no record of what is here, or git cannot answer.
+    Exit codes: 0 yes; 1 no, or the gates are not the committed ones; 2 wrong usage, or a file that
+    cannot be read; 3 unknown: there is no record, or git cannot answer.
     """  # noqa: D301 - click's mark for lines that stay as they are

@@ -62,7 +62,7 @@ LISTENERS: Final = (
     ListenerOption(
         "--github",
         deferred("harness.report.annotations:GitHubListener"),
-        "Annotate, and add the Markdown to $GITHUB_STEP_SUMMARY where that is set.",
+        "Write GitHub annotations, and add the Markdown to $GITHUB_STEP_SUMMARY if it is set.",
         click.BOOL,
     ),
 )

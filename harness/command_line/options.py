@@ -108,11 +108,19 @@ side = deferred("harness.commands.naming:side")
 """The type of a side of a comparison."""
 
 control = click.option(
-    "--control", type=side, default="legacy", show_default=True, help="The runtime that is right."
+    "--control",
+    type=side,
+    default="legacy",
+    show_default=True,
+    help="The control: the runtime that is taken to be right.",
 )
 
 candidate = click.option(
-    "--candidate", type=side, default="adk", show_default=True, help="The runtime that is judged."
+    "--candidate",
+    type=side,
+    default="adk",
+    show_default=True,
+    help="The candidate: the runtime that is judged.",
 )
 
 paths = click.argument("paths", nargs=-1, type=deferred("harness.commands.naming:cassette_place"))
@@ -121,7 +129,7 @@ select = click.option(
     "-k",
     "expr",
     metavar="EXPR",
-    help="Only cassettes whose names fit: words joined by and, or, not and parentheses.",
+    help="Only cassettes whose names match: words with and, or, not and parentheses.",
 )
 
 jobs = click.option(
@@ -130,7 +138,7 @@ jobs = click.option(
     type=click.IntRange(min=0),
     default=1,
     show_default=True,
-    help="Worker processes; 0 for one per core. The results are the same.",
+    help="Worker processes; 0 for one per core. Results do not depend on it.",
 )
 
 limits = click.option(
@@ -153,7 +161,7 @@ verbose = click.option(
     "-v",
     "--verbose",
     is_flag=True,
-    help="List what does not count too: by rule, waiver, remark and behaviour.",
+    help="Also list what is not counted: by rule, waiver, remark and behaviour.",
 )
 
 profile = click.option(
@@ -161,7 +169,7 @@ profile = click.option(
     type=click.Choice(["pull_request", "release"]),
     default="release",
     show_default=True,
-    help="How much is asked for: what CI can do in minutes, or what is run by night.",
+    help="The requirements: pull_request (minutes, in CI) or release (a nightly run).",
 )
 
 _PHASES: Final = click.Choice(["A", "B", "C"])
@@ -174,7 +182,7 @@ waivers = click.option(
     "--waivers",
     "waivers_file",
     type=FILE,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
+    help="Accepted differences.  [default: parity_tests/waivers.toml, if it exists]",
 )
 
 evidence = click.option(
@@ -185,32 +193,32 @@ evidence = click.option(
     default=(Path("parity-report"),),
     show_default=True,
     metavar="PLACE",
-    help="A journal, kill matrix or generated run's summary, or a folder of them; again for more.",
+    help="A journal, kill matrix or summary of a generated run, or a folder of them; repeatable.",
 )
 
 as_of = click.option(
     "--as-of",
     type=click.DateTime(["%Y-%m-%d"]),
-    help="Judge waivers and ages by this day instead of today (UTC).",
+    help="Judge waivers and ages as of this day instead of today (UTC).",
 )
 
 gates = click.option(
     "--gates",
     "gates_file",
     type=FILE,
-    help="What must hold, and whose signatures count; parity_tests/gates.toml if there is one.",
+    help="Requirements and trusted keys.  [default: parity_tests/gates.toml, if it exists]",
 )
 
 expect_head = click.option(
     "--expect-head",
     metavar="DIGEST",
-    help="What the newest record's file must be: its SHA-256, or the first 8 digits or more of it.",
+    help="SHA-256 of the newest record's file, or at least its first 8 digits.",
 )
 
 policy_from = click.option(
     "--policy-from",
     metavar="REV",
-    help="Judge by the gates and waivers of this revision, and say first what was changed since.",
+    help="Judge by the gates and waivers of this revision, and list what changed since.",
 )
 
 
@@ -230,7 +238,7 @@ def passphrase_options(command: Command) -> Command:
         "--passphrase-fd",
         type=click.IntRange(min=0),
         metavar="N",
-        help="Read the passphrase from this open descriptor.",
+        help="Read the passphrase from this open file descriptor.",
     )(command)
     return click.option(
         "--passphrase-file",
@@ -247,14 +255,14 @@ def key_options(command: Command) -> Command:
         "--key-fd",
         type=click.IntRange(min=0),
         metavar="N",
-        help="Read the private key from this open descriptor.",
+        help="Read the private key from this open file descriptor.",
     )(command)
     return click.option(
         "--key",
         "key_file",
         type=FILE,
         metavar="FILE",
-        help="The private key, of `parity keygen`.",
+        help="The private key from `parity keygen`.",
     )(command)
 
 

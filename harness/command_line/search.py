@@ -33,11 +33,16 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
 
 
 @command("generate:generate")
-@click.option("--search", "way", flag_value="search", help="Draw as Hypothesis searches (usual).")
+@click.option("--search", "way", flag_value="search", help="Search with Hypothesis.  [default]")
 @click.option(
-    "--sample", "way", flag_value="sample", help="Draw independently: only this gives a bound."
+    "--sample",
+    "way",
+    flag_value="sample",
+    help="Draw independent scenarios; only this gives a bound.",
 )
-@click.option("--profile", default="everything", show_default=True, help="What it is mostly about.")
+@click.option(
+    "--profile", default="everything", show_default=True, help="The behaviours to prefer."
+)
 @click.option(
     "--list-profiles",
     is_flag=True,
@@ -47,27 +52,29 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
     help="Show the profiles and exit.",
 )
 @click.option(
-    "--examples", type=int, metavar="N", help=f"How many scenarios.  [default: {_EXAMPLES}]"
+    "--examples", type=int, metavar="N", help=f"Number of scenarios.  [default: {_EXAMPLES}]"
 )
 @click.option(
     "--time",
     "time_s",
     type=options.duration,
     metavar="TIME",
-    help="Go on for so long instead: 90s, 10m, 1h30m.",
+    help="Run for this time instead: 90s, 10m, 1h30m.",
 )
-@click.option("--seed", type=int, help="Draw the same again.  [default: a fresh one, shown]")
+@click.option(
+    "--seed", type=int, help="Draw the same scenarios again.  [default: a new seed, printed]"
+)
 @options.control
 @options.candidate
 @options.jobs
 @options.limits
-@click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
-@click.option("--fault", metavar="NAME", help="Put this seeded fault in: it should be found.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run.")
+@click.option("--fault", metavar="NAME", help="Insert this seeded fault; the run should find it.")
 @click.option(
     "--found",
     type=options.PLACE,
     metavar="DIR",
-    help="Where findings are kept.  [default: .parity/found]",
+    help="The folder for findings.  [default: .parity/found]",
 )
 @click.option(
     "--shrink-time",
@@ -75,21 +82,21 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
     default="60s",
     metavar="TIME",
     show_default=True,
-    help="How long one finding may be shrunk; 0 for not at all.",
+    help="Time to shrink each finding; 0 shrinks none.",
 )
 @click.option("--json", "json_file", type=options.FILE, help="Write the summary as JSON.")
 @options.waivers
 @click.option(
     "--executor",
     metavar="ADDRESS",
-    help="Let the workers of a Dask scheduler do it: tls://HOST:PORT. Needs the extra `dask`.",
+    help="Use the workers of this Dask scheduler: tls://HOST:PORT. Needs the extra `dask`.",
 )
 def generate() -> None:
-    """Draw scenarios and keep those on which two runtimes differ.
+    """Generate scenarios and store those that diverge.
 
-    Scenarios come in blocks of 25; which they are follows from way, profile, seed and number of
-    examples, however many workers there are. What is found is written to .parity/found at once,
-    run again by itself, and made small. Findings that are there already are counted, not kept anew.
+    Scenarios come in blocks of 25. Search mode, profile, seed and number of examples determine
+    them; the number of workers does not. Each finding is written to .parity/found at once, run
+    again alone, and shrunk. Known findings are counted, not stored again.
 
     \b
     parity generate
@@ -98,23 +105,25 @@ def generate() -> None:
     parity generate --time 1h --resume
     parity generate --control upstream --candidate legacy --time 10m
 
-    --search follows what looks interesting and claims nothing of how often runtimes differ;
-    --sample draws every scenario independently and, finding nothing, states an upper bound.
+    --search prefers interesting scenarios and gives no rate of differences. --sample draws every
+    scenario independently and, without findings, gives an upper bound.
 
-    A run that was stopped or killed goes on with the same command and --resume; without --seed it
-    is the last such run that goes on. With --time, no block is begun when time is up, and those
-    begun are finished; findings are run again and shrunk after that.
+    The same command with --resume continues an interrupted run; without --seed, it continues the
+    last such run. With --time, no block starts after the time limit, and started blocks are
+    finished; findings are run again and shrunk after that.
 
-    Exit codes: 0 nothing found; 1 findings, those known before included; 2 wrong usage; 3 only
-    undecided cases; 130 interrupted (what was found is kept).
+    Exit codes: 0 no finding; 1 findings, including known ones; 2 wrong usage; 3 only inconclusive
+    cases; 130 interrupted (findings are stored).
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 
 @command("shrink:shrink")
 @click.argument("cassette", type=deferred("harness.commands.naming:cassette_place"))
-@click.option("--control", help="The runtime that is right.  [default: legacy]")
-@click.option("--candidate", help="The runtime that is judged.  [default: adk]")
-@click.option("--fault", metavar="NAME", help="Put this seeded fault in: it is what shows.")
+@click.option("--control", help="The control runtime.  [default: legacy]")
+@click.option("--candidate", help="The candidate runtime.  [default: adk]")
+@click.option(
+    "--fault", metavar="NAME", help="Insert this seeded fault, which causes the difference."
+)
 @click.option(
     "--time",
     "seconds",
@@ -122,31 +131,30 @@ def generate() -> None:
     metavar="TIME",
     default="5m",
     show_default=True,
-    help="How long it may take: 90s, 10m, 1h30m.",
+    help="Time limit: 90s, 10m, 1h30m.",
 )
 @click.option(
     "--out",
     type=options.FILE,
     metavar="FILE",
-    help="Where to write it, FAMILY/NAME.yaml; its folder and file name are its name.",
+    help="The output file, FAMILY/NAME.yaml; folder and file name become its name.",
 )
 @click.option(
     "--found",
     type=options.FOLDER,
     metavar="DIR",
-    help="The folder of findings to write it to instead.  [default: .parity/found]",
+    help="The folder of findings to write to instead.  [default: .parity/found]",
 )
 @options.trust
-@click.option("--resume", is_flag=True, help="Go on with a shrinking that was ended.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted shrink.")
 @options.waivers
 def shrink() -> None:
-    """Make a failing cassette as small as it can be.
+    """Shrink a failing cassette.
 
-    Leaves out prompts, answers, parts, tools, settings and files, and simplifies the rest,
-    as long as the runtimes still differ in the same way and the conversation stays one that the
-    model's API would take. CASSETTE is a file, its name, or that of a finding, and is not changed.
-    Of a kept finding, the runtimes and the fault are those that its head names, unless others are
-    given.
+    Removes prompts, responses, parts, tools, settings and files, and simplifies the rest, while the
+    runtimes differ in the same way and the model's API would accept the conversation. CASSETTE is a
+    file, a name, or the name of a finding, and is not changed. A finding names the runtimes and the
+    fault in its header; options override them.
 
     \b
     parity shrink .parity/found/generated/everything_2fa3272ca154.yaml --trust
@@ -154,11 +162,12 @@ def shrink() -> None:
     parity shrink failing.yaml --out cassettes/tools/smallest.yaml
     parity shrink failing.yaml --resume
 
-    What was tried is kept in .parity/shrink until it ends, for --resume. Ctrl-C writes the smallest
-    so far. Recorded HTTP traffic (cassettes/http) cannot be shrunk; baselines cannot be a side.
+    The progress is stored in .parity/shrink until the end, for --resume. Ctrl-C writes the smallest
+    cassette so far. Recorded HTTP traffic (cassettes/http) cannot be shrunk; baselines cannot be a
+    side.
 
-    Exit codes: 0 written, also where nothing smaller was found; 2 wrong usage, or a cassette that
-    cannot be loaded; 3 nothing to keep: the runtimes agree on it, or nothing can be said; 130
+    Exit codes: 0 written, even if nothing smaller was found; 2 wrong usage, or a cassette that
+    cannot be loaded; 3 nothing to shrink: the runtimes agree, or the case is inconclusive; 130
     interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
 
@@ -175,13 +184,13 @@ def shrink() -> None:
     default=_MOST,
     metavar="N",
     show_default=True,
-    help="Orders of a cassette at the most; fewer where there are fewer.",
+    help="Maximum number of orders for each cassette.",
 )
 @click.option(
     "--order",
     "only",
     metavar="PLACES",
-    help="Try this one: places with commas between them, as a report names them.",
+    help="Try only this order: places joined by commas, as in a report.",
 )
 @options.jobs
 @options.limits
@@ -189,12 +198,12 @@ def shrink() -> None:
 @click.option("--json", "json_file", type=options.FILE, help="Write every case and order as JSON.")
 @options.waivers
 def orders() -> None:
-    """Complete parallel work in every order, and compare.
+    """Complete parallel tool calls in every order, and compare.
 
-    What runs side by side are tool calls and subagents. Model answers and ended calls are held back
-    until nothing else can happen, then let go one at a time. Under each order control and candidate
-    must agree. Between orders each of them must do the same, except where threads touched something
-    they share in another order: that is said, and what it was. Orders with few preemptions come
+    Tool calls and subagents run in parallel. The command holds model responses and finished calls
+    back until nothing else can run, then releases one at a time. In each order, control and
+    candidate must agree. Between orders, each of them must do the same, unless threads accessed
+    shared state in another order; the report names that state. Orders with few preemptions come
     first.
 
     \b
@@ -202,7 +211,7 @@ def orders() -> None:
     parity orders cassettes/tools -k parallel --most 100 -n 0
     parity orders tools/parallel_reads --control upstream
 
-    Exit codes: 0 parity; 1 divergent, or an engine that lets order show where nothing is shared; 2
+    Exit codes: 0 parity; 1 divergent, or an engine depends on the order without shared state; 2
     wrong usage, or a file that cannot be loaded; 3 inconclusive; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
 
@@ -215,45 +224,49 @@ def orders() -> None:
     type=click.Choice(_CLASSES),
     metavar="BEHAVIOUR",
     multiple=True,
-    help=f"Only faults of this class; may be given again: {', '.join(_CLASSES)}.",
+    help=f"Only faults of this class; repeatable: {', '.join(_CLASSES)}.",
 )
 @click.option(
     "--fault",
     "names",
     metavar="NAME",
     multiple=True,
-    help="Only the fault so called; may be given again.",
+    help="Only this fault; repeatable.",
 )
 @click.option(
     "--site",
     "sites",
     type=click.Choice([each.value for each in Site]),
     multiple=True,
-    help="Only faults of what is broken there; may be given again.",
+    help="Only faults in this part; repeatable.",
 )
 @click.option("--list", "list_", is_flag=True, help="List the faults and measure nothing.")
 @click.option(
     "--sample",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Only so many of them, of each class and site in proportion; see --seed.",
+    help="Only a sample of N faults, in proportion to classes and sites; see --seed.",
 )
-@click.option("--corpus-only", is_flag=True, help="No generated run for what survives the corpus.")
+@click.option(
+    "--corpus-only", is_flag=True, help="Generate no scenarios for faults that survive the corpus."
+)
 @click.option(
     "--time",
     "seconds",
     type=options.duration,
     default="2m",
     show_default=True,
-    help="How long the generated run lasts, all survivors together.",
+    help="Time for the generated run of all survivors together.",
 )
-@click.option("--profile", default="everything", show_default=True, help="What is generated.")
+@click.option(
+    "--profile", default="everything", show_default=True, help="The profile of the generated run."
+)
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=_SEED,
     show_default=True,
-    help="Of --sample and the generated run; the same by default, so that measurements compare.",
+    help="Seed of --sample and of the generated run; fixed, so that measurements are comparable.",
 )
 @options.select
 @options.jobs
@@ -264,16 +277,16 @@ def orders() -> None:
 @click.option(
     "--baselines",
     type=options.PLACE,
-    help="What the published core was observed to do; baselines/upstream if there is one.",
+    help="Baselines of the published core.  [default: baselines/upstream, if it exists]",
 )
 def faults() -> None:
-    """Break the runtimes on purpose, and count what is noticed.
+    """Insert seeded faults, and count those that are found.
 
-    Each fault of the catalogue is put in and meets the cassettes at PATHS (as for `parity run`),
-    those of its own class first, up to the first finding. What survives the corpus meets generated
-    scenarios, one sample for all. A fault of a runtime must show between legacy and adk; one of a
-    service is put into both and must show between legacy and the published core's baselines.
-    Waivers and projection rules are in force as in `parity run`.
+    For each fault of the catalogue, the cassettes at PATHS (as for `parity run`) run until the
+    first finding, those of its class first. One sample of generated scenarios runs for all faults
+    that survive the corpus. A fault of a runtime must show between legacy and adk. A fault of a
+    service is inserted into both and must show between legacy and the baselines of the published
+    core. Waivers and projection rules apply as in `parity run`.
 
     \b
     parity faults -n 0
@@ -283,8 +296,8 @@ def faults() -> None:
     parity faults --sample 60 --corpus-only --json kills.json
     parity faults --list
 
-    Exit codes: 0 all observable faults were found; 1 some survived; 2 wrong usage, or a fault
-    that can no longer be put in; 130 interrupted, with what is known so far.
+    Exit codes: 0 all observable faults were found; 1 some survived; 2 wrong usage, or a fault that
+    cannot be inserted; 130 interrupted, with partial results.
     """  # noqa: D301 - click's mark for lines that stay as they are
 
 

@@ -72,7 +72,7 @@ def adopt(ctx: click.Context, /, **asked: Any) -> None:
 
 def _adopt(plan: _Plan, backend: Backend) -> None:
     if not _CORPUS.is_dir():
-        raise UsageError(f"there is no folder {_CORPUS} here", "go to the checkout's root")
+        raise UsageError(f"no folder {_CORPUS} here", "go to the checkout's root")
     document = _loaded(plan)
     name = corpus_name(plan.name, str(document["name"]))
     place = Place(_CORPUS, name)
@@ -112,12 +112,12 @@ def _loaded(plan: _Plan) -> JsonObject:
 
 def _check_place(plan: _Plan, file: Path) -> None:
     if plan.found.resolve().is_relative_to(_CORPUS.resolve()):
-        raise UsageError(f"{plan.found} is in the corpus already", "name a finding elsewhere")
+        raise UsageError(f"{plan.found} is already in the corpus", "name a finding elsewhere")
     if not os.access(plan.found.parent, os.W_OK):
         problem = f"{plan.found} cannot be moved: its folder is not writable"
         raise UsageError(problem, "copy it to a folder that is")
     if file.exists() and not plan.force:
-        raise UsageError(f"{file} is there already", "name it --as another, or give --force")
+        raise UsageError(f"{file} already exists", "choose another name with --as, or give --force")
 
 
 def _clean(plan: _Plan, document: JsonObject, name: str) -> JsonObject:
@@ -153,7 +153,7 @@ def _run(plan: _Plan, document: JsonObject, waivers: Waivers) -> Trial:
         reasons = "\n".join(f"  {line}" for line in explain(trial.result, *_SIDES))
         sides = " and ".join(_SIDES)
         raise _NotAdopted(
-            f"not adopted: {sides} are {verdict.value} on it; mend that first, or give --force\n"
+            f"not adopted: {sides} are {verdict.value} in it; fix that first, or give --force\n"
             f"{reasons}",
             1 if verdict is CaseVerdict.DIVERGENT else 3,
         )

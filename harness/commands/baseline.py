@@ -103,14 +103,14 @@ def baseline(ctx: click.Context, /, jobs: int, limits: Limits, **asked: Any) -> 
     files = checks.chosen_cassettes(plan.paths, plan.expr, variants=True)
     whole = _are_whole(plan, files)
     if plan.prune and not whole:
-        problem = "only some cassettes are asked for, so it is not known which are gone"
+        problem = "with only some cassettes, deleted ones cannot be determined"
         raise UsageError(problem, "give --prune with whole folders of cassettes, and without -k")
     tally = _Tally()
     try:
         anew = _read_only(plan, files, tally)
         _observe_all(plan, backend, anew, checks.worker_count(jobs), tally)
     except KeyboardInterrupt:
-        words = "nothing was written" if plan.check else "the baselines written so far are whole"
+        words = "nothing was written" if plan.check else "the baselines written so far are complete"
         say(f"interrupted: {words}", err=True)
         return 130
     return _conclude(plan, tally, [file.name for file in files] if whole else None)
@@ -134,14 +134,14 @@ def _read_only(plan: _Plan, files: Sequence[CassetteFile], tally: _Tally) -> Seq
 
 def _check_places(plan: _Plan) -> None:
     if plan.most is not None and not plan.check:
-        raise UsageError("--most says how many --check observes anew", "give --check too")
+        raise UsageError("--most needs --check", "add --check")
     if not plan.check:
         writable_folder(plan.out, "--out")
         return
     if plan.prune:
         raise UsageError("--check writes nothing, --prune removes files", "give one of them")
     if not plan.out.is_dir():
-        raise UsageError(f"there is no folder {plan.out} to check", f"make it: {plan.command}")
+        raise UsageError(f"no folder {plan.out}", f"create it: {plan.command}")
 
 
 def _are_whole(plan: _Plan, files: Sequence[CassetteFile]) -> bool:
@@ -203,7 +203,7 @@ def _report_written(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> None:
             file.unlink()
             say(printable(f"removed: {name}"))
     if gone and not plan.prune:
-        say(f"{counted(len(gone), 'baseline')} of cassettes that are gone; remove with --prune")
+        say(f"{counted(len(gone), 'baseline')} of deleted cassettes; remove with --prune")
     say(f"written: {counted(len(tally.kept), 'baseline')} of {plan.runtime} in {plan.out}")
 
 
@@ -214,13 +214,17 @@ def _report_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
         for line in more:
             say(f"  {line}")
     for name in gone:
-        say(printable(f"superfluous: {name}: its cassette is gone"))
+        say(printable(f"superfluous: {name}: its cassette was deleted"))
     for remark in sorted(tally.remarks)[:_REMARKED]:
         say(f"remark: {remark}")
     if len(tally.remarks) > _REMARKED:
         say(f"… and {len(tally.remarks) - _REMARKED} more remarks")
     if not tally.stale and not gone:
-        read = f"; {tally.read} more are of their cassettes" if plan.most is not None else ""
+        read = (
+            f"; {tally.read} more match the version of their cassettes"
+            if plan.most is not None
+            else ""
+        )
         say(f"fresh: {counted(len(tally.kept), 'baseline')} of {plan.runtime} in {plan.out}{read}")
         return False
     say(f"refresh with: {plan.command}{' --prune' if gone else ''}")

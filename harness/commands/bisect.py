@@ -72,7 +72,7 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
             timeout_s=plan.timeout_s,
         )
         with checkout.worktree() as tree:
-            say(f"{checkout.count(good, bad)} revisions to choose from", err=True)
+            say(f"{checkout.count(good, bad)} revisions to search", err=True)
             judge = Judge(
                 tree=tree,
                 tracer=tracer,
@@ -115,10 +115,10 @@ def _ends(checkout: Checkout, plan: _Asked) -> tuple[str, str]:
     if good == bad:
         raise UsageError(f"--good {plan.good} and --bad {plan.bad} are one revision", "name two")
     if not checkout.is_ancestor(good, bad):
-        problem = f"--good {plan.good} is not among what --bad {plan.bad} came from"
+        problem = f"--good {plan.good} is not an ancestor of --bad {plan.bad}"
         mend = f"start from `git merge-base {plan.good} {plan.bad}`"
         if checkout.is_ancestor(bad, good):
-            mend = "change them round: the good revision is the older one"
+            mend = "exchange them: the good revision must be the older one"
         raise UsageError(problem, mend)
     return good, bad
 
@@ -129,7 +129,7 @@ def _expected(judge: Judge, good: str, plan: _Asked) -> Observation:
     except CannotTrace as error:
         problem = f"--good {plan.good} cannot be traced: {error}"
         raise UsageError(
-            problem, "name a revision that can, or what is right by --control"
+            problem, "name another revision, or give a trace with --control"
         ) from error
 
 
@@ -138,14 +138,16 @@ def _check_end(judged: Judged, revision: str, option: str, light: str, judge: Ju
     if judged.light == light:
         return
     if judged.light == "skipped":
-        problem = f"{option} {revision} decides nothing: {judged.why}"
+        problem = f"{option} {revision} is inconclusive: {judged.why}"
         raise UsageError(problem, f"name a revision that is {light}")
     control, runtime = judge.sides(judged.commit)
     if light == "green":
         problem = f"{option} {revision} is red already: {judged.why}"
         raise UsageError(problem, "name an older revision")
-    problem = f"{option} {revision} is green: {runtime} does there what {control} does"
-    mend = "commit what you have changed, or ask for what was red (--runtime, --control, --waivers)"
+    problem = f"{option} {revision} is green: {runtime} agrees with {control} there"
+    mend = (
+        "commit your changes, or give the options of the red run (--runtime, --control, --waivers)"
+    )
     raise UsageError(problem, mend)
 
 
@@ -163,7 +165,7 @@ def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
     skipped = [each for each in found.judged if each.light is Light.SKIPPED]
     files = checkout.touched(f"{found.commit}^", found.commit)
     if found.suspects:
-        say("could not be judged:")
+        say("not judged:")
         for suspect in found.suspects:
             why = next((each.why for each in skipped if each.commit == suspect), "")
             say(f"  {checkout.described(suspect)}  ({why})")

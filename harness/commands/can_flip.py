@@ -44,7 +44,7 @@ def can_flip(
     moved = _moved(found, surfaces, settings_file)
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
     if not moved:
-        click.echo(f"yes: {found.name} moves nothing while every surface's own flag is off")
+        click.echo(f"yes: {found.name} switches nothing, because the flag of every surface is off")
         return EXITS[Answer.YES]
     place = here(gates_file, None, day, policy_from)
     if policy_from is not None:
@@ -88,7 +88,7 @@ def _moved(flag: Flag, asked: tuple[str, ...], settings: Path | None) -> list[Su
     for name in asked:
         if name not in moved:
             listed = ", ".join(moved) or "none"
-            raise UsageError(f"{flag.name} does not move {name}", f"it moves: {listed}")
+            raise UsageError(f"{flag.name} does not switch {name}", f"it switches: {listed}")
     return [surface for surface in moved if not asked or surface in asked]
 
 

@@ -73,7 +73,7 @@ def temporary_folder() -> None:
     """
     asked = os.environ.get("TMPDIR")
     if asked and not (Path(asked).is_dir() and os.access(asked, os.W_OK | os.X_OK)):
-        problem = f"TMPDIR is {asked!r}, which is no folder that can be written to"
+        problem = f"TMPDIR is {asked!r}, which is not a writable folder"
         raise UsageError(problem, "set it to one, or unset it")
 
 
@@ -104,8 +104,8 @@ def chosen_cassettes(
     found.sort(key=lambda file: file.name)
     for one, other in pairwise(found):
         if one.name == other.name:
-            problem = f"two cassettes are called {one.name!r}: {one.path} and {other.path}"
-            raise UsageError(problem, "run them apart, or rename one")
+            problem = f"two cassettes have the name {one.name!r}: {one.path} and {other.path}"
+            raise UsageError(problem, "run them separately, or rename one")
     return found
 
 
@@ -118,11 +118,13 @@ def runtimes(backend: Backend, *names: str) -> None:
     known = backend.runtimes()
     for side in names:
         if baseline_folder(side) is not None:
-            problem = f"{side!r} is what a runtime was observed to do, and cannot be run"
+            problem = f"{side!r} is a baseline and cannot be run"
             raise UsageError(problem, f"name a runtime: {', '.join(known)}")
         if len(engines_of(side)) > 2:
-            problem = f"{side!r} names more than two runtimes to take turns"
-            raise UsageError(problem, "begin a session in one and resume it in another: adk+legacy")
+            problem = f"{side!r} names more than two runtimes"
+            raise UsageError(
+                problem, "name one that begins the session and one that resumes it: adk+legacy"
+            )
     for name in dict.fromkeys(engine for side in names for engine in engines_of(side)):
         if name.partition("@")[0] not in known:
             raise UsageError(f"unknown runtime {name!r}", f"known: {', '.join(known)}")
@@ -163,8 +165,8 @@ def fault(name: str | None, *sides: str) -> None:
         raise UsageError(f"unknown fault {name!r}", mend)
     found = known[name]
     if not any(breaks_side(found, side) for side in sides):
-        problem = f"the fault {name} is one of {found.site}, which is neither side"
-        raise UsageError(problem, f"make {found.site} one with --control or --candidate")
+        problem = f"the fault {name} is one of {found.site}, and neither side is one"
+        raise UsageError(problem, f"name {found.site} with --control or --candidate")
 
 
 def current_waivers(file: Path | None) -> Waivers:

@@ -68,7 +68,7 @@ def _sentence(behaviour: str) -> str:
     file = default_contract()
     found = load_contract(file).by_id(behaviour)
     if found is None:
-        where = "there is no contract here" if file is None else f"{file} has no {behaviour!r}"
+        where = "no contract here" if file is None else f"{file} has no {behaviour!r}"
         raise UsageError(where, "give an id of parity_tests/contract.md, such as P-014")
     return f"{found.id} ({found.behaviour_class}, phase {found.phase}): {found.title}"
 

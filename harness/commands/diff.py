@@ -88,7 +88,7 @@ def _report(control: Path, candidate: Path) -> RunReport:
 def _outcome(pair: _Pair, control: Path, candidate: Path) -> CaseResult | LoadProblem:
     if pair.control is None or pair.candidate is None:
         side = candidate if pair.control is None else control
-        return CaseResult.undecided(pair.name, f"only {side} holds a trace of it")
+        return CaseResult.undecided(pair.name, f"only {side} has a trace of it")
     try:
         here, there = read_trace(pair.control), read_trace(pair.candidate)
     except HarnessError as error:
@@ -116,7 +116,7 @@ def _pairs(control: Path, candidate: Path) -> Iterator[_Pair]:
         return
     here, there = _traces(control), _traces(candidate)
     if not here and not there:
-        problem = f"neither {control} nor {candidate} holds a trace (*.json)"
+        problem = f"neither {control} nor {candidate} contains a trace (*.json)"
         raise UsageError(problem, "make some with `parity trace --out`")
     for name in sorted({*here, *there}):
         yield _Pair(name, here.get(name), there.get(name))

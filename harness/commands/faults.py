@@ -102,7 +102,7 @@ def _check(plan: _Plan, chosen: list[Fault]) -> None:
         raise UsageError(f"{problem}, which {len(services)} service faults need", mend)
     found_dead = [words for fault in chosen if (words := dead(fault))]
     if found_dead:
-        raise UsageError("\n".join(found_dead), "let the catalogue follow the code")
+        raise UsageError("\n".join(found_dead), "update the catalogue")
 
 
 def _baselines(plan: _Plan) -> Path:

@@ -90,7 +90,7 @@ def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> 
 
 def _check(asked: _Asked, backend: Backend) -> None:
     if asked.examples is not None and asked.time_s is not None:
-        raise UsageError("--examples and --time are two ways to end", "give one of them")
+        raise UsageError("--examples and --time exclude each other", "give one of them")
     if asked.examples is not None and asked.examples < 1:
         raise UsageError(f"--examples {asked.examples} draws nothing", "give 1 or more")
     if asked.seed is not None and asked.seed < 0:
@@ -154,8 +154,8 @@ def _plan(asked: _Asked, waivers: Waivers) -> GenerationPlan:
         return plan
     seed = last_seed(JOURNALS, plan) if asked.resume else None
     if asked.resume and seed is None:
-        problem = f"there is no such run in {JOURNALS} to resume"
-        raise UsageError(problem, "give the options it was begun with, or leave --resume out")
+        problem = f"{JOURNALS} has no such run to resume"
+        raise UsageError(problem, "give the options of that run, or omit --resume")
     return replace(plan, seed=secrets.randbelow(_SEEDS) if seed is None else seed)
 
 
@@ -197,7 +197,7 @@ def _command(asked: _Asked, plan: GenerationPlan) -> Sequence[str]:
 def _say_begin(asked: _Asked, plan: GenerationPlan, resumed: bool, blocks: int) -> None:
     what = f"{plan.way} of {plan.profile}, seed {plan.seed}"
     until = in_words(asked.time_s) if asked.time_s is not None else f"{plan.examples} examples"
-    after = f", going on after {blocks} blocks" if resumed else ""
+    after = f", continuing after {blocks} blocks" if resumed else ""
     say(f"{what}: {plan.control} and {plan.candidate}, {until}{after}", err=True)
     lacking = left_out(plan.profile, plan.control, plan.candidate)
     if lacking:

@@ -19,7 +19,7 @@ def history(cassette: str, places: tuple[Path, ...], waivers_file: Path | None) 
     """Run `parity history`."""
     records, refused = read_known(journal_files([journal_place(place) for place in places]))
     for reason in refused:
-        say(printable(f"passed over: {reason}"), err=True)
+        say(printable(f"skipped: {reason}"), err=True)
     name = matched_name(name_of(cassette), records)
     say(printable(name))
     for entry in histories(name, records, waivers_file or default_waivers()):

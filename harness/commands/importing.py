@@ -43,7 +43,7 @@ def import_(
             continue
         target = out / f"{document['name']}.yaml"
         if target.exists() and not force:
-            problem = f"not imported: {target} is there already; --force replaces it"
+            problem = f"not imported: {target} already exists; --force replaces it"
             say(printable(problem), err=True)
             broken += 1
             continue

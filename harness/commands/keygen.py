@@ -37,9 +37,9 @@ def keygen(
     key = SigningKey.new()
     public = write_key_pair(out, key, passphrase)
     profiles = '["pull_request"]' if name == "ci" else '["pull_request", "release"]'
-    click.echo(f"private key: {shlex.quote(str(out))} (yours alone; keep it out of the repository)")
+    click.echo(f"private key: {shlex.quote(str(out))} (keep it secret and outside the repository)")
     click.echo(f"public key: {shlex.quote(str(public))}")
-    click.echo("to trust it, put this into parity_tests/gates.toml:\n")
+    click.echo("to trust it, add this to parity_tests/gates.toml:\n")
     click.echo(
         f'[[signing.signer]]\nname = "{name}"\nkey = "{key.public.hexadecimal}"\n'
         f'phases = ["A"]\nprofiles = {profiles}'
@@ -50,7 +50,9 @@ def _passphrase(file: Path | None, descriptor: int | None, *, none: bool) -> byt
     source = passphrase_source(file, descriptor)
     if none:
         if source is not None:
-            raise UsageError("a passphrase and --no-passphrase contradict", "give one of them")
+            raise UsageError(
+                "a passphrase and --no-passphrase exclude each other", "give one of them"
+            )
         return None
     if source is None:
         if not sys.stdin.isatty():

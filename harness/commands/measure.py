@@ -78,7 +78,7 @@ def measure(
             _run_all(plan, how)
         except _Interrupted:
             again = f"{question.measure} --trust" if trust else question.measure
-            click.echo(f"interrupted; to go on: {again}", err=True)
+            click.echo(f"interrupted; to continue: {again}", err=True)
             return _INTERRUPTED
         done += [each.measurement for each in plan]
         answered = question.asked(_today())
@@ -110,11 +110,11 @@ def _check(backend: Backend, measurement: Measurement) -> None:
 def _say_plan(plan: Sequence[Planned], how: _How, *, commands: bool = False) -> None:
     out = Lines(sys.stdout)
     if not plan:
-        out.line("nothing lacks that could be measured")
+        out.line("there is no missing measurement")
         return
     total = in_about(sum(each.seconds for each in plan))
     workers = "1 worker" if how.jobs == 1 else f"{how.jobs} workers"
-    out.line(f"to be measured, about {total} in all with {workers} (an estimate):", "bold")
+    out.line(f"to measure, about {total} in total with {workers} (an estimate):", "bold")
     show_plan(plan, out, "  ", commands=commands)
 
 
@@ -146,7 +146,7 @@ def _run(measurement: Measurement, how: _How) -> int:
         try:
             return _invoked((*measurement.words, *resume), measurement, how)
         except UsageError as error:
-            click.echo(f"it cannot go on ({error.problem}), and is run anew", err=True)
+            click.echo(f"it cannot continue ({error.problem}), and starts again", err=True)
     return _invoked(measurement.words, measurement, how)
 
 

@@ -62,7 +62,7 @@ def cassette_place(asked: str) -> Path:
         UsageError: there is no such name, or several cassettes have it; with the nearest ones.
     """
     if not asked:
-        raise UsageError("an empty name names no cassette", "see `parity list`")
+        raise UsageError("an empty name", "see `parity list`")
     if _is_there(named_file(Path(asked))[0]):
         return Path(asked)
     corpus = _Corpus.usual()
@@ -97,7 +97,7 @@ def finding_place(asked: str) -> Path:
         return found
     known = {str(each.relative_to(FOUND).with_suffix("")) for each in FOUND.rglob("*.yaml")}
     near = near_words(asked, known) or [str(path) for path in near_paths(path)]
-    problem = f"does not exist, nor is it a finding in {FOUND}"
+    problem = f"does not exist, and is not a finding in {FOUND}"
     raise CassetteNotFound(asked, "", problem, did_you_mean(near, "name a finding's file"))
 
 
@@ -177,7 +177,7 @@ def _is_there(path: Path) -> bool:
 
 def _say_which(names: Sequence[str], near: Sequence[str]) -> str:
     listed = ", ".join(names[:_LISTED]) + (", …" if len(names) > _LISTED else "")
-    return f"{did_you_mean(near, '')} Or say which: {listed}" if near else f"say which: {listed}"
+    return f"{did_you_mean(near, '')} Or name one of {listed}" if near else f"name one of {listed}"
 
 
 def _is_path(asked: str) -> bool:

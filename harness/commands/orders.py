@@ -91,19 +91,19 @@ def _check(backend: Backend, *sides: str) -> None:
     checks.runtimes(backend, *sides)
     for side in sides:
         if hands_over(side):
-            problem = f"{side!r} hands a session over, and orders are imposed on one runtime"
-            raise UsageError(problem, "name one runtime a side")
+            problem = f"{side!r} hands a session over, but an order needs a single runtime"
+            raise UsageError(problem, "name one runtime for each side")
 
 
 def _places(only: str | None, count: int) -> tuple[Place, ...]:
     if only is None:
         return ()
     if count > 1:
-        raise UsageError("--order is an order of one cassette", "name that cassette alone")
+        raise UsageError("--order applies to one cassette", "name only that cassette")
     try:
         return tuple(Place.parse(text.strip()) for text in only.split(","))
     except ValueError as error:
-        raise UsageError(f"--order: {error}", "take it from a report") from error
+        raise UsageError(f"--order: {error}", "copy it from a report") from error
 
 
 def _seams(ctx: click.Context, limits: Limits) -> OrdersSeams:

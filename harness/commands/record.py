@@ -33,11 +33,13 @@ def record(
     """Run `parity record`; return its exit code."""
     asked = headless_options(given)
     if out.suffix not in (".yaml", ".yml"):
-        raise UsageError(f"{out} is no name for a cassette", "name it FAMILY/NAME.yaml with --out")
+        raise UsageError(
+            f"{out} is not a name for a cassette", "name it FAMILY/NAME.yaml with --out"
+        )
     ctx.with_resource(_removing_empty(out.parent))
     for file in (out, requests_file(out)):
         if file.exists() and not force:
-            raise UsageError(f"{file} is there already", "--force replaces it")
+            raise UsageError(f"{file} already exists", "--force replaces it")
         writable_file(file, "--out")
     recorder = Recorder(
         out,

@@ -66,16 +66,16 @@ def journal_in(place: Path | None) -> Path:
     if kept:
         return kept[-1]
     if place is None:
-        problem = f"no run has left a journal in {JOURNALS}"
-        raise UsageError(problem, "run first, or name a journal with --journal")
+        problem = f"no journal in {JOURNALS}"
+        raise UsageError(problem, "run `parity run` first, or name a journal with --journal")
     found = _run_journals(sorted(place.glob("*.jsonl")))
     if len(found) == 1:
         return found[0]
     if not found:
-        raise UsageError(f"{place} holds no journal of a run (*.jsonl)", "name the file")
+        raise UsageError(f"{place} contains no journal of a run (*.jsonl)", "name the file")
     names = ", ".join(file.name for file in found)
-    mend = "name one, or put shards together with `parity merge`"
-    raise UsageError(f"{place} holds {len(found)} journals: {names}", mend)
+    mend = "name one, or join shards with `parity merge`"
+    raise UsageError(f"{place} contains {len(found)} journals: {names}", mend)
 
 
 def _run_journals(files: Sequence[Path]) -> list[Path]:
@@ -97,11 +97,11 @@ def _notes(record: JournalRecord, waivers_file: Path | None) -> None:
     if not record.ended:
         missing = len(record.missing)
         flight = f"; in flight: {', '.join(record.in_flight)}" if record.in_flight else ""
-        torn = ", its last line torn" if record.torn else ""
+        torn = ", its last line is incomplete" if record.torn else ""
         left = f"{missing} of {len(record.planned)} cases have no result"
-        say(printable(f"the run did not come to its end{torn}: {left}{flight}"))
+        say(printable(f"the run did not finish{torn}: {left}{flight}"))
     if waivers_component(waivers_file).digest != header.waivers:
-        say("the waivers have changed since the run: these are judged by today's")
+        say("the waivers changed since the run; the current waivers apply")
 
 
 def _with_changes(

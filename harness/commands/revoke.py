@@ -34,13 +34,15 @@ def revoke(
     """Run `parity revoke`."""
     words = reason.strip()
     if not words or len(words) > _LONGEST:
-        raise UsageError(f"--reason takes 1 to {_LONGEST} characters", "say why in a sentence")
+        raise UsageError(
+            f"--reason takes 1 to {_LONGEST} characters", "give the reason in one sentence"
+        )
     folder = folder_of(record, signoffs)
     signing = Signing.of(load_gates(found_gates(gates_file)).signing)
     key = signing_key(**key_from)
     chain = read_chain(folder, signing)
     if chain.problems:
-        raise SigningRefused("; ".join(chain.problems), "mend the chain first")
+        raise SigningRefused("; ".join(chain.problems), "repair the chain first")
     revoked = next((each for each in chain.records if each.name == record.name), None)
     if revoked is None or not isinstance(revoked.statement, SignOff):
         raise SigningRefused(f"{folder} holds no sign-off {record.name}", "name one that it holds")

@@ -97,7 +97,7 @@ def _with_plugins(sides: tuple[str, str], plugins: tuple[str, ...]) -> tuple[str
     if (control, candidate) == sides:
         problem = f"--adk-plugin is for the runtime adk, which is neither {' nor '.join(sides)}"
         raise UsageError(problem, "make adk a side with --control or --candidate")
-    say(f"{control} and {candidate}: with ADK plugins of others; no gate counts this run")
+    say(f"{control} and {candidate}: with external ADK plugins; no gate counts this run")
     return control, candidate
 
 
@@ -105,7 +105,7 @@ def _check_asked(plan: RunPlan) -> None:
     if plan.resume and plan.journal is None:
         raise UsageError("--resume needs the journal to resume", "name it with --journal")
     if plan.resume and plan.last_failed:
-        raise UsageError("--resume and --last-failed ask for different cases", "leave one out")
+        raise UsageError("--resume and --last-failed exclude each other", "leave one out")
     if not plan.last_failed:
         writable_file(plan.journal, "--journal")
 
@@ -127,7 +127,9 @@ def _last_failed(plan: RunPlan, backend: Backend, reporting: Reporting) -> int:
     chosen = checks.chosen_cassettes(paths, plan.expr, plan.phase, variants=True)
     files = [file for file in chosen if file.name in failed]
     if not files:
-        raise UsageError("none of these cases is among the cassettes", "name where they are")
+        raise UsageError(
+            "the cassettes contain none of these cases", "name the folder of these cases"
+        )
     # The journal names what was chosen: the cassettes that were left out are not gone.
     these = replace(plan, expr=" or ".join(file.name for file in files))
     return _run(these, backend, reporting, files, None)
@@ -143,8 +145,8 @@ def _run(
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
     mine = set(shard_of([file.name for file in files], plan.shard or ""))
     if not mine:
-        problem = f"{len(files)} cassettes do not make a part {plan.shard}"
-        raise UsageError(problem, "ask for fewer parts")
+        problem = f"{len(files)} cassettes are too few for shard {plan.shard}"
+        raise UsageError(problem, "use fewer shards")
     inventory = inventory_of(plan, files)
     header = header_of(plan, inventory, [file.name for file in files], _roots(plan))
     for name, maker in header.made_of.items():
@@ -152,7 +154,7 @@ def _run(
     todo = [file for file in files if file.name in mine]
     with _journal(plan, header, inventory, journal_file) as journal:
         if journal is not None and journal.set_aside is not None:
-            words = "was of a run that did not end, which --resume continues; now it is"
+            words = "is from a run that did not finish; --resume would continue it. Moved to"
             say(printable(f"{journal.file} {words} {journal.set_aside}"), err=True)
         tally = Tally.after(None if journal is None else journal.before)
         failures = Failures(waivers, tally, plan.maxfail)
@@ -194,8 +196,8 @@ def _refuse_no_case(plan: RunPlan, tally: Tally, given: int) -> None:
     if len(tally.skipped) < given or plan.shard:
         return
     if plan.phase is None:
-        problem = "no cassette has two prompts to hand a session over between"
-        raise UsageError(problem, "name one runtime a side")
+        problem = "no cassette has two prompts, so no session can be handed over"
+        raise UsageError(problem, "name one runtime for each side")
     raise UsageError(f"no cassette is of phase {plan.phase}", "see `parity list`")
 
 
@@ -222,7 +224,7 @@ def _left_over(plan: RunPlan, names: Sequence[str], journal: Journal | None) -> 
     yield f"not run: {counted(len(names), 'case')} ({named})"
     if journal is not None and not plan.last_failed:
         again = shlex.join(["--journal", str(journal.file), "--resume"])
-        yield f"to go on: the same with {again}"
+        yield f"to continue: the same command with {again}"
 
 
 def _roots(plan: RunPlan) -> Sequence[Path]:

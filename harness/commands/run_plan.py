@@ -106,7 +106,7 @@ def last_journal(plan: RunPlan) -> JournalRecord:
         record = read_journal(journal_place(plan.journal))
         theirs = (record.header.control, record.header.candidate)
         if theirs != sides:
-            problem = f"{plan.journal}: is a run of {theirs[0]} and {theirs[1]}"
+            problem = f"{plan.journal} is from a run of {theirs[0]} and {theirs[1]}"
             words = shlex.join(["--control", theirs[0], "--candidate", theirs[1]])
             raise UsageError(problem, f"add {words}")
         return record
@@ -115,7 +115,7 @@ def last_journal(plan: RunPlan) -> JournalRecord:
             header = read_header(file)
             if (header.control, header.candidate) == sides:
                 return read_journal(file)
-    problem = f"--last-failed: no run of {sides[0]} and {sides[1]} has left a journal in {JOURNALS}"
+    problem = f"--last-failed: {JOURNALS} has no journal of a run of {sides[0]} and {sides[1]}"
     raise UsageError(problem, "run without it first, or name a journal with --journal")
 
 

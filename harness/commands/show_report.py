@@ -24,7 +24,7 @@ def show_report(folder: Path | None, only_print: bool) -> None:
     if only_print:
         return
     if not webbrowser.open(page.as_uri()):
-        click.echo("no browser could be opened: open the file above in one", err=True)
+        click.echo("no browser could be opened; open the file above", err=True)
 
 
 def _page_in(folder: Path) -> Path:
@@ -36,7 +36,7 @@ def _page_in(folder: Path) -> Path:
     page = folder if folder.is_file() else folder / _PAGE
     if not page.is_file():
         mend = f"make one of the last run with `parity report --html {folder}`"
-        raise UsageError(f"there is no report in {folder}", mend)
+        raise UsageError(f"no report in {folder}", mend)
     return page.resolve()
 
 
@@ -53,4 +53,4 @@ def _last_page() -> Path:
         mend = "make one of the last run with `parity report --html parity-report`"
     else:
         mend = "make one with `parity run --html parity-report`"
-    raise UsageError("no command has written a report's page in this folder", mend)
+    raise UsageError("no report page was written from this folder", mend)

@@ -120,12 +120,12 @@ def _check_finding(result: CaseResult, control: str, candidate: str) -> None:
     sides = f"{control} and {candidate}"
     if result.verdict is CaseVerdict.PARITY:
         raise NothingToShrink(
-            f"{result.cassette}: {sides} agree on it, so there is nothing to keep; "
-            "name the sides that differ with --control and --candidate"
+            f"{result.cassette}: {sides} agree, so there is nothing to shrink; "
+            "name sides that differ with --control and --candidate"
         )
     if result.verdict is CaseVerdict.INCONCLUSIVE:
         reason = "; ".join(explain(result, control, candidate))
-        raise NothingToShrink(f"{result.cassette}: nothing can be said of {sides}: {reason}")
+        raise NothingToShrink(f"{result.cassette}: no verdict on {sides}: {reason}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,14 +195,14 @@ def shrink(
 
 def _check(plan: _Plan) -> None:
     if plan.out is not None and plan.found is not None:
-        raise UsageError("--out and --found are two places", "give one of them")
+        raise UsageError("--out and --found exclude each other", "give one of them")
     if plan.out is None:
         writable_folder(plan.found, "--found")
         return
     if plan.out.suffix != ".yaml":
         raise UsageError(f"{plan.out} is no name for a cassette", "name it FAMILY/NAME.yaml")
     if plan.out.exists():
-        raise UsageError(f"{plan.out} is there already", "choose another file with --out")
+        raise UsageError(f"{plan.out} already exists", "choose another file with --out")
     writable_folder(plan.out.parent, "--out")
 
 
@@ -284,7 +284,7 @@ def _made_small(
             )
             made.best = made.shrunk.trial
         except KeyboardInterrupt:
-            say("interrupted: the smallest so far is written", err=True)
+            say("interrupted; the smallest cassette so far is written", err=True)
     return made
 
 
@@ -319,7 +319,7 @@ def _report(plan: _Plan, trial: Trial, made: _Made, file: Path | None) -> None:
         trust = ["--trust"] if plan.trust else []
         say(f"replay:  {shlex.join(['parity', 'run', str(file), *sides, *trust])}")
     if plan.fault is not None:
-        say(f"seen only with the seeded fault {plan.fault} put in")
+        say(f"only with the seeded fault {plan.fault}")
     if made.shrunk is None or not made.shrunk.finished:
         again = ["parity", "shrink", str(plan.cassette), *sides, *plan.more, "--resume"]
-        say(f"go on:   {shlex.join(again)}")
+        say(f"continue: {shlex.join(again)}")

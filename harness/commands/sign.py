@@ -136,7 +136,7 @@ def _run_cases(asked: _Signature, place: Here, run: LegRun, seams: SignSeams) ->
         phase=header.phase,
     )
     if gone := sorted(journalled - {task.name for task in tasks}):
-        raise SigningRefused(f"cases of the journal are not here: {', '.join(gone)}")
+        raise SigningRefused(f"the journal has cases that are not here: {', '.join(gone)}")
     traced = [task.name for task in tasks if task.name in traces]
     if asked.cases is not None:
         drawn = set(chosen(traced, asked.cases, secrets.randbelow(_SEEDS)))
@@ -219,7 +219,7 @@ def _sign(
         signing = signing.also(name, key.public)
     chain = read_chain(asked.folder, signing)
     if chain.problems:
-        raise SigningRefused("; ".join(chain.problems), "mend the chain first")
+        raise SigningRefused("; ".join(chain.problems), "repair the chain first")
     refuse_unreadable(place.current)
     evidence = read_evidence(asked.places)
     refuse_unless_yes(judge(place.scope(evidence, asked.phase, asked.profile)))
@@ -229,7 +229,7 @@ def _sign(
     moved = place.current.differences(again.current)
     if moved or clean_revision_here(again, asked.folder) != revision:
         what = "; ".join(moved) or "another commit is checked out"
-        raise SigningRefused(f"something changed while it was run again: {what}", "start anew")
+        raise SigningRefused(f"a file changed during the run: {what}", "start again")
     if before is not None:
         _add(asked, found, before, key, signing)
     else:
@@ -263,11 +263,11 @@ def _add(
     assert isinstance(said, SignOff)
     changed = changed_since(said, found.inventory)
     if dict(said.traces) != dict(found.traces):
-        changed.append("the journal's traces are others than the record's")
+        changed.append("the traces of the journal differ from those of the record")
     if said.answer.legs != found.answer.legs or said.evidence != found.evidence:
-        changed.append("the evidence is other than the record's")
+        changed.append("the evidence differs from that of the record")
     if changed:
-        raise SigningRefused(f"{before.name}: {'; '.join(changed)}", "sign anew instead")
+        raise SigningRefused(f"{before.name}: {'; '.join(changed)}", "create a new record instead")
     say(signed_lines(said))
     name = signing.who(key.public)
     if not confirmed(f"Add the signature of {name.name if name else 'this key'}?", yes=asked.yes):

@@ -36,7 +36,7 @@ def passphrase_source(file: Path | None, descriptor: int | None) -> Source | Non
         UsageError: it says two places.
     """
     if file is not None and descriptor is not None:
-        problem = "--passphrase-file and --passphrase-fd are two places for one passphrase"
+        problem = "--passphrase-file and --passphrase-fd exclude each other"
         raise UsageError(problem, "give one of them")
     place = file if file is not None else descriptor
     return None if place is None else Source(place)
@@ -51,7 +51,7 @@ def signing_key(
     """The private key that the command line names, its passphrase asked for where one is needed.
 
     Raises:
-        UsageError: no key or two are named, or there is no terminal to ask on.
+        UsageError: no key or two are named, or there is no terminal for a confirmation.
         KeyProblem: it cannot be read, others can read it, or the passphrase does not fit.
     """
     place = key_file if key_file is not None else key_fd
@@ -70,12 +70,14 @@ def confirmed(question: str, *, yes: bool) -> bool:
     """Whether the user says yes, on a terminal, or has said so with `--yes`.
 
     Raises:
-        UsageError: there is no terminal to ask on.
+        UsageError: there is no terminal for a confirmation.
     """
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise UsageError("there is no terminal to ask on", "say --yes if you have read it")
+        raise UsageError(
+            "there is no terminal for a confirmation", "give --yes if you have read it"
+        )
     return asked(lambda: click.confirm(question, default=False, err=True))
 
 
@@ -100,7 +102,9 @@ def say(lines: Iterable[str], *, err: bool = False) -> None:
 def _passphrase(called: str) -> bytes:
     if not sys.stdin.isatty():
         mend = "give it with --passphrase-file or --passphrase-fd"
-        raise UsageError(f"{called} needs its passphrase, and there is no terminal to ask on", mend)
+        raise UsageError(
+            f"{called} needs its passphrase, and there is no terminal to enter it", mend
+        )
     words = f"passphrase of {called}"
     said: str = asked(lambda: click.prompt(words, hide_input=True, err=True))
     return said.encode()

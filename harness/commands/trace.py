@@ -72,7 +72,7 @@ def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
     with CaseProgress(sys.stderr) as progress:
         ending = follow(events, progress, on_finished(take))
     if ending.interrupted:
-        say("interrupted: the traces written so far are whole", err=True)
+        say("interrupted: the traces written so far are complete", err=True)
         return 130
     for message in sorted(problems):
         say(f"not loaded: {without_credentials(message)}", err=True)

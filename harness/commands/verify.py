@@ -153,7 +153,7 @@ def _replayed(result: Verification, place: Here, again: _Replay, backend: Backen
     """Run some of the record's cases, and add what came of it."""
     said = result.record.statement
     if not isinstance(said, SignOff):
-        raise UsageError("a revocation has no cases to run again", "leave --replay out")
+        raise UsageError("a revocation has no cases", "leave --replay out")
     names = chosen(list(said.traces), again.count, again.seed)
     tasks = journalled_tasks(
         names,
@@ -164,7 +164,9 @@ def _replayed(result: Verification, place: Here, again: _Replay, backend: Backen
         trust=again.trust,
     )
     problems, undecided = list(result.problems), list(result.undecided)
-    problems += [f"{name}: is not here to be run again" for name in _missing(names, tasks)]
+    problems += [
+        f"{name}: is missing here and cannot be run again" for name in _missing(names, tasks)
+    ]
     say([f"running {len(tasks)} cases again, seed {again.seed}"], err=True)
     for seen in run_cases_again(tasks, said.traces, jobs=again.jobs):
         if seen.problem:
@@ -201,11 +203,11 @@ def _nothing(record: Path | None, chain: Chain, json_file: Path | None) -> int:
         write_json(json_file, {"verification": 1, "holds": False, "problems": problems})
     name = record.name if record is not None else str(chain.folder)
     if problems:
-        say([f"does not hold: {problem}" for problem in problems])
-        say([f"{name} does not hold: {counted(len(problems), 'reason')}"])
+        say([f"not valid: {problem}" for problem in problems])
+        say([f"{name} is not valid: {counted(len(problems), 'reason')}"])
         return _FAILS
-    say([f"not known: {doubt}" for doubt in chain.history.unknown])
-    say([f"{chain.folder} holds no record: make one with `parity sign`"])
+    say([f"unknown: {doubt}" for doubt in chain.history.unknown])
+    say([f"{chain.folder} contains no record; create one with `parity sign`"])
     return _UNKNOWN
 
 

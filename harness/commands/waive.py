@@ -86,7 +86,7 @@ def waive(
     else:
         click.echo(entry, nl=False)
     if said.unsaid:
-        say(f"still to be written: {', '.join(said.unsaid)}", err=True)
+        say(f"to complete: {', '.join(said.unsaid)}", err=True)
 
 
 def _is_there(file: Path, append: bool) -> bool:
@@ -106,7 +106,7 @@ def _run(
     if isinstance(result, LoadProblem):
         raise UsageError(result.message)
     if not isinstance(result, CaseResult):
-        raise UsageError(f"{cassette} cannot be run so", "see `parity run --help`")
+        raise UsageError(f"{cassette} cannot be run with these options", "see `parity run --help`")
     return result
 
 
@@ -126,7 +126,7 @@ def _from_journal(journal: Path, cassette: str | None, waivers: Waivers) -> Case
     if len(open_cases) == 1:
         return open_cases[0]
     if not open_cases:
-        raise UsageError(f"in {journal} nothing differs that is not waived", "there is no need")
+        raise UsageError(f"{journal} has no unwaived difference", "no waiver is needed")
     names = ", ".join(result.cassette for result in open_cases[:5])
     more = ", …" if len(open_cases) > 5 else ""
     raise UsageError(f"{len(open_cases)} cases differ", f"name one: {names}{more}")
@@ -134,9 +134,11 @@ def _from_journal(journal: Path, cassette: str | None, waivers: Waivers) -> Case
 
 def _chosen(result: CaseResult, fingerprint: str | None) -> Divergence:
     if result.blockers:
-        raise _Undecided(f"{result.cassette}: {result.blockers[0]}; nothing of it can be waived")
+        raise _Undecided(
+            f"{result.cassette}: {result.blockers[0]}; an inconclusive case cannot be waived"
+        )
     if not result.open:
-        raise UsageError(f"{result.cassette}: nothing differs that is not waived")
+        raise UsageError(f"{result.cassette}: no unwaived difference")
     if fingerprint is None:
         return first_cause(result) or result.open[0]
     wanted = fingerprint.lower()
@@ -146,7 +148,7 @@ def _chosen(result: CaseResult, fingerprint: str | None) -> Divergence:
         raise UsageError(f"no open difference has the fingerprint {fingerprint!r}", f"use {known}")
     prints = dict.fromkeys(each.fingerprint for each in fitting)
     if len(prints) > 1:
-        raise UsageError(f"{fingerprint!r} begins {', '.join(prints)}", "write more of it")
+        raise UsageError(f"{fingerprint!r} begins {', '.join(prints)}", "give more digits")
     return fitting[0]
 
 

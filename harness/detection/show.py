@@ -57,7 +57,7 @@ class FaultProgress(ProgressLine):
 
     def block(self, examples: int, sought: int) -> None:
         """Show how many scenarios were run, and how many faults are still sought."""
-        self._generated = f"generated: {examples} scenarios, {sought} faults still sought"
+        self._generated = f"generated: {examples} scenarios, {sought} faults not found yet"
         self.update()
 
     @property
@@ -105,7 +105,7 @@ def show(matrix: Matrix, stream: TextIO) -> None:
             console.print(f"{tally.about}: {_counted(tally)}")
     closed = sum(row.fault.closed_by is not None for row in matrix.rows)
     if closed:
-        words = f"held out: {closed} found by cassettes added since, counted there as not found"
+        words = f"held out: {closed} found by later cassettes, counted as not found"
         console.print(words, style="dim")
     style = "red" if matrix.survivors else "yellow" if matrix.interrupted else "green"
     console.print(_verdict(matrix), style=f"bold {style}")
@@ -151,13 +151,13 @@ def _show_survivors(matrix: Matrix, console: Console) -> None:
 
 def _remarks(row: Row) -> Iterator[str]:
     if row.never:
-        yield "never reached: no case calls what it wraps, so there was nothing to find"
+        yield "never reached: no case calls the wrapped function"
     elif row.corpus is not None:
         met = row.corpus.met + (row.generated.met if row.generated is not None else 0)
-        yield f"was in force in {met} cases that call what it wraps, and nothing compared differed"
+        yield f"was in force in {met} cases that call the wrapped function, without a difference"
     if row.unsteady:
         named = ", ".join(row.unsteady[:3])
-        yield f"showed once and not again, which does not count: {named}"
+        yield f"showed only once, which does not count: {named}"
 
 
 def _show_unobservable(matrix: Matrix, console: Console) -> None:
@@ -166,7 +166,7 @@ def _show_unobservable(matrix: Matrix, console: Console) -> None:
         console.print(escape(printable(words)), style="dim")
     for row in matrix.killed:
         if row.fault.unobservable is not None:
-            words = f"{row.fault.name} is marked unobservable, and was found: take the mark away"
+            words = f"{row.fault.name} is marked unobservable, but was found: remove the mark"
             console.print(escape(printable(words)), style="yellow")
 
 
@@ -182,7 +182,7 @@ def _show_conditions(matrix: Matrix, console: Console) -> None:
     used = matrix.conditions
     rules = "; ".join(f"{count} between {sides}" for sides, count in used.projection_rules.items())
     console.print(
-        f"measured over {used.cassettes} cassettes, with {used.waivers} waivers in force and these "
+        f"measured over {used.cassettes} cassettes, with {used.waivers} waivers and these "
         f"projection rules: {rules}",
         style="dim",
     )
@@ -196,7 +196,7 @@ def _show_conditions(matrix: Matrix, console: Console) -> None:
         words += "; service faults there against " + (
             "the published core"
             if used.published_core_in_generated
-            else "an unbroken legacy, because the published core is not at hand"
+            else "an unbroken legacy, because the published core is not installed"
         )
     console.print(words, style="dim")
 

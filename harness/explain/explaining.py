@@ -136,25 +136,25 @@ def _undecided(result: CaseResult, control: str, candidate: str) -> Explanation:
     if result.noise:
         hidden = sum(noise.hides for noise in result.noise)
         sentences.append(
-            f"A control that differs from itself is nothing to compare with: "
-            f"{counted(hidden, 'difference')} between {control} and {candidate} may be its own."
+            f"The runs of the control differ from each other, so "
+            f"{counted(hidden, 'difference')} between {control} and {candidate} may be noise."
         )
     elif result.open:
         differences = counted(len(result.open), "difference")
-        sentences.append(f"{differences} seen all the same decide nothing.")
+        sentences.append(f"{differences} found, but the case stays undecided.")
     return Explanation(channel=None, sentences=tuple(sentences))
 
 
 def _doubtful(result: CaseResult) -> Explanation:
     if result.cut:
         sentences = tuple(
-            f"The first difference is in channel {channel.value}: more differs than is listed, and "
-            f"all that is listed is accepted."
+            f"Channel {channel.value} has more differences than are listed. Waivers accept all "
+            f"that are listed."
             for channel in result.cut
         )
         return Explanation(channel=result.cut[0], sentences=sentences)
     sentences = tuple(
-        f"All that was compared agrees, but it is not enough: {printable(doubt)}."
+        f"Everything that was compared agrees, but that is not enough: {printable(doubt)}."
         for doubt in result.doubts
     )
     return Explanation(channel=None, sentences=sentences)

@@ -19,7 +19,7 @@ def seam_of(evidence: Evidence) -> Guess:
     guess = _channel_seam(evidence)
     if guess.sure and any(found.kind is Kind.REPLAY for _, found in evidence.open):
         # A run that broke off early can differ for several reasons.
-        return probably(guess.rule, guess.seam, "the replay itself went differently")
+        return probably(guess.rule, guess.seam, "the course of the replay differs, too")
     return guess
 
 
@@ -36,7 +36,7 @@ def _channel_seam(evidence: Evidence) -> Guess:
 
 def _replay_seam(first: Divergence) -> Guess:
     if first.path == "stalled":
-        return probably("stalled", Seam.LIFECYCLE, "anything that never ends stalls a replay")
+        return probably("stalled", Seam.LIFECYCLE, "anything that never ends stalls a run")
     return unknown("replay")
 
 
@@ -45,7 +45,7 @@ def _of_a_child(evidence: Evidence) -> Guess | None:
     first = evidence.first
     if first.channel is ChannelName.CHILDREN:
         return None
-    doubt = "what a child shares with its parent may differ, too"
+    doubt = "subagents share code with their parent"
     if "thread " in first.label and first.channel is not ChannelName.PROVIDER:
         return probably("done-by-child", Seam.SUBAGENTS, doubt)
     if "recentActivity" in first.path or evidence.shows("function response invoke_agent"):

@@ -1,4 +1,4 @@
-"""The sentences of an explanation: what was alike, what each side did, where they differ."""
+"""The sentences of an explanation: what was equal, what each side did, where they differ."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from harness.parity.evidence import LONE, Evidence
 from harness.timeline.fields import bounded_fields
 from harness.timeline.model import MomentKind
 from harness.timeline.words import cut
+from harness.wording import counted
 from services.wire import Json
 
 __all__ = ["contradiction_of", "sentences_of"]
@@ -43,24 +44,22 @@ def sentences_of(evidence: Evidence, control: str, candidate: str) -> list[str]:
 
 
 def contradiction_of(evidence: Evidence, control: str, candidate: str) -> str:
-    """The last sentence: what cannot both be right."""
+    """The last sentence: why one side must be wrong."""
     found = evidence.first
+    channel = channel_of(found.channel)
     if found.kind is Kind.NONDETERMINISTIC:
         return (
-            f"One cassette with one clock leaves nothing to chance, and {candidate} did two "
-            f"different things."
+            f"The cassette and the clock are the same in every run, so {candidate} must not differ "
+            f"from itself."
         )
     if found.kind is Kind.UNINHERITED:
-        return f"{control} and {candidate} agree here, and neither agrees with what they replace."
+        return f"{control} and {candidate} agree here, but both differ from the published core."
     if found.kind is Kind.REPLAY:
-        return "The same cassette was played to both; only one of them can have taken it as meant."
-    if found.kind in LONE:
+        return "Both sides replayed the same cassette, so only one of the two runs can be right."
+    if found.kind in LONE and channel.remarks_on is None:
         one, other = (control, candidate) if found.kind is Kind.MISSING else (candidate, control)
-        item = channel_of(found.channel).item
-        return (
-            f"Either that {item} belongs there, and {other} is wrong, or {one} is wrong to have it."
-        )
-    return channel_of(found.channel).cannot
+        return f"Either {other} must have this {channel.item}, too, or {one} must not have it."
+    return channel.cannot
 
 
 def _opening(evidence: Evidence, control: str, candidate: str) -> str:
@@ -69,7 +68,7 @@ def _opening(evidence: Evidence, control: str, candidate: str) -> str:
     where = f"The first difference is in {channel.about} (channel {found.channel.value})"
     place = channel.place(found)
     if (order := reordered(evidence)) is not None:
-        what = f"the same {order.count} results of calls in another order"
+        what = f"the same {order.count} tool results in another order"
         return f"{where}: {place} has {what}." if order.at else f"{where}: {what}."
     match found.kind:
         case Kind.MISSING:
@@ -77,31 +76,30 @@ def _opening(evidence: Evidence, control: str, candidate: str) -> str:
         case Kind.EXTRA:
             return f"{where}: {candidate} {channel.did} {place}, {control} did not."
         case Kind.ORDER:
-            return f"{where}: {place} comes at another point."
+            return f"{where}: {place} is at another position."
         case Kind.NONDETERMINISTIC:
-            return f"{where}: {candidate} differs from itself from run to run, at {place}."
+            return f"{where}: the runs of {candidate} differ from each other at {place}."
         case Kind.UNINHERITED:
             both = f"{control} and {candidate} both {channel.did} {place}"
             return f"{where}: {both}, the published core did not."
         case Kind.REPLAY:
-            return f"{where}: the replay of the cassette went differently ({found.path})."
+            return f"{where}: the course of the replay differs ({found.path})."
         case Kind.CHANGED:
-            both = channel.changed.format(control=control, candidate=candidate, place=place)
-            return f"{where}: {both}."
+            return f"{where}: {control} and {candidate} differ in {place}."
 
 
 def _alike(evidence: Evidence) -> Iterator[str]:
-    """How far both runs agree, and the last thing that both did."""
+    """How far both runs agree, and the last step that both took."""
     same = [row for row in evidence.before if evidence.result.waived.keys() >= set(row.divergences)]
     last = next((row.control for row in reversed(same) if row.control is not None), None)
     if evidence.at is None:
         return
     if last is None:
-        yield "It is the first thing that happens in either run."
+        yield "It is the first step of both runs."
     elif len(same) == len(evidence.before):
-        yield f"Both runs are alike up to there; the last thing both did: {last.line}."
+        yield f"Both runs are equal up to this point. Last common step: {last.line}."
     else:
-        yield f"Shortly before, both did the same: {last.line}."
+        yield f"Last common step before it: {last.line}."
 
 
 def _sides(evidence: Evidence, control: str, candidate: str) -> Iterator[str]:
@@ -128,7 +126,7 @@ def _sides(evidence: Evidence, control: str, candidate: str) -> Iterator[str]:
         return
     if here is not None and there is not None:
         if here.line == there.line:
-            yield f"{control} and {candidate} both {here.line}; the difference is inside."
+            yield f"{control} and {candidate} both {here.line}; the difference is in the fields."
         else:
             yield f"{control} {here.line}."
             yield f"{candidate} {there.line}."
@@ -136,13 +134,13 @@ def _sides(evidence: Evidence, control: str, candidate: str) -> Iterator[str]:
         yield _values(each, control, candidate)
     more = len(evidence.beside) - _PLACES
     if more > 0:
-        yield f"{more} more place{'s' if more > 1 else ''} in it differ{'' if more > 1 else 's'}."
+        yield f"{counted(more, 'more field')} differ{'' if more > 1 else 's'}."
 
 
 def _ordered(order: Reordered, meaning: str, control: str, candidate: str) -> Iterator[str]:
     """The same results in the order of each side."""
     where = f"At {order.at}{meaning} " if order.at else ""
-    how = " (ids of the calls: these results differ in nothing else)" if order.by_id else ""
+    how = " (the ids of the calls; the results are equal otherwise)" if order.by_id else ""
     yield f"{where}{control} has: {order.listed(0)}{how}.".strip()
     yield f"{candidate} has: {order.listed(1)}."
 
@@ -153,9 +151,9 @@ def _values(found: Divergence, control: str, candidate: str) -> str:
         return f"{control} has {here}, {candidate} has {there}."
     where = f"At {found.path}{channel_of(found.channel).meaning(found.path)}"
     if found.control == ABSENT:
-        return f"{where} only {candidate} has something: {there}."
+        return f"{where} only {candidate} has a value: {there}."
     if found.candidate == ABSENT:
-        return f"{where} only {control} has something: {here}."
+        return f"{where} only {control} has a value: {here}."
     return f"{where} {control} has {here}, {candidate} has {there}."
 
 
@@ -172,22 +170,22 @@ def _instead(evidence: Evidence, other: str) -> Iterator[str]:
     if moment is None:
         yield f"{other} did nothing more in this run."
     else:
-        yield f"{other} went on without it: {moment.line}."
+        yield f"{other} continued without it: {moment.line}."
 
 
 _WHEN_IT_IS_OVER: Final = {MomentKind.NOTE, *(each.kind for each in CHANNELS if each.kept)}
 
 
 def _replayed(found: Divergence, control: str, candidate: str) -> Iterator[str]:
-    yield _REPLAY.get(found.path.partition("[")[0], "The replay itself noted it.")
+    yield _REPLAY.get(found.path.partition("[")[0], "The replay noted this difference.")
     yield _values(found, control, candidate)
 
 
 _REPLAY: Final = {
-    "notes": "The model of a replay answers from the cassette and says when a question finds none.",
-    "unusedSteps": "A step of the cassette is an answer of the model; some were never asked for.",
-    "error": "How the run ended is not the same: an exception came out of a runtime.",
-    "stalled": "One run could never have gone on by itself: nothing was left to happen.",
+    "notes": "The replay notes a request for which the cassette has no response.",
+    "unusedSteps": "A model step of the cassette is one response. Some steps were not requested.",
+    "error": "The runs ended differently: a runtime raised an exception.",
+    "stalled": "One run stalled: it waited for an event that could not happen.",
 }
 
 
@@ -197,13 +195,13 @@ def _others(evidence: Evidence) -> Iterator[str]:
     counts = Counter(found.channel.value for _, found in evidence.open if id(found) not in beside)
     if counts:
         others = ", ".join(f"{channel} ({count})" for channel, count in counts.items())
-        yield f"Also different, perhaps in consequence: {others}."
+        yield f"Also different, possibly as a consequence: {others}."
     cut_off = evidence.result.cut
     if cut_off:
-        yield f"More differs than is listed in {', '.join(channel.value for channel in cut_off)}."
+        yield f"Channels with more differences than are listed: {', '.join(cut_off)}."
     waivers = sorted(set(evidence.result.waived.values()))
     if waivers:
-        yield f"Left aside as accepted (waivers): {', '.join(waivers)}."
+        yield f"Accepted by waivers: {', '.join(waivers)}."
 
 
 def _shown(value: Json) -> str:

@@ -69,9 +69,9 @@ def judged_flip(
             kind=ReasonKind.RECORD_UNKNOWN if unknown else ReasonKind.RECORD_REFUSED,
             about=phase,
             says=str(error),
-            change="ask in a whole clone of the project, where git answers"
+            change="run this in a full clone of the project"
             if unknown
-            else "restore the records, or sign anew",
+            else "restore the records, or sign again",
         )
         return Flip(phase=phase, record=None, reasons=(reason,))
     if record is None:
@@ -108,8 +108,8 @@ def judge_record(
         yield Reason(
             kind=ReasonKind.RECORD_STALE,
             about=phase,
-            says=f"what was signed is not what is here: {listed(moved)}",
-            change=f"take the signed revision, or sign what is here: {sign}",
+            says=f"the signed files differ from the current ones: {listed(moved)}",
+            change=f"check out the signed revision, or sign the current one: {sign}",
         )
     other = [
         f"{name} {record.environment[name]}, here {environment[name]}"
@@ -121,7 +121,7 @@ def judge_record(
             kind=ReasonKind.RECORD_STALE,
             about=phase,
             says=f"it was signed with other packages: {listed(other)}",
-            change=f"install what was signed, or sign what is here: {sign}",
+            change=f"install the signed packages, or sign the current ones: {sign}",
         )
     old = _old(record, gates.signing.valid_days, as_of)
     if old:
@@ -133,7 +133,7 @@ def judge_record(
                 kind=ReasonKind.WAIVER_EXPIRED,
                 about=waiver.id,
                 says=f"it rests on the waiver {waiver.id}, which ended on {waiver.expires}",
-                change=f"mend what it covers, or let {waiver.owner} extend it; then {sign}",
+                change=f"fix its differences, or let {waiver.owner} extend it; then {sign}",
             )
 
 

@@ -24,7 +24,7 @@ def show_flips(flag: str, flips: Sequence[tuple[str, Flip]], stream: TextIO) -> 
     means = {
         Answer.YES: f"{flag} may be turned on",
         Answer.NO: f"{flag} must not be turned on",
-        Answer.UNKNOWN: f"whether {flag} may be turned on cannot be said",
+        Answer.UNKNOWN: f"it is not known whether {flag} may be turned on",
     }[answer]
     out.line(f"{answer.value}: {means}", f"bold {STYLE[answer]}")
     return answer

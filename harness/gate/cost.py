@@ -78,7 +78,9 @@ def judged_cost(
 def _judged(scope: Scope, rule: CostRule, leg: LegSeen | None) -> tuple[Judged, CostAnswer | None]:
     about = f"cost within limits: {rule.leg}"
     if leg is None:
-        return Judged.of("cost", about, "not run on what is here", [], lacks=[rule.leg]), None
+        return Judged.of(
+            "cost", about, "not run with the current files", [], lacks=[rule.leg]
+        ), None
     control, candidate = _Side(), _Side()
     # Undecided cases have no cost; the leg's own condition reports them.
     cases = [case for case in leg.cases if not case.blockers]
@@ -110,7 +112,7 @@ def _judged(scope: Scope, rule: CostRule, leg: LegSeen | None) -> tuple[Judged, 
     )
     says = (
         f"model calls {control.model_calls:,} → {candidate.model_calls:,}, tokens "
-        f"{control.tokens:,} → {candidate.tokens:,}, sent again as it was "
+        f"{control.tokens:,} → {candidate.tokens:,}, prefix stability "
         f"{control.prefix_stability:.1%} → {candidate.prefix_stability:.1%}"
     )
     return Judged.of("cost", about, says, _above(scope, rule, control, candidate)), answer
@@ -123,12 +125,12 @@ def _above(scope: Scope, rule: CostRule, control: _Side, candidate: _Side) -> It
         ("tokens", control.tokens, candidate.tokens, rule.tokens),
     ):
         if now > was * most:
-            says = f"{what}: {now:,} where the control has {was:,}; {most:g} times are allowed"
+            says = f"{what}: {now:,}, control {was:,}; {most:g} times the control is allowed"
             yield scope.reason(ReasonKind.COST_ABOVE, what, says, change)
     least = control.prefix_stability * rule.prefix_stability
     if candidate.prefix_stability < least:
         says = (
             f"{candidate.prefix_stability:.2%} of what is sent was sent before as it is, and at "
-            f"least {least:.2%} is asked for"
+            f"least {least:.2%} is required"
         )
         yield scope.reason(ReasonKind.COST_ABOVE, "prefix stability", says, change)

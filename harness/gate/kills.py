@@ -29,7 +29,7 @@ def judged_kills(scope: Scope) -> tuple[Judged, tuple[ClassKills, ...]]:
     fresh = [run for run in scope.evidence.kills if not _stale(scope, run)]
     if not fresh:
         reason = _lacking(scope)
-        return Judged.of("kills", _ABOUT, "not measured on what is here", [reason]), ()
+        return Judged.of("kills", _ABOUT, "not measured with the current files", [reason]), ()
     run = _without_survivors(max(fresh, key=partial(_place, scope)), fresh)
     tallies = _tallies(scope, run)
     reasons = [*_partial(scope, run), *_too_low(scope, run, tallies)]
@@ -78,7 +78,7 @@ def _measurement(scope: Scope, *, whole: bool = False) -> Measurement:
 
 def _lacking(scope: Scope) -> Reason:
     if not scope.evidence.kills:
-        says = "no kill matrix is there"
+        says = "there is no kill matrix"
         return scope.reason(ReasonKind.KILLS_MISSING, _ALL, says, _measurement(scope))
     run = scope.evidence.kills[0]
     says = f"{run.file.name} was measured with other {listed(_stale(scope, run))}"
@@ -150,13 +150,13 @@ def _asked(
 ) -> Iterator[Reason]:
     about = tally.name
     if tally.observable < least:
-        says = f"{counted(tally.observable, 'fault')} tried ({about}), and {least} are asked for"
+        says = f"{counted(tally.observable, 'fault')} tried ({about}), and {least} are required"
         yield scope.reason(ReasonKind.KILLS_FEW, about, says, _more(scope, run))
         return
     if tally.bound < bound:
         says = (
             f"{tally.killed} of {tally.observable} found ({about}): at least {tally.bound:.1%} at "
-            f"95 %, and {bound:.1%} is asked for"
+            f"95 %, and {bound:.1%} is required"
         )
         if tally.killed == tally.observable:  # only the number of faults keeps the bound low
             yield scope.reason(ReasonKind.KILLS_FEW, about, says, _more(scope, run))

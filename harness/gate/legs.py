@@ -138,7 +138,7 @@ def _judged(scope: Scope, rule: LegRule, seen: Sequence[LegSeen]) -> Judged:
     about = f"{rule.name}: every case is parity"
     if not seen:
         reason = _lacking(scope, rule)
-        return Judged.of("legs", about, "not run on what is here", [reason])
+        return Judged.of("legs", about, "not run with the current files", [reason])
     whole = seen[0]
     reasons = [
         *_incomplete(scope, whole),
@@ -168,7 +168,7 @@ def _lacking(scope: Scope, rule: LegRule) -> Reason:
         if moved:
             says = f"{run.file.name} is of other {listed(moved)}: {_changed(scope, run, moved)}"
             return scope.reason(ReasonKind.LEG_STALE, rule.name, says, anew)
-    says = f"{runs[0].file.name} has a baseline in the place of a run, which this profile refuses"
+    says = f"{runs[0].file.name} has a baseline instead of a run, which this profile refuses"
     return scope.reason(ReasonKind.LEG_MISSING, rule.name, says, anew)
 
 
@@ -186,7 +186,7 @@ def _incomplete(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
     if record.missing:
         lacks.append(f"{counted(len(record.missing), 'case')} not run: {listed(record.missing)}")
     elif not record.ended:
-        lacks.append("it did not come to its end")
+        lacks.append("it did not finish")
     if record.problems:
         lacks.append(f"{len(record.problems)} not loaded: {listed(sorted(record.problems))}")
     lacks += _left_out(scope, leg)
@@ -196,7 +196,7 @@ def _incomplete(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
     least = max(1, rule.min_cases)
     if len(leg.cases) < least:
         few = f"{counted(len(leg.cases), 'case')} of phase {scope.phase} in {leg.run.file.name}"
-        says = f"{few}, and at least {least} must be there"
+        says = f"{few}, but at least {least} are required"
         change = "add cassettes, or lower min_cases in the gates"
         yield scope.reason(ReasonKind.LEG_PARTIAL, rule.name, says, change)
 
@@ -207,7 +207,7 @@ def _completed(scope: Scope, leg: LegSeen) -> str | Measurement:
     anew = scope.leg_measurement(leg.rule)
     if record.header.shard or not leg.cut_off:
         # Another run cannot load these files either.
-        return f"mend these files, then {anew.command}" if record.problems else anew
+        return f"fix these files, then {anew.command}" if record.problems else anew
     # A run goes on only with the day that its first part was judged by.
     again = ("--as-of", record.header.as_of, "--resume")
     left = {"resume": again, "units": len(record.missing)}
@@ -225,7 +225,7 @@ def _left_out(scope: Scope, leg: LegSeen) -> Iterator[str]:
     record = leg.run.record
     only = record.header.phase
     if only is not None and {*scope.gates.cassettes} - {only}:
-        yield f"it is of the cassettes of phase {only} alone"
+        yield f"it covers only the cassettes of phase {only}"
     elif only is None and record.skipped and not leg.rule.handover:
         skipped = sorted(record.skipped)
         yield f"{counted(len(skipped), 'case')} skipped: {listed(skipped)}"
@@ -250,7 +250,7 @@ def _verdicts(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
     divergent = [case.cassette for case in leg.of(CaseVerdict.DIVERGENT)]
     if divergent:
         says = f"{counted(len(divergent), 'case')} divergent in {file}: {listed(divergent)}"
-        change = f"{_again(scope, leg, divergent[0])} shows it; mend it, or see `parity waive`"
+        change = f"{_again(scope, leg, divergent[0])} reproduces it; fix it, or see `parity waive`"
         yield scope.reason(ReasonKind.DIVERGENT, leg.rule.name, says, change)
     undecided = leg.of(CaseVerdict.INCONCLUSIVE)
     if undecided:
@@ -259,7 +259,7 @@ def _verdicts(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
         says = f"{counted(len(names), 'case')} inconclusive in {file}: {listed(names)} ({why})"
         # It replaces the journal: beside a new one, the old one would still count.
         anew = _journalled(scope.leg_measurement(leg.rule), leg.run.file).command
-        change = f"{_again(scope, leg, names[0])} shows it again; mend it, then {anew}"
+        change = f"{_again(scope, leg, names[0])} reproduces it; fix it, then {anew}"
         yield scope.reason(ReasonKind.INCONCLUSIVE, leg.rule.name, says, change)
 
 
@@ -271,7 +271,7 @@ def _again(scope: Scope, leg: LegSeen, cassette: str) -> str:
 
 
 def _together(scope: Scope, seen: Sequence[LegSeen]) -> Judged:
-    about = "all legs are of one corpus and one environment"
+    about = "all legs have the same corpus and environment"
     found = [
         (leg, f"{leg.run.file.name} was run with {listed(other)}")
         for leg in seen

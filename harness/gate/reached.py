@@ -81,7 +81,7 @@ def _classes(
             continue
         says = (
             f"{answer.name}: both runtimes reached it in {counted(answer.cases, 'case')}, and "
-            f"{asked} are asked for"
+            f"{asked} are required"
         )
         if answer.never:
             says += f"; not reached: {', '.join(answer.never[:_NEVER_NAMED])}"
@@ -107,7 +107,7 @@ def _declared(
     if table.unshown:
         found = [f"{each.cassette} does not show {each.behaviour}" for each in table.unshown]
         says = f"{counted(len(found), 'behaviour')} named and not shown: {listed(found)}"
-        change = f"take it out of the cassette's `contract:`, or mend the cassette; then {command}"
+        change = f"remove it from `contract:`, or fix the cassette; then {command}"
         about_ = table.unshown[0].cassette
         reasons.append(scope.reason(ReasonKind.BEHAVIOUR_UNREACHED, about_, says, change))
     if table.undeclarable:

@@ -61,7 +61,7 @@ def _judged(scope: Scope, rule: SampleRule) -> tuple[Judged, Sample | None]:
     fresh = _fresh(scope, rule)
     if not fresh:
         reason = _lacking(scope, rule, [run for run in scope.evidence.samples if _is(run, rule)])
-        return Judged.of("samples", about, "not drawn on what is here", [reason]), None
+        return Judged.of("samples", about, "not generated with the current files", [reason]), None
     counting = _counting(fresh)
     drawn = sum(run.drawn for run in counting)
     reasons = [*_against(scope, rule, fresh), *_too_few(scope, rule, fresh, counting)]
@@ -163,7 +163,7 @@ def _against(scope: Scope, rule: SampleRule, fresh: Sequence[SampleRun]) -> Iter
             says = f"{counted(len(found), 'finding')} in {file}: {listed(found)}"
             yield scope.reason(ReasonKind.SAMPLE_FINDINGS, rule.profile, says, run.command)
         elif run.verdict != _NOTHING:
-            says = f"{file} holds cases that could not be decided"
+            says = f"{file} contains undecided cases"
             yield scope.reason(ReasonKind.SAMPLE_UNDECIDED, rule.profile, says, run.command)
 
 
@@ -177,7 +177,7 @@ def _too_few(
                 says = f"{run.file.name} was interrupted after {counted(run.drawn, 'scenario')}"
                 change = f"{run.command} --resume"
                 yield scope.reason(ReasonKind.SAMPLE_UNDECIDED, rule.profile, says, change)
-        says = f"{counted(drawn, 'scenario')} drawn, and {rule.examples:,} are asked for"
+        says = f"{counted(drawn, 'scenario')} drawn, and {rule.examples:,} are required"
         anew = _measurement(scope, rule)
         yield scope.reason(ReasonKind.SAMPLE_SMALL, rule.profile, says, anew)
     for run in counting:

@@ -37,9 +37,9 @@ _ASCII: Final = {Answer.YES: "+", Answer.NO: "x", Answer.UNKNOWN: "?"}
 STYLE: Final = {Answer.YES: "green", Answer.NO: "red", Answer.UNKNOWN: "yellow"}
 """The colour of each answer."""
 _MEANS: Final = {
-    Answer.YES: "phase {phase} may be flipped, as far as profile {profile} asks",
-    Answer.NO: "phase {phase} must not be flipped",
-    Answer.UNKNOWN: "whether phase {phase} may be flipped cannot be said",
+    Answer.YES: "phase {phase} may be switched on, by profile {profile}",
+    Answer.NO: "phase {phase} must not be switched on",
+    Answer.UNKNOWN: "it is not known whether phase {phase} may be switched on",
 }
 _WORST_FIRST: Final = (Answer.NO, Answer.UNKNOWN, Answer.YES)
 _ALIKE: Final = 3
@@ -110,7 +110,7 @@ def show_changes(source: str, changes: Sequence[str], stream: TextIO) -> None:
     if not changes:
         out.line(f"gates and waivers are those of {source}")
         return
-    out.line(f"judged by {source}; here these are otherwise:", "bold")
+    out.line(f"judged by {source}; the current ones differ:", "bold")
     for line in changes:
         out.line(f"  {line}", "yellow")
 
@@ -161,20 +161,20 @@ def _show_condition(answer: GateAnswer, condition: Condition, out: Lines) -> Non
     for line in in_short(reasons):
         out.line(f"    {line}")
     for change in alternatives(reasons):
-        out.line(f"    to change that: {change}")
+        out.line(f"    to fix: {change}")
 
 
 def _show_end(answer: GateAnswer, plan: Sequence[Planned], measure: str, out: Lines) -> None:
     if answer.answer is Answer.NO:
         mark = out.marks[Answer.NO]
-        out.line(f"no measurement changes a no: mend what is marked {mark} first", "bold")
+        out.line(f"measurements do not change a no: fix what is marked {mark} first", "bold")
     elif answer.answer is Answer.UNKNOWN and not plan:
-        out.line("no measurement changes this: see what stands beside each ?", "bold")
+        out.line("measurements do not change this: see the reason of each ?", "bold")
     if not plan:
         return
     total = in_about(sum(each.seconds for each in plan))
-    what = "what lacks besides" if answer.answer is Answer.NO else "what would change the answer"
-    out.line(f"{what}, about {total} in all (an estimate):", "bold")
+    what = "also missing" if answer.answer is Answer.NO else "to measure"
+    out.line(f"{what}, about {total} in total (an estimate):", "bold")
     out.command(measure)
     show_plan(plan, out, "    ")
 
@@ -184,8 +184,8 @@ def show_plan(plan: Sequence[Planned], out: Lines, indent: str, *, commands: boo
     width = max(len(in_about(each.seconds)) for each in plan)
     for each in plan:
         measurement = each.measurement
-        goes_on = ", goes on where it was cut off" if measurement.resume else ""
-        known = ", as its last journal took" if each.recorded else ""
+        goes_on = ", continues an interrupted run" if measurement.resume else ""
+        known = ", the time of its last journal" if each.recorded else ""
         count = f"{measurement.units:,} {units(measurement)}"
         about = f"{measurement.about} ({count}{goes_on}{known})"
         out.line(f"{indent}{in_about(each.seconds):>{width}}  {about}")
@@ -204,7 +204,7 @@ def show_reasons(reasons: Sequence[Reason], out: Lines) -> None:
     for reason in reasons:
         out.line(f"    {reason.kind.value}: {reason.says}")
     for change in dict.fromkeys(reason.change for reason in reasons):
-        out.line(f"    to change that: {change}")
+        out.line(f"    to fix: {change}")
 
 
 def _and(names: Sequence[str]) -> str:

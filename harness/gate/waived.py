@@ -35,13 +35,13 @@ def judged_waivers(
     most = scope.rules.waivers.most
     if len(answers) > most:
         says = f"{counted(len(answers), 'waiver')} in the file, and {most} are allowed"
-        change = "mend what they cover and take them out"
+        change = "fix their differences and remove them"
         reasons.append(scope.reason(ReasonKind.WAIVERS_TOO_MANY, "all", says, change))
     states = [answer.state for answer in answers]
     counts = [f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states))]
     says = f"{counted(len(answers), 'waiver')}" + (f": {', '.join(counts)}" if counts else "")
     lacks = scope.lacking(leg.rule for leg in seen)
-    judged = Judged.of("waivers", f"waivers hold at {scope.as_of}", says, reasons, lacks=lacks)
+    judged = Judged.of("waivers", f"waivers are valid at {scope.as_of}", says, reasons, lacks=lacks)
     return judged, answers, list(_warnings(scope))
 
 
@@ -87,11 +87,11 @@ def _reasons(scope: Scope, answer: WaiverAnswer) -> Iterator[Reason]:
     if kind is None:
         return
     fits = f"fits {answer.count} differences, and {answer.max_count} are allowed"
-    extended = f"mend what it covers, or let {answer.owner} extend it in waivers.toml"
-    raised = f"mend what is new, or let {answer.owner} raise its max_count in waivers.toml"
+    extended = f"fix its differences, or let {answer.owner} extend it in waivers.toml"
+    raised = f"fix the new differences, or let {answer.owner} raise its max_count in waivers.toml"
     what, change = {
         "expired": (f"ended on {answer.expires}", extended),
-        "unused": ("covers nothing any more", "take it out of waivers.toml"),
+        "unused": ("covers no difference any more", "remove it from waivers.toml"),
         "exceeded": (fits, raised),
     }[answer.state]
     yield scope.reason(kind, answer.id, f"the waiver {answer.id} {what}", change)

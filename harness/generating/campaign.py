@@ -262,7 +262,7 @@ class Campaign:
         lines = explain(judged, self.plan.control, self.plan.candidate)
         if outcome is not None and outcome.remark:
             lines.insert(0, outcome.remark)
-        return "\n".join(lines or ["nothing differs any more"])
+        return "\n".join(lines or ["no difference any more"])
 
 
 def first_line(text: str) -> str:

@@ -26,19 +26,19 @@ def narrowed(task: BlockTask, run: Callable[[BlockTask], BlockDone], workers: Wo
             elif done.stopped:
                 stopped[index] = done.why
     if not parts:
-        reason = "its worker dies whichever of its examples is run: drawing them kills it"
+        reason = "its worker dies with every example: generation itself kills it"
         return BlockDone(number=task.number, lost=stopped.get(0, reason))
     whole = _together(task, list(parts.values()))
     killers = [index for index in range(whole.examples) if index not in parts]
     if not killers:
-        whole.lost = "its worker died twice, though no example of it kills one alone"
+        whole.lost = "its worker died twice, although no single example kills it"
         return whole
     drawn = drawn_in(task)
     whole.seen[WORKER_DIED] += len(killers)
     if WORKER_DIED not in task.muted:
         first = drawn[killers[0]]
         name = str(first.document["name"])
-        why = stopped.get(killers[0], "its worker process died, each time it was run")
+        why = stopped.get(killers[0], "its worker process died in every run")
         whole.findings.append(
             Finding(
                 fingerprint=WORKER_DIED,

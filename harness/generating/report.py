@@ -118,7 +118,7 @@ def show_generation(
     if generation.reached:
         rarest = sorted(generation.reached.items(), key=lambda pair: (pair[1], pair[0]))[:_RAREST]
         listed = ", ".join(f"{name} {count}" for name, count in rarest)
-        console.print(f"rarest of what was seen: {escape(printable(listed))}", style="dim")
+        console.print(f"rarest probes: {escape(printable(listed))}", style="dim")
     _show_unsettled(campaign, console)
     _show_known(campaign, console)
     for name in generation.findings:
@@ -131,7 +131,7 @@ def show_generation(
     words = f"{verdict.value}: {plan.control} and {plan.candidate}"
     words += f" over {generation.examples} examples"
     if interrupted:
-        words += " (interrupted; the same with --resume goes on)"
+        words += " (interrupted; the same command with --resume continues)"
     console.print(f"again: {escape(shlex.join(repeat))}")
     console.print(escape(words), style=f"bold {_STYLE[verdict]}")
 
@@ -198,7 +198,7 @@ def _progress(campaign: Campaign) -> str:
         f"{generation.examples} examples in {counted(blocks, 'block')}"
         + (f" ({generation.repeated} repeats)" if generation.repeated else ""),
         f"{rate:.1f}/s",
-        *([f"{generation.over_bytes} over bytes too"] if generation.over_bytes else []),
+        *([f"{generation.over_bytes} also over a socket"] if generation.over_bytes else []),
         f"{len(generation.reached)} kinds of events seen",
         counted(len(generation.findings), "finding"),
     ]
@@ -210,8 +210,8 @@ def _show_unsettled(campaign: Campaign, console: Console) -> None:
     unsettled = campaign.generation.unsettled
     if unsettled:
         listed = ", ".join(f"{rule} {count}" for rule, count in sorted(unsettled.items()))
-        words = "provider findings alike on both sides, not settled"
-        why = "the published core is not at hand"
+        words = "findings of provider rules on both sides, not settled"
+        why = "the published core is not available"
         console.print(f"{words} ({why}): {escape(listed)}", style="dim")
 
 
@@ -259,10 +259,10 @@ def _bound(campaign: Campaign, *, interrupted: bool) -> JsonObject | None:
 
 def _bound_line(campaign: Campaign, *, interrupted: bool) -> str:
     if campaign.plan.way == "search":
-        return "rate of divergence: none is claimed (a search draws what it finds interesting)"
+        return "rate of divergence: none (a search prefers interesting scenarios)"
     bound = _bound(campaign, interrupted=interrupted)
     if bound is None:
-        return "rate of divergence: no bound is claimed of a run with findings or cut short"
+        return "rate of divergence: no bound (the run has findings or was interrupted)"
     return (
         f"rate of divergence: below {bound['rate']:.3%} at 95 %, from {bound['examples']} "
         f"independent examples; for profile {bound['profile']} ({bound['profileDigest'][:12]}) "

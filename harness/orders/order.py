@@ -85,7 +85,7 @@ def left_at(wanted: Sequence[Place], went: Sequence[Place]) -> str | None:
     """A message on the first place where `went` does not follow `wanted`; `None` if it does."""
     for place, instead in zip(wanted, went, strict=False):
         if place != instead:
-            return f"it was the turn of {place}, and {instead} went on"
+            return f"{place} was next, but {instead} continued"
     if len(went) < len(wanted):
-        return f"it was the turn of {wanted[len(went)]}, and it never came"
+        return f"{wanted[len(went)]} was next, but did not occur"
     return None

@@ -31,11 +31,11 @@ __all__ = [
 
 MODEL: Final = "the model and its availability"
 MODE: Final = "the approval mode"
-ANSWERS: Final = "what the user answers"
+ANSWERS: Final = "the answers of the user"
 WORKSPACE: Final = "the workspace"
-PROCESSES: Final = "the numbers of processes"
+PROCESSES: Final = "the process ids"
 SCRIPT: Final = "the script's steps without a thread"
-CLIENT: Final = "what the client does meanwhile"
+CLIENT: Final = "the actions of the client during the run"
 
 _ALONE: Final = frozenset({ToolKind.AGENT, ToolKind.FETCH, ToolKind.COMMUNICATE})
 _READING: Final = frozenset({ToolKind.READ, ToolKind.SEARCH})
@@ -90,7 +90,7 @@ class Touches:
             return
         path = args.get("file_path") if isinstance(args, dict) else None
         if isinstance(tool, ServerTool):
-            yield f"the server {tool.server_name}", True
+            yield f"the MCP server {tool.server_name}", True
         elif tool.kind is ToolKind.EDIT or tool.kind in _READING:
             known = isinstance(path, str)
             yield self._file(str(path)) if known else WORKSPACE, tool.kind is ToolKind.EDIT
@@ -98,7 +98,7 @@ class Touches:
             yield WORKSPACE, True
             yield PROCESSES, True
         else:
-            yield f"what {tool.name} keeps", True
+            yield f"the state of {tool.name}", True
 
     def _file(self, path: str) -> str:
         whole = os.path.normpath(os.path.join(self.root, path))  # noqa: PTH118 - not a real one

@@ -32,7 +32,9 @@ FORMAT: Final = 1
 """Version of the JSON document; it rises when a key changes its meaning or goes away."""
 
 _LISTED: Final = 10
-_LEGEND: Final = "T/C is call C of turn T; `answer` a model's answer there, `call` that call's end"
+_LEGEND: Final = (
+    "T/C is tool call C of turn T; `answer` a model response there, `call` the end of that call"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +90,7 @@ def show_orders(
     for result in bad[:_LISTED]:
         _show_case(result, asked, console)
     if len(bad) > _LISTED:
-        console.print(f"… and {len(bad) - _LISTED} more that are not parity", style="red")
+        console.print(f"… and {len(bad) - _LISTED} more cases without parity", style="red")
     if bad:
         console.print(_safe(_LEGEND), style="dim")
     for result in results:
@@ -115,7 +117,7 @@ def _show_case(result: OrdersResult, asked: Asked, console: Console) -> None:
         alike = sum(each.verdict is run.verdict for each in result.runs)
         _line(console, f"{alike} of {len(result.runs)} orders; order {run.number}: {_went(run)}")
         if run.missed is not None:
-            _line(console, f"{asked.candidate} could not be brought into it: {run.missed}")
+            _line(console, f"{asked.candidate} did not follow this order: {run.missed}")
         for line in explain(run.result, asked.control, asked.candidate):
             _line(console, line)
         _line(console, f"reproduce: {_reproduce(result, run, asked)}")
@@ -127,8 +129,8 @@ def _show_leak(result: OrdersResult, found: Finding, console: Console) -> None:
     one, other = found.difference.one, found.difference.other
     who = " and ".join(dict.fromkeys(each.runtime for each in result.leaks))
     of = len({each.difference.other for each in result.leaks})
-    words = f"order-leak: {who}: something else under {of} of {len(result.runs)} orders"
-    _line(console, f"{words}, and nothing shared was touched in another order")
+    words = f"order-leak: {who}: another result in {of} of {len(result.runs)} orders"
+    _line(console, f"{words}, although the order of accesses to shared state is the same")
     first = found.difference.first
     _line(console, f"{first.place} ({first.kind.value})")
     for number, value in ((one, first.control), (other, first.candidate)):
@@ -158,13 +160,11 @@ def _rests_on(results: Sequence[OrdersResult]) -> list[str]:
     count = sum(len(result.runs) for result in beside)
     whole = sum(result.answers.exhaustive for result in beside)
     alone = len(results) - len(beside)
-    found = (
-        f"{counted(count, 'order')} of {counted(len(beside), 'case')} in which things run side by"
-    )
-    found += f" side; every order there is in {whole} of them"
+    found = f"tried {counted(count, 'order')} of {counted(len(beside), 'case')} with parallel work"
+    found += f", in {whole} of them every possible order"
     lines = [f"{found}; {counted(alone, 'case')} with one order only"]
     if unreachable := sum(result.unreachable for result in results):
-        lines.append(f"{counted(unreachable, 'order')} could not be had: one waits for the other")
+        lines.append(f"{counted(unreachable, 'order')} impossible: one thread waits for another")
     return lines
 
 
@@ -176,7 +176,7 @@ def _headline(
     if problems:
         words.append(f"{len(problems)} not loaded")
     came_to = f"{verdict_of(results).value}: {asked.control} and {asked.candidate}"
-    came_to += f" under every order tried: {', '.join(words) or 'no case'} of {asked.cases}"
+    came_to += f" in every order tried: {', '.join(words) or 'no case'} of {asked.cases}"
     return came_to + (" (interrupted)" if asked.interrupted else "")
 
 

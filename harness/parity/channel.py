@@ -84,13 +84,11 @@ class Channel:
     about: ClassVar[str]
     """What the channel holds; completes `The first difference is in …`."""
     did: ClassVar[str]
-    """The verb for a side that has an item: `asked`."""
+    """The verb for a side that has an item: `sent`."""
     item: ClassVar[str]
-    """The noun for one item: `question`."""
+    """The noun for one item: `request`."""
     cannot: ClassVar[str]
-    """A sentence: why both sides cannot be right where an item differs."""
-    changed: ClassVar[str] = "{control} and {candidate} differ in {place}"
-    """How reports say that an item differs."""
+    """A sentence: why only one side can be right where an item differs."""
 
     rules: ClassVar[tuple[Rule, ...]] = EVERYWHERE
     """The projection rules, in the order in which they are applied."""
@@ -144,7 +142,7 @@ class Channel:
         return side.compared(self.name, index)
 
     def place(self, found: Divergence) -> str:
-        """An item in words: `the second question to the model`."""
+        """An item in words: `the second request`."""
         index = found.control_index if found.control_index is not None else found.candidate_index
         item = self.item_of(found)
         return f"a {item}" if index is None else f"the {ordinal(index)} {item}"

@@ -204,9 +204,9 @@ def _remarks(control: Observation, candidate: Observation) -> tuple[str, ...]:
     here, there = _replay_facts(control), _replay_facts(candidate)
     remarks = []
     if here["notes"] == there["notes"] != []:
-        remarks.append(f"both sides' replay noted: {'; '.join(here['notes'])}")
+        remarks.append(f"the replay noted on both sides: {'; '.join(here['notes'])}")
     if here["error"] == there["error"] is not None:
-        remarks.append(f"both sides ended alike with: {here['error']}")
+        remarks.append(f"both sides ended with the same error: {here['error']}")
     return tuple(remarks)
 
 

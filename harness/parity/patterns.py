@@ -19,7 +19,7 @@ __all__ = ["PatternProblem", "ValuePattern"]
 _MOST_STATES: Final = 1_000
 _MOST_BUILT: Final = 20 * _MOST_STATES
 """Groups built; an empty group in a repeat counts as often as it is repeated."""
-_TOO_LARGE: Final = "it is too large: repeat less often, or write less"
+_TOO_LARGE: Final = "it is too large: shorten it or repeat less often"
 _MOST_REMEMBERED: Final = 20_000
 _LONGEST: Final = 2_000
 """Characters of a pattern."""
@@ -53,7 +53,7 @@ class ValuePattern:
     def _build(self, source: str) -> None:
         tree = _parser.parse(source, re.DOTALL)
         if tree.state.flags & (re.MULTILINE | re.LOCALE | re.ASCII):
-            raise PatternProblem("the flags a, L and m are not known here")
+            raise PatternProblem("the flags a, L and m are not supported")
         nodes = list(tree)
         self._conditions: list[tuple[bool, _Machine]] = []
         fold = bool(tree.state.flags & re.IGNORECASE)
@@ -166,7 +166,7 @@ class _Machine:
             when = {op.AT_BEGINNING: "start", op.AT_BEGINNING_STRING: "start"}.get(about)
             when = when or {op.AT_END: "end", op.AT_END_STRING: "end"}.get(about)
             if when is None:
-                raise PatternProblem("borders of words are not known here")
+                raise PatternProblem("word boundaries are not supported")
             return self._state(then, when=when)
         return self._state(takes=(self._taking(code, about), then))
 
@@ -199,7 +199,7 @@ class _Machine:
             members = [_member(kind, value) for kind, value in about[negated:]]
             inside = self._either_case(lambda character: any(each(character) for each in members))
             return lambda character: inside(character) is not negated
-        raise PatternProblem("references, atomic groups and looking around are not known here")
+        raise PatternProblem("references, atomic groups and lookaround are not supported")
 
     def _either_case(self, takes: Takes) -> Takes:
         if not self._fold:

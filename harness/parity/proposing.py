@@ -83,8 +83,8 @@ def proposed(
         raise NotWaivable(f"{found.place}: a run that differs from itself is never waived")
     control, candidate = _fitted(found.control), _fitted(found.candidate)
     if secrets_in(canonical([control, candidate])):
-        problem = "a value holds what looks like a secret, and no file may keep one"
-        raise NotWaivable(f"{found.place}: {problem}; take it out of the cassette first")
+        problem = "a value looks like a secret, and no file may contain one"
+        raise NotWaivable(f"{found.place}: {problem}; remove it from the cassette first")
     fields: dict[str, Any] = {
         "id": name or _id_of(found, taken),
         "between": [_base(side) for side in result.runtimes],
@@ -94,8 +94,8 @@ def proposed(
         "kind": found.kind.value,
         "control": control,
         "candidate": candidate,
-        "impact": said.impact or _unwritten("what a user sees of it"),
-        "reason": said.reason or _unwritten("why it cannot be otherwise, for now"),
+        "impact": said.impact or _unwritten("what a user notices"),
+        "reason": said.reason or _unwritten("why the difference cannot be removed now"),
         "owner": said.owner or _unwritten("a role, such as adk-runtime"),
         "expires": as_of + timedelta(days=days),
         "max_count": 1,
@@ -118,7 +118,7 @@ def _count(fields: dict[str, Any], result: CaseResult, found: Divergence) -> int
     except ValidationError as error:
         raise NotWaivable(": ".join(first_problem(error))) from error
     if not waiver.fits(found, result.runtimes):
-        raise NotWaivable(f"{found.place}: its values cannot be written down")
+        raise NotWaivable(f"{found.place}: its values cannot be written as TOML")
     return sum(waiver.fits(each, result.runtimes) for each in result.divergences)
 
 

@@ -171,8 +171,8 @@ def unsettled_remarks(unsettled: Sequence[CommittedFinding], core: CoreFindings)
     if not errors or core.mend is None:
         return ()
     remark = (
-        f"both sides ask what the API refuses ({_listed(errors)}), and whether the published core "
-        f"does too is not known; {core.mend}"
+        f"both sides send requests that the API refuses ({_listed(errors)}), and it is not known "
+        f"whether the published core does, too; {core.mend}"
     )
     return (remark,)
 

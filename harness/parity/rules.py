@@ -40,7 +40,7 @@ _OUTPUT_FILE = re.compile(r"tool-outputs/[^\s\"]+?_[0-9a-z]{1,13}\.txt\b")
 
 @rule()
 def event_ids(item: Item) -> None:
-    """Event ids say nothing but which event it is; a dropped event would change all that follow."""
+    """An event id only identifies its event; a dropped event would change all later ids."""
     event, path = _event(item)
     if isinstance(event.get("id"), str):
         item.rename("event_ids", event, "id", join(path, "id"), "event")
@@ -48,7 +48,7 @@ def event_ids(item: Item) -> None:
 
 @rule()
 def stream_ids(item: Item) -> None:
-    """A stream's id is opaque to clients: which events share one matters, not how it reads."""
+    """A stream id is opaque to clients: only which events share one is compared."""
     event, path = _event(item)
     if isinstance(event.get("streamId"), str):
         item.rename("stream_ids", event, "streamId", join(path, "streamId"), "stream")
@@ -62,7 +62,7 @@ def _event(item: Item) -> tuple[JsonObject, str]:
 
 @rule()
 def timestamps(item: Item) -> None:
-    """When something happened is the clock's business; waits that were asked for are in `retries`.
+    """Times depend on the clock; requested waits are compared in `retries`.
 
     Only values in the wire's time format are hidden, and only under the keys that hold times.
     """
@@ -75,7 +75,7 @@ def timestamps(item: Item) -> None:
 
 @rule(marker='"stack"')
 def error_stacks(item: Item) -> None:
-    """A stack trace names the runtime's own source lines; message and code stay compared."""
+    """A stack trace names source lines of the runtime; message and code stay compared."""
     event, path = _event(item)
     meta = event.get("_meta")
     if isinstance(meta, dict) and isinstance(meta.get("stack"), str):
@@ -84,7 +84,7 @@ def error_stacks(item: Item) -> None:
 
 @rule()
 def call_ids(item: Item) -> None:
-    """A call's id ties the answer to the request: which belong together matters, not the text."""
+    """A call id joins a tool call and its result: which belong together is compared, not the id."""
     event, where = _event(item)
     for key in ("requestId", "call"):
         if isinstance(event.get(key), str):
@@ -107,9 +107,9 @@ def call_ids(item: Item) -> None:
 
 @rule(marker="isSubagentProgress")
 def progress_ids(item: Item) -> None:
-    """What an agent is shown to think has random ids in its progress; its calls have their own.
+    """The thoughts in the progress of a subagent have random ids; its calls have other ids.
 
-    Clients find by it which thought a later one replaces; each run gives new ones.
+    By this id clients find the thought that a later thought replaces. Every run has new ids.
     """
     display = item.value.get("display")
     result = display.get("result") if isinstance(display, dict) else None
@@ -138,9 +138,9 @@ def _progress(item: Item, shown: Any, path: str) -> bool:
 
 @rule(marker="tool-outputs/")
 def random_suffixes(item: Item) -> None:
-    """Files of long tool outputs end in a random suffix; the rest of the name says which it is.
+    """Files of long tool outputs end in a random suffix; the rest of the name stays compared.
 
-    After a silent fallback the session has another id, a random one, and so has their folder.
+    After a silent fallback the id of the session is random, and so is the name of their folder.
     """
     for holder, key, path in strings(item.value):
         if _OUTPUT_FILE.search(holder[key]):
@@ -154,7 +154,7 @@ def _without_chance(name: re.Match[str]) -> str:
 
 @rule(marker=r"\.0[,}\]]")
 def whole_numbers(item: Item) -> None:
-    """JSON has one kind of number: `1` and `1.0` are the same value to every reader of the wire."""
+    """JSON has one type of number: `1` and `1.0` are the same value for every client."""
     for holder, key, path in leaves(item.value):
         value = holder[key]
         if isinstance(value, float) and value.is_integer():
@@ -168,9 +168,9 @@ EVERYWHERE: Final = (random_suffixes, whole_numbers)
 
 @rule(marker="<session_context>", across=True)
 def own_environment(item: Item) -> None:
-    """The text about the environment, which opens a conversation, is each product's own words.
+    """Each product words the text about the environment, which begins a conversation, itself.
 
-    It is known by the tag that it begins with, which recordings and resuming rely on.
+    The tag at its beginning identifies it; recordings and resumed sessions need this tag.
     """
     for holder, path in dicts(item.value):
         text = holder.get("text")
@@ -180,8 +180,8 @@ def own_environment(item: Item) -> None:
 
 @rule(marker="</(?:objective|question)>", across=True)
 def own_tasks(item: Item) -> None:
-    """Each product describes a built-in agent's task in its own words; the user's request stands
-    between tags at the end, and stays compared.
+    """Each product words the task of a built-in agent itself; the request of the user, between tags
+    at the end, stays compared.
     """
     if item.value.get("thread", MAIN) == MAIN:
         return

@@ -24,16 +24,17 @@ __all__ = ["RUN_RULES", "Comparable", "by_thread", "made_comparable"]
 RUN_RULES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "agent_ids": (
-            "An agent's id, which its calls' ids and its recording's name begin with, is random: "
-            "its thread stands in its place, wherever it is written."
+            "The id of an agent is random, and the ids of its calls and the name of its recording "
+            "begin with it. The agent's thread replaces the id everywhere."
         ),
         "thread_interleaving": (
-            "Which of two agents that work at the same time is served first is chance; what each "
-            "does, in which order, and before or after what of the agent that started it, is not."
+            "Chance decides which of two parallel agents is served first. The order of an agent's "
+            "steps, and their order relative to the steps of its parent, stay compared."
         ),
         "unseen_sessions": (
-            "The published core's children have sessions only with agentSessionSubagentEnabled; "
-            "without one their activities are compared, and there are no events to compare."
+            "The subagents of the published core have sessions only with "
+            "agentSessionSubagentEnabled. Without a session there are no events to compare; the "
+            "activities are compared."
         ),
     }
 )

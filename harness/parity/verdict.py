@@ -142,5 +142,5 @@ def leftover_doubts(
     if set(control) != set(candidate) or not undeclared:
         return ()
     steps = ", ".join(f"model[{step}]" for step in undeclared)
-    mend = f"if that is meant, declare `unused: {undeclared}` in the cassette"
-    return (f"neither side asked for {steps}; {mend}",)
+    mend = f"if that is intended, declare `unused: {undeclared}` in the cassette"
+    return (f"neither side requested {steps}; {mend}",)

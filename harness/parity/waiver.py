@@ -74,7 +74,7 @@ class Waiver(BaseModel):
         for name in names:
             if not _RUNTIME.fullmatch(name):
                 mend = "write its base name (`upstream` for every version of it), or `*` for any"
-                raise ValueError(f"{name!r} is no runtime's base name; {mend}")
+                raise ValueError(f"{name!r} is not a base name of a runtime; {mend}")
         return tuple(names)
 
     @field_validator("channel")
@@ -102,9 +102,9 @@ class Waiver(BaseModel):
     @classmethod
     def _written(cls, value: Any) -> Any:
         if isinstance(value, str) and value.lstrip().startswith(UNWRITTEN):
-            raise ValueError("is still to be written; say it in your own words")
+            raise ValueError("must be completed by you")
         if isinstance(value, str) and value and not value.strip():
-            raise ValueError("says nothing")
+            raise ValueError("is empty")
         return value
 
     @field_validator("control", "candidate")
@@ -115,7 +115,7 @@ class Waiver(BaseModel):
         try:
             canonical(value)
         except TypeError as error:  # TOML has dates and times
-            raise ValueError("no such value can be observed; write it as text") from error
+            raise ValueError("no run can have such a value; write it as text") from error
         return value
 
     def concerns(self, runtimes: tuple[str, str]) -> bool:

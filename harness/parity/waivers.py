@@ -123,14 +123,14 @@ def load_waivers(file: Path | None, *, as_of: date) -> Waivers:
     for number, waiver in enumerate(document.waiver):
         where = f"waiver[{number}]"
         if waiver.id in seen:
-            raise WaiverFileError(file, f"{where}.id", f"{waiver.id!r} is there twice")
+            raise WaiverFileError(file, f"{where}.id", f"{waiver.id!r} occurs twice")
         if waiver.too_wide is not None:
-            problem = f"it would cover {waiver.too_wide}; say where, or which values"
+            problem = f"it would cover {waiver.too_wide}; restrict the path or the values"
             raise WaiverFileError(file, where, f"{waiver.id!r}: {problem}")
         seen.add(waiver.id)
     for together in _too_wide_together(document.waiver):
         problem = f"{', '.join(together)}: together they would cover nearly every difference of"
-        problem += " their channel; say where, or which values"
+        problem += " their channel; restrict the paths or the values"
         raise WaiverFileError(file, "waiver", problem)
     return Waivers(entries=document.waiver, as_of=as_of, digest=sha256_hex(text))
 

@@ -70,8 +70,8 @@ def page_with(page: str, part: str) -> str:
     for marker in (BEGIN, END):
         found = [number for number, line in enumerate(lines) if line.strip() == marker]
         if len(found) != 1:
-            times = f"{len(found)} times" if found else "not at all"
-            raise PageError(f"the line {marker} is there {times}; it must be there once")
+            times = f"{len(found)} times"
+            raise PageError(f"the line {marker} occurs {times}; it must occur once")
         places += found
     begin, end = places
     if end < begin:
@@ -153,9 +153,11 @@ def main(ctx: click.Context, /, check: bool) -> None:
         click.echo(f"{root / _PAGE} cannot be written: {error.strerror}", err=True)
         ctx.exit(PageError.exit_code)
     if now == fresh:
-        click.echo(f"{_PAGE} is as the waivers say")
+        click.echo(f"{_PAGE} matches the waivers")
     elif check:
-        click.echo(f"{_PAGE} is stale: {_WAIVERS} says otherwise; mend it with `{_MEND}`", err=True)
+        click.echo(
+            f"{_PAGE} is stale: it does not match {_WAIVERS}; update it with `{_MEND}`", err=True
+        )
         ctx.exit(1)
     else:
         click.echo(f"written: {_PAGE}")

@@ -50,7 +50,7 @@ def journal_files(places: Sequence[Path]) -> list[Path]:
         found = kept_journals()
     if not found:
         where = ", ".join(map(str, places)) or str(JOURNALS)
-        raise UsageError(f"there are no journals in {where}", "make one with `parity run`")
+        raise UsageError(f"no journals in {where}", "make one with `parity run`")
     return list(dict.fromkeys(found))
 
 
@@ -80,9 +80,9 @@ def matched_name(asked: str, records: Iterable[JournalRecord]) -> str:
         return with_it[0]
     if with_it:
         names = listed(with_it, 3)
-        raise UsageError(f"{asked!r} could be several cassettes", f"say which: {names}")
+        raise UsageError(f"{asked!r} matches several cassettes", f"name one of {names}")
     mend = did_you_mean(near_words(asked, sorted(known)), "see `parity list`")
-    raise UsageError(f"no run in these journals took on a cassette {asked!r}", mend)
+    raise UsageError(f"no run in these journals has a cassette {asked!r}", mend)
 
 
 def histories(name: str, records: Iterable[JournalRecord], waivers: Path | None) -> Iterator[Entry]:

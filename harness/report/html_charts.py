@@ -24,7 +24,7 @@ _MEASURES: Final[Sequence[tuple[str, str, Callable[[Any], int]]]] = (
     ("contents sent", "", lambda cost: cost["contentsSent"]),
     (
         "contents sent before",
-        "what prompt caches live on",
+        "what prompt caches can serve",
         lambda cost: cost["contentsSentBefore"],
     ),
 )
@@ -54,7 +54,7 @@ def grid(cases: Sequence[CaseResult], contract: Contract) -> JsonObject:
     phases = sorted({phase for _, phase in counts}, key=_phase_order)
     names = sorted({name for name, _ in counts})
     return {
-        "phases": [{"id": phase, "says": PHASES.get(phase, "no phase given")} for phase in phases],
+        "phases": [{"id": phase, "says": PHASES.get(phase, "no phase")} for phase in phases],
         "rows": [
             {"name": name, "cells": [_cell(counts.get((name, phase))) for phase in phases]}
             for name in names

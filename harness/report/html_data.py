@@ -104,20 +104,20 @@ def _says(report: RunReport) -> str:
     counts = Counter(case.verdict for case in report.cases)
     total, sides = len(report.cases), f"{report.candidate} and {report.control}"
     if divergent := counts[CaseVerdict.DIVERGENT]:
-        words = f"{report.candidate} does not behave as {report.control} in {divergent} of"
+        words = f"{report.candidate} differs from {report.control} in {divergent} of"
         return f"{words} {counted(total, 'case')}."
     if report.verdict is CaseVerdict.PARITY:
         waived = sum(len(case.waived) for case in report.cases)
-        but = f", but for {counted(waived, 'accepted difference')}" if waived else ""
-        return f"{sides} behave alike in {_all(total)}{but}."
+        but = f", except for {counted(waived, 'accepted difference')}" if waived else ""
+        return f"{sides} agree in {_all(total)}{but}."
     if unsure := counts[CaseVerdict.INCONCLUSIVE]:
-        return f"{unsure} of {counted(total, 'case')} decided nothing; no difference was found."
+        return f"{unsure} of {counted(total, 'case')} inconclusive; no difference was found."
     if not total:
-        return f"Nothing was compared: {sides} were given no case."
+        return f"Nothing was compared: there was no case for {sides}."
     if report.problems:
         lacking = f"{counted(len(report.problems), 'file')} could not be loaded"
-        return f"{sides} behave alike in {_all(total)}, and {lacking}."
-    return f"{sides} behave alike in {_all(total)}, and more were planned."
+        return f"{sides} agree in {_all(total)}, but {lacking}."
+    return f"{sides} agree in {_all(total)}, but more cases were planned."
 
 
 def _all(total: int) -> str:
@@ -219,9 +219,10 @@ def _explained(report: RunReport, case: CaseResult) -> Explanation:
     if case.waived:
         counts = Counter(case.waived.values())
         by = ", ".join(f"{waiver} ({count})" for waiver, count in sorted(counts.items()))
-        said = f"All that differs is accepted, by these waivers: {by}."
+        said = f"Waivers accept every difference: {by}."
     else:
-        said = f"The control differs from itself in {counted(len(case.noise), 'place')}."
+        places = counted(len(case.noise), "place")
+        said = f"The runs of the control differ from each other in {places}."
     return Explanation(channel=None, sentences=(said,))
 
 

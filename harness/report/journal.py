@@ -161,7 +161,7 @@ def locked_place(file: Path) -> JournalLock:
         file.parent.mkdir(parents=True, exist_ok=True)
         what = _something_else(file)
         if what is not None:
-            problem = f"{file} {what}, and is not written over"
+            problem = f"{file} {what}, and is not overwritten"
             raise UsageError(problem, "choose another place with --journal")
         return JournalLock(file)
     except OSError as error:

@@ -82,7 +82,7 @@ class Lines:
             try:
                 yield number, _parsed(raw)
             except ValueError as error:
-                problem = f"{self.file}: line {number} is not a journal's: {error}"
+                problem = f"{self.file}: line {number} is not a line of a journal: {error}"
                 raise UsageError(problem, _MEND) from error
 
 
@@ -122,7 +122,9 @@ def _header(file: Path, raw: bytes) -> JournalHeader:
     try:
         return JournalHeader.from_json(_parsed(raw))
     except ValueError as error:
-        raise UsageError(f"{file}: line 1 is no journal's header: {error}", _MEND) from error
+        raise UsageError(
+            f"{file}: line 1 is not the header of a journal: {error}", _MEND
+        ) from error
 
 
 def _parsed(raw: bytes) -> dict[str, Any]:
@@ -136,9 +138,9 @@ def _parsed(raw: bytes) -> dict[str, Any]:
     try:
         line = json.loads(raw, parse_constant=_no_number)
     except RecursionError:
-        raise ValueError(f"it is deeper than {MAX_DEPTH}") from None
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH}") from None
     if not isinstance(line, dict):
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     if raw.count(b"{") + raw.count(b"[") > MAX_DEPTH:
         _check_depth(line)
     return line
@@ -155,7 +157,7 @@ def _check_depth(value: object) -> None:
         ]
         if not level:
             return
-    raise ValueError(f"it is deeper than {MAX_DEPTH}")
+    raise ValueError(f"it is nested deeper than {MAX_DEPTH}")
 
 
 def _no_number(text: str) -> float:

@@ -15,7 +15,7 @@ from harness.report.journal_lines import Lines, checked_result
 
 __all__ = ["JournalRecord", "read_journal", "shard_of"]
 
-_ANEW: Final = "name another journal, or run anew, without --resume"
+_ANEW: Final = "name another journal, or run again without --resume"
 
 _LONGEST_MS: Final = 10**10
 """That a case took: four months."""
@@ -87,7 +87,7 @@ def read_journal(file: Path) -> JournalRecord:
         try:
             reading.take(line)
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            problem = f"{file}: line {number} is not a journal's: {_said(error)}"
+            problem = f"{file}: line {number} is not a line of a journal: {_said(error)}"
             raise UsageError(problem, _ANEW) from error
     reading.check(file, header)
     return JournalRecord(
@@ -139,13 +139,13 @@ class _Reading:
                 name = self._name(line, "refused", "file", "message")
                 place, message = line["file"], line["message"]
                 if not (isinstance(place, str) and isinstance(message, str)):
-                    raise ValueError("its file and message are no texts")
+                    raise ValueError("its file and message are not texts")
                 self.problems[name] = LoadProblem(file=place, message=message)
                 self.started.pop(name, None)
             case "ended" if line == {"ended": True}:
                 self.ended = True
             case _:
-                raise ValueError("it is no line of a journal")
+                raise ValueError("it is not a line of a journal")
 
     def check(self, file: Path, header: JournalHeader) -> None:
         """Hold the header's digests against what they are made of.
@@ -155,16 +155,16 @@ class _Reading:
         """
         if not self.inventory.components:
             # Cut off right behind the header: no result is lost, and what was planned is not known.
-            raise UsageError(f"{file}: was cut off before it said what the run rests on", _ANEW)
+            raise UsageError(f"{file}: ends before the inventory of the run", _ANEW)
         for name in sorted({*self.finished} & {*self.skipped, *self.problems}):
             raise UsageError(f"{file}: {name} is finished, and elsewhere it is not", _ANEW)
         for name, digest in self.inventory.digests.items():
             if header.components.get(name) != digest:
-                raise UsageError(f"{file}: the digest of {name} is not that of its files", _ANEW)
+                raise UsageError(f"{file}: the digest of {name} does not match its files", _ANEW)
 
     def _take_inventory(self, line: dict[str, Any]) -> None:
         if self.inventory.components:
-            raise ValueError("there is an inventory already")
+            raise ValueError("it has two inventories")
         self.inventory = _inventory(line["inventory"])
         self._planned = frozenset(self.inventory.components["corpus"].files)
 
@@ -190,7 +190,7 @@ class _Reading:
 
 def _milliseconds(value: Any) -> float:
     if type(value) not in (int, float) or not 0 <= value <= _LONGEST_MS:
-        raise ValueError("ms is no time that a case can take")
+        raise ValueError("ms is not a valid duration")
     return float(value)
 
 
@@ -202,11 +202,11 @@ def _inventory(value: dict[str, Any]) -> Inventory:
     components = {}
     for name, facts in value.items():
         if set(facts) != {"files", "parts"}:
-            raise ValueError(f"of {name} there are not just files and parts")
+            raise ValueError(f"{name} has other keys than files and parts")
         texts = [*facts["files"].items(), *facts["parts"].items()]
         if not all(isinstance(text, str) for pair in texts for text in pair):
-            raise ValueError(f"of {name} there is something else than texts")
+            raise ValueError(f"{name} has values that are not texts")
         components[name] = Component(facts["files"], facts["parts"])
     if "corpus" not in components:
-        raise ValueError("there is no corpus in it")
+        raise ValueError("it has no corpus")
     return Inventory(components)

@@ -21,7 +21,7 @@ def read_kills(file: Path) -> JsonObject:
     """The document in `file`.
 
     Raises:
-        UsageError: it cannot be read, is too large, or is no kill matrix of this format.
+        UsageError: it cannot be read, is too large, or is not a kill matrix of this format.
     """
     mend = "name a file that `parity faults --json` wrote"
     try:
@@ -33,9 +33,9 @@ def read_kills(file: Path) -> JsonObject:
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}", mend) from error
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{file} is no JSON", mend) from error
+        raise UsageError(f"{file} is not JSON", mend) from error
     if not isinstance(document, dict) or kill_rows(document) is None:
-        raise UsageError(f"{file} is no kill matrix", mend)
+        raise UsageError(f"{file} is not a kill matrix", mend)
     return document
 
 

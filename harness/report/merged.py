@@ -58,14 +58,14 @@ def merge(records: Sequence[JournalRecord]) -> Merged:
             known = finished.setdefault(name, result)
             # Real processes end in this or that order: what is only shown of a case may differ.
             if replace(known, timelines="") != replace(result, timelines=""):
-                problem = f"{whose[name]} and {record.file} say different things of {name}"
+                problem = f"{whose[name]} and {record.file} have different results for {name}"
                 raise UsageError(problem, "run that case again: it may depend on the machine")
             finished[name] = min(known, result, key=lambda each: each.timelines)
             whose.setdefault(name, record.file)
     problems = {name: it for record in reversed(records) for name, it in record.problems.items()}
     skipped = frozenset(name for record in records for name in record.skipped)
     for name in sorted({*finished} & {*problems, *skipped}):
-        raise UsageError(f"{name} was judged in {whose[name]}, and elsewhere it was not", _MEND)
+        raise UsageError(f"{name} was judged in {whose[name]}, but not in another journal", _MEND)
     revisions = {record.header.revision for record in records}
     together = replace(
         first,
@@ -135,7 +135,7 @@ def _lacks(together: JournalRecord, records: Sequence[JournalRecord]) -> list[st
             part = f"part {record.header.shard}, " if record.header.shard else ""
             left = len(record.missing)
             lines.append(
-                f"{part}{record.file}: was cut off, {left} of its cases are missing; {_GO_ON}"
+                f"{part}{record.file}: is incomplete, {left} of its cases are missing; {_GO_ON}"
             )
     there = {record.header.shard for record in records}
     counts = {shard.partition("/")[2] for shard in there if shard}
@@ -143,5 +143,5 @@ def _lacks(together: JournalRecord, records: Sequence[JournalRecord]) -> list[st
         count = int(counts.pop())
         absent = [f"{n}/{count}" for n in range(1, count + 1) if f"{n}/{count}" not in there]
         if absent:
-            lines.append(f"there is no journal of part {', '.join(absent)}")
+            lines.append(f"no journal of shard {', '.join(absent)}")
     return lines

@@ -118,8 +118,8 @@ def refuse_other_waivers(record: JournalRecord, file: Path | None) -> None:
     was = Inventory({"waivers": record.inventory.components.get("waivers", Component())})
     changed = was.differences(Inventory({"waivers": waivers_component(file)}))
     if changed:
-        problem = f"{record.file}: the run knew other waivers: {'; '.join(changed)}"
-        raise UsageError(problem, "name its own with --waivers")
+        problem = f"{record.file}: the run used other waivers: {'; '.join(changed)}"
+        raise UsageError(problem, "name its waivers with --waivers")
 
 
 def files_of(header: JournalHeader) -> dict[str, str]:

@@ -46,7 +46,7 @@ def summary_report(report: RunReport) -> str:
         else:
             blocks.append(block)
     if left:
-        blocks.append(f"… and {left} more parts, for which there is no room here.")
+        blocks.append(f"… and {left} more parts left out, as the summary is too long.")
     return "\n\n".join(blocks).encode("utf-8", "replace").decode() + "\n"
 
 
@@ -67,7 +67,7 @@ def _blocks(report: RunReport) -> Iterator[str]:
     for number, finding in enumerate(findings[:_FINDINGS], 1):
         yield _finding(report, finding, number)
     if len(findings) > _FINDINGS:
-        yield f"… and {len(findings) - _FINDINGS} more sorts of divergence."
+        yield f"… and {len(findings) - _FINDINGS} more kinds of divergence."
     unsure = [case for case in report.cases if case.verdict is CaseVerdict.INCONCLUSIVE]
     if unsure:
         yield f"### Inconclusive\n\n{fenced(_and_more(_reasons(report, unsure), len(unsure)))}"
@@ -89,9 +89,9 @@ def _finding(report: RunReport, finding: Finding, number: int) -> str:
     package = look_in(report, finding.case)
     parts = [
         f"### {number}. {code(finding.case.cassette)}",
-        *([f"{len(alike)} more diverge alike: {named}"] if alike else []),
+        *([f"{len(alike)} more with the same difference: {named}"] if alike else []),
         fenced([*reasons(report, finding.case), *changed_near(report, finding.case)]),
-        *([f"Look in {said(package)}. See it again with"] if package else ["See it again with"]),
+        *([f"Look in {said(package)}. Reproduce with"] if package else ["Reproduce with"]),
         fenced([finding.reproduce, *report.bisecting(finding.case).lines()]),
     ]
     return "\n\n".join(parts)

@@ -38,13 +38,10 @@ STYLE: Final = {
     CaseVerdict.DIVERGENT: "red",
     CaseVerdict.INCONCLUSIVE: "yellow",
 }
-_MAY_DIFFER: Final = " that any two runs may have, such as ids and stacks"
-_INHERITED: Final = (
-    ": the real API would object to them, but the published core makes the same requests"
-)
+_MAY_DIFFER: Final = " allowed by projection rules, such as ids and stack traces"
+_INHERITED: Final = ": the API would object, but the published core sends the same requests"
 _UNSETTLED: Final = (
-    ": the real API would object to them, and it is not known here whether the published core "
-    "makes the same requests"
+    ": the API would object, and it is not known whether the published core sends the same requests"
 )
 _LISTED: Final = 10
 _NAMED: Final = 5
@@ -125,8 +122,8 @@ def _show_hidden(report: RunReport, console: Console, verbose: bool) -> None:
     """What does not count, and why not; with `verbose` by rule."""
     known = (
         (report.rules, "difference", _MAY_DIFFER),
-        (report.inherited, "finding about requests", _INHERITED),
-        (report.unsettled, "finding about requests of both sides", _UNSETTLED),
+        (report.inherited, "finding of provider rules", _INHERITED),
+        (report.unsettled, "finding of provider rules on both sides", _UNSETTLED),
     )
     for found, what, why in known:
         if not found:
@@ -144,7 +141,7 @@ def _show_waivers(report: RunReport, console: Console, verbose: bool) -> None:
         console.print(_safe(f"differences accepted by waivers: {counts}"))
     unused = [waiver.id for waiver in report.waivers if waiver.state == "unused"]
     if unused and verbose:
-        console.print(_safe(f"waivers unused here: {listed(unused)}"), style="dim")
+        console.print(_safe(f"waivers not used in this run: {listed(unused)}"), style="dim")
     for waiver in report.waivers:
         if waiver.state not in ("used", "unused"):
             count = f"{waiver.count} of at most {waiver.max_count}"
@@ -182,7 +179,7 @@ def _show_remarks(report: RunReport, console: Console, verbose: bool) -> None:
     parity = (case for case in report.cases if case.verdict is CaseVerdict.PARITY)
     cases = [case for case in parity if case.remarks]
     if cases and not verbose:
-        words = f"remarks: on {counted(len(cases), 'case')} of parity (-v lists them)"
+        words = f"remarks on {counted(len(cases), 'case')} at parity (-v lists them)"
         console.print(words, style="dim")
         return
     for case in cases[:_LISTED]:

@@ -116,7 +116,7 @@ def _of_divergent(report: Reported, cases: Sequence[CaseResult], since: Changes 
     says = f"{counted(len(cases), 'case')} {'diverges' if len(cases) == 1 else 'diverge'}"
     expired = [w.id for w in report.waivers if w.state in ("expired", "exceeded") and w.count]
     if expired:
-        why = f"{says}, and the waiver {', '.join(expired)} no longer covers what it covered"
+        why = f"{says}, and the waiver {', '.join(expired)} no longer covers its differences"
         return _blame(Whose.RUNTIME, f"{_candidate(report, cases)}: {why}")
     outside = None if since is None else _outside(report, says, since)
     return outside or _of_runtime(report, cases, says, since)
@@ -141,7 +141,7 @@ def _outside(report: Reported, says: str, since: Changes) -> Blame | None:
     if ChangeKind.SYSTEM in kinds and kinds <= _NOT_OURS:
         return _blame(Whose.MACHINE, reason)
     if ChangeKind.CASSETTES in kinds and kinds <= {*_NOT_OURS, ChangeKind.CASSETTES}:
-        return _blame(Whose.CASSETTE, f"{reason}; a changed one may show an old difference")
+        return _blame(Whose.CASSETTE, f"{reason}; a changed cassette may show an old difference")
     return None
 
 
@@ -151,18 +151,18 @@ def _of_runtime(
     candidate = _candidate(report, cases)
     kinds = Counter(found.kind for case in cases if (found := first_cause(case)) is not None)
     if kinds and set(kinds) == {Kind.UNINHERITED}:
-        reason = f"{says} in what both sides ask and the published core does not"
-        return _blame(Whose.RUNTIME, f"services, which both share: {reason}")
+        reason = f"{says} in requests that both sides send and the published core does not"
+        return _blame(Whose.RUNTIME, f"services, which both sides share: {reason}")
     if kinds and set(kinds) == {Kind.NONDETERMINISTIC}:
-        reason = f"{says} in that it differs from itself from run to run, and the control does not"
+        reason = f"{says}: its runs differ from each other, those of the control do not"
         return _blame(Whose.RUNTIME, f"{candidate}: {reason}", sure=True)
     touched = _touched_runtimes(report, cases, since)
     if len(touched) == 1:
-        reason = f"{says}, and of the two only its code changed since {_since(since)}"
+        reason = f"{says}, and only the code of this runtime changed since {_since(since)}"
         return _blame(Whose.RUNTIME, f"{touched[0]}: {reason}")
     code = frozenset() if since is None else since.kinds
     if ChangeKind.SERVICES in code and ChangeKind.RUNTIMES not in code:
-        reason = f"{says}, and the shared code changed since {_since(since)}, no runtime's did"
+        reason = f"{says}, and only shared code changed since {_since(since)}"
         return _blame(Whose.RUNTIME, f"services, or {candidate}'s use of them: {reason}")
     reason = f"{says}, and the control {report.control} is taken to be right"
     return _blame(Whose.RUNTIME, f"{candidate}: {reason}")
@@ -200,7 +200,7 @@ def _of_lacking(report: Reported) -> Blame:
     if report.interrupted:
         return _blame(Whose.MACHINE, f"the run was interrupted: {judged}", sure=True)
     if report.partial:
-        return _blame(Whose.MACHINE, f"the run did not come to its end: {judged}")
+        return _blame(Whose.MACHINE, f"the run did not finish: {judged}")
     return _blame(Whose.UNKNOWN, f"nothing was compared: {judged}")
 
 

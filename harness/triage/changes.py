@@ -94,7 +94,7 @@ class Change:
         """In words, printable."""
         if self.names is not None:
             changed = listed(f"{name} {how}" for name, how in self.names.items())
-            return printable(f"{self.what}: {changed or 'changed, in nothing that has a name'}")
+            return printable(f"{self.what}: {changed or 'changed, but in no named file'}")
         return printable(f"{self.what}: {self.was or 'none'} → {self.now or 'none'}")
 
 
@@ -151,10 +151,10 @@ class Changes:
         lines = [f"what changed, {self.span}:"]
         lines += [f"  {change.line}" for change in self.changes]
         if not self.changes:
-            lines.append("  nothing that a journal knows of")
+            lines.append("  nothing that a journal records")
         if self.commits:
             was, now = (text[:10] for text in self.revisions)
-            more = " and changes that are not committed" if self.dirty else ""
+            more = " and uncommitted changes" if self.dirty else ""
             lines.append(printable(f"  commits {was}..{now}{more}:"))
             lines += [f"    {printable(commit)}" for commit in self.commits[:_COMMITS]]
             if len(self.commits) > _COMMITS:

@@ -87,7 +87,7 @@ def changed_lines(leads: Leads, places: tuple[str, ...], candidate: str) -> list
     if not places:
         return [printable(f"{leads.since}: {_listed(found.others)}")]
     if not found.at:
-        return [printable(f"{leads.since}, nothing of it at this seam: {_listed(found.others)}")]
+        return [printable(f"{leads.since}, but not at this seam: {_listed(found.others)}")]
     elsewhere = f"; elsewhere: {_listed(found.others)}" if found.others else ""
     return [printable(f"{leads.since}, at this seam: {_listed(found.at)}{elsewhere}")]
 
@@ -115,20 +115,20 @@ def bisecting(
         rest = ["--bad", leads.revision[:_SHORT], *rest]
     if good is None:
         note = (
-            "put for REV a revision in which the case was green (no run kept here knows one): "
-            "a release's tag, or `git merge-base HEAD main`"
+            "replace REV with a revision in which the case was green (no stored run has one): "
+            "a release tag, or `git merge-base HEAD main`"
         )
         return Bisecting(command=shlex.join([*begin, "--good", "REV", *rest]), note=note)
     if good.revision == leads.revision:
         same = f"nothing to search: the case was green at the same commit {good.revision[:_SHORT]}"
         if leads.dirty:
-            return Bisecting(note=f"{same}, and what changed is not committed; see `git diff`")
-        return Bisecting(note=f"{same} ({good.run}); what changed is no commit of this checkout")
+            return Bisecting(note=f"{same}, and the changes are not committed; see `git diff`")
+        return Bisecting(note=f"{same} ({good.run}); the change is not a commit of this checkout")
     notes = []
     if good.dirty:
         notes.append(f"files of the green run ({good.run}) differed from that commit")
     if leads.dirty:
-        notes.append("commit what you have changed first: only commits are searched")
+        notes.append("commit your changes first: bisect searches only commits")
     command = shlex.join([*begin, "--good", good.revision[:_SHORT], *rest])
     return Bisecting(command=command, note="; ".join(notes))
 

@@ -49,7 +49,7 @@ class Tracer:
             CannotTrace: the revision has no such command, does not load, or takes too long.
         """
         if not (tree.root / "harness" / "cli.py").is_file():
-            raise CannotTrace("it has no harness/cli.py: it is no revision of this project")
+            raise CannotTrace("it has no harness/cli.py, so it is not a revision of this project")
         document = self.scratch / "trace.json"
         errors = self.scratch / "stderr.txt"
         code = self._run(tree, runtime, document, errors)

@@ -55,12 +55,15 @@ UNTRUSTED: Final = _sign(
 
 SIGNS: Final[Sequence[Sign]] = (
     _sign(
-        Whose.MACHINE, r"No space left on device|Disk quota exceeded", "met a full disk", sure=True
+        Whose.MACHINE,
+        r"No space left on device|Disk quota exceeded",
+        "failed on a full disk",
+        sure=True,
     ),
     _sign(
         Whose.MACHINE,
         r"Too many open files|Cannot allocate memory|MemoryError|Resource temporarily unavailable",
-        "met a limit of the machine (files, memory or processes)",
+        "exceeded a limit of the machine (files, memory or processes)",
         sure=True,
     ),
     _sign(
@@ -76,12 +79,12 @@ SIGNS: Final[Sequence[Sign]] = (
     _sign(
         Whose.MACHINE,
         r"^stopped: it took longer than",
-        "took longer than one case may (--limits): the machine is slow, or something real hangs",
+        "took longer than one case may (--limits): the machine is slow, or a runtime hangs",
     ),
     _sign(
         Whose.MACHINE,
         r"could not go on by itself: the run passed its deadline",
-        "passed the deadline of a run: the machine is slow, or something real hangs",
+        "passed the deadline of a run: the machine is slow, or a runtime hangs",
     ),
     _sign(
         Whose.MACHINE,
@@ -93,7 +96,7 @@ SIGNS: Final[Sequence[Sign]] = (
     _sign(
         Whose.MACHINE,
         r"differs from itself from run to run at",
-        "differed from run to run in the control already: noise hides what else differs",
+        "differed from run to run in the control: noise hides other differences",
     ),
     _sign(
         Whose.BASELINE,
@@ -105,25 +108,25 @@ SIGNS: Final[Sequence[Sign]] = (
     UNTRUSTED,
     _sign(
         Whose.CASSETTE,
-        r"^neither side asked for model\[",
-        "had model steps in the cassette that neither side asked for",
+        r"^neither side (asked for|requested) model\[",
+        "had model steps in the cassette that neither side requested",
     ),
     _sign(
         Whose.CASSETTE,
         r" and \S+ could not go on by itself: ",
-        "stopped half-way alike on both sides: the script waits for what never comes",
+        "stalled on both sides: the script waits for an event that does not occur",
     ),
     _sign(
         Whose.CASSETTE,
         r"not supported by this build",
-        "asked for what this build has not",
+        "needed a feature that this build lacks",
         sure=True,
     ),
-    _sign(Whose.RUNTIME, r"could not go on by itself: ", "stopped half-way on one side"),
+    _sign(Whose.RUNTIME, r"could not go on by itself: ", "stalled on one side"),
     _sign(
         Whose.RUNTIME,
         r"^\S+( and \S+)? (broke|got nowhere): ",
-        "broke before anything could be compared",
+        "failed before the comparison",
     ),
 )
 """The first row that matches is the reason."""

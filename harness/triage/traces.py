@@ -40,7 +40,7 @@ _AS_IT_IS: Final = (
     *CHILD_KEYS,
 )
 """Keys that an observation's document has alike; `from_document` checks them."""
-_MEND: Final = "make it anew with `parity trace`"
+_MEND: Final = "create it again with `parity trace`"
 
 
 class TraceFormatError(HarnessError):

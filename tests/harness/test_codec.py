@@ -61,8 +61,8 @@ def test_a_nested_value_is_read_as_it_is_by_itself() -> None:
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ({}, "firstPoint: this key must be there"),
-        ({"first_point": [1]}, "firstPoint: this key must be there"),
+        ({}, "firstPoint: this key is required"),
+        ({"first_point": [1]}, "firstPoint: this key is required"),
         ({"firstPoint": ["one"]}, "firstPoint.x: must be a whole number, not 'one'"),
         ({"firstPoint": [1, 2, 3]}, "firstPoint: not a list of at most 2 values"),
         ([], "the whole: must be a mapping, not a list"),

@@ -65,7 +65,7 @@ def refused(result: Result, *, code: int = 2) -> str:
     said = result.output
     assert result.exit_code == code, said
     assert "Traceback" not in said
-    words = ("regular file", "No such device or address", "is no file, and is not written over")
+    words = ("regular file", "No such device or address", "is no file, and is not overwritten")
     assert any(each in said for each in words)
     return said
 

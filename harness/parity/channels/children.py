@@ -30,10 +30,10 @@ __all__ = ["CHANNEL"]
 
 class _Children(Channel):
     name = ChannelName.CHILDREN
-    about = "what child agents reported of their work"
+    about = "the reports of the subagents"
     did = "reported"
-    item = "report of a child agent"
-    cannot = "Both agents had been asked and answered alike; only one of the reports can be right."
+    item = "subagent report"
+    cannot = "The work of the subagent is equal on both sides, so only one report can be right."
 
     rules = (event_ids, stream_ids, timestamps, error_stacks, call_ids, *EVERYWHERE)
     kind = MomentKind.CHILD
@@ -65,27 +65,26 @@ class _Children(Channel):
         return lambda item: "agent" not in item.value and item.value["thread"] in lone
 
     def text(self, item: Any) -> str:
-        return f"child {item.get('thread')} {_did(item)}"
+        agent, thread = item.get("agent"), item.get("thread")
+        if agent is not None:
+            return f"started subagent {thread} ({agent})"
+        return f"subagent {thread} {_did(item)}"
 
     def seam(self, evidence: Evidence) -> Guess:
         """Requests, calls and recordings do not differ before this."""
         sort = evidence.first.sort
         if sort == "child":
             return probably(
-                "child-itself", Seam.SUBAGENTS, "which agents there are is a definition's"
+                "child-itself", Seam.SUBAGENTS, "the definitions of subagents may differ"
             )
         if not sort.isupper():  # activities are, events are not
-            return probably("child-event", Seam.EVENTS, "the child may have reported it so")
-        return probably(
-            "child-told", Seam.SUBAGENTS, "it may have happened so, and be reported as it happened"
-        )
+            return probably("child-event", Seam.EVENTS, "the subagent may have emitted it so")
+        return probably("child-told", Seam.SUBAGENTS, "the report may be true, and the work differ")
 
 
 def _did(item: Any) -> str:
     if "event" in item:
         return event_text(item["event"])
-    if "activity" not in item:
-        return f"is {item.get('agent')}"
     activity = item["activity"]
     data = activity.get("data")
     shown = data if isinstance(data, dict) else {}

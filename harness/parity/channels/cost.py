@@ -16,10 +16,10 @@ __all__ = ["CHANNEL"]
 
 class _Cost(Channel):
     name = ChannelName.COST
-    about = "what the run cost"
-    did = "spent"
+    about = "the cost of the run"
+    did = "used"
     item = "sum"
-    cannot = "The same work cannot have two prices."
+    cannot = "Both sides did the same work, so their costs must be equal."
 
     kept = True
     timing = True
@@ -49,7 +49,7 @@ class _Cost(Channel):
     def text(self, item: Any) -> str:
         tokens = item["tokens"]
         return (
-            f"spent {sum(item['modelCalls'].values())} model calls, "
+            f"used {sum(item['modelCalls'].values())} model calls, "
             f"{tokens['inputTokens']} tokens in, {tokens['outputTokens']} out, "
             f"{item['contentsSent']} contents sent"
         )

@@ -31,10 +31,10 @@ _COMMON: Final = frozenset({"type", "id", "timestamp", "streamId", "threadId", "
 
 class _Events(Channel):
     name = ChannelName.EVENTS
-    about = "what the client received"
+    about = "the events of the client"
     did = "emitted"
     item = "event"
-    cannot = "The same happened in both runs, and the client received two different accounts of it."
+    cannot = "Both runs did the same up to this event, so only one of the two can be right."
 
     rules = (event_ids, stream_ids, timestamps, error_stacks, call_ids, progress_ids, *EVERYWHERE)
     when = When.AS_EMITTED
@@ -48,7 +48,7 @@ class _Events(Channel):
         return event_label(item)
 
     def kind_of(self, item: JsonObject) -> MomentKind:
-        """The kind of an event: a message of the model is an answer."""
+        """The kind of an event: a message of the model has its own."""
         said = item.get("type") == "message" and item.get("role") == "agent"
         return MomentKind.ANSWER if said else MomentKind.EVENT
 
@@ -69,13 +69,13 @@ def event_label(event: JsonObject) -> str:
 
 
 def event_text(event: Mapping[str, Any]) -> str:
-    """An event, in a few words."""
+    """An event in a few words."""
     kind = str(event.get("type"))
     match kind:
         case "message":
             role = event.get("role")
-            did = "answered" if role == "agent" else f"emitted message of the {role}"
-            line = f"{did}: {_said(event.get('content'))}"
+            author = "model" if role == "agent" else role
+            line = f"emitted message of the {author}: {_said(event.get('content'))}"
         case "tool_request":
             line = f"emitted tool_request {event.get('name')} {short_json(event.get('args'))}"
         case "tool_response":
@@ -126,31 +126,31 @@ def _event_seam(evidence: Evidence) -> Guess:
             return probably("end-by-hook", Seam.HOOKS)
         return probably("end-data", Seam.LIFECYCLE)
     if first.label in ("agent_start", "agent_end"):
-        doubt = "how a stream ends and how its end is emitted look alike here"
+        doubt = "the stream or the emission of its end may differ"
         return probably("end-told", Seam.LIFECYCLE, doubt)
     if lone and _next_ends_aborted(evidence):
-        return probably("event-at-abort", Seam.LIFECYCLE, "it may be emitted wrongly all the same")
+        return probably("event-at-abort", Seam.LIFECYCLE, "the event translation may differ")
     if lone and evidence.reached("loop:") and _spoken(first):
         if _loop_is_reported_next(evidence):
             return probably("event-before-loop", Seam.LOOPS)
         return probably("event-at-loop", Seam.EVENTS)
     if lone and _spoken(first) and (evidence.reached("hook:") or evidence.about("hooks")):
-        return probably("event-at-hook", Seam.HOOKS, "a hook decides what is emitted, too")
+        return probably("event-at-hook", Seam.HOOKS, "a hook may change what is emitted")
     if first.label.startswith("tool_") and not evidence.shares_services:
-        doubt = "what a tool answers and how it is emitted look alike here"
+        doubt = "the tool result or its emission may differ"
         return probably("event-of-tool", Seam.TOOL, doubt)
     if not evidence.shares_services:
         return probably("event-of-engines", Seam.EVENTS, "a service may differ")
     if first.label == "error" and evidence.value(ChannelName.EVENTS, "agent_end"):
         return probably("event-then-end", Seam.LIFECYCLE, "one run failed; look at its error first")
     if first.label in ("session_update", "error"):
-        return probably("event-of-state", Seam.EVENTS, "what happened may differ, not the event")
+        return probably("event-of-state", Seam.EVENTS, "the state itself may differ")
     return plainly("event", Seam.EVENTS)
 
 
 def _loop_is_reported_next(evidence: Evidence) -> bool:
-    questions = (row for row in evidence.after if row.kind is MomentKind.REQUEST)
-    row = next(questions, None)
+    requests = (row for row in evidence.after if row.kind is MomentKind.REQUEST)
+    row = next(requests, None)
     moment = None if row is None else row.control or row.candidate
     return moment is not None and "System: Potential loop detected" in moment.line
 

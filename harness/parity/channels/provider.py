@@ -20,10 +20,10 @@ __all__ = ["CHANNEL"]
 
 class _Provider(Channel):
     name = ChannelName.PROVIDER
-    about = "what the model's API has against a question"
-    did = "asked"
-    item = "question to the model"
-    cannot = "The API takes such a question as it is or refuses it, whichever side asks."
+    about = "the requests to which the model's API objects"
+    did = "sent"
+    item = "request"
+    cannot = "The API would object to the requests of one side only."
 
     when = When.AS_IT_HAPPENS
     remarks_on = ChannelName.REQUESTS
@@ -44,11 +44,11 @@ class _Provider(Channel):
         rule = RULES.get(found.label)
         if rule is None:
             return
-        api = "refuses" if rule.severity is Severity.ERROR else "takes, though no client means it"
+        api = "refuses" if rule.severity is Severity.ERROR else "accepts, although unintended,"
         value = found.candidate if found.control == ABSENT else found.control
-        yield f"What the API {api}: {rule.says}"
-        yield f"It is so at {found.path}, {cut(str(value))}."
-        yield f"How that is known: {rule.evidence}"
+        yield f"The API {api} a request that breaks this rule: {rule.says}"
+        yield f"It occurs at {found.path}: {cut(str(value))}."
+        yield f"Evidence: {rule.evidence}"
 
     def seam(self, evidence: Evidence) -> Guess:
         return probably("objection", Seam.REQUEST_ASSEMBLY)

@@ -39,10 +39,10 @@ _LATER_RECORDING: Final = re.compile(
 
 @rule(marker="-")
 def recorded_ids(item: Item) -> None:
-    """A recorded message's id is random in the product; a rewind must still name the right one.
+    """The ids of recorded messages are random; a rewind must still name the right message.
 
-    Only UUIDs are hidden, and what is derived from one (`…_response`): ids that mean something
-    (`environment-context`'s hash) stay compared.
+    Only UUIDs, and ids that are derived from one (`…_response`), are hidden. Other ids, such as the
+    hash of `environment-context`, stay compared.
     """
     for holder, path in dicts(item.value):
         for key in ("id", "$rewindTo"):
@@ -54,9 +54,9 @@ def recorded_ids(item: Item) -> None:
 
 @rule(marker="sessionId|session-")
 def later_sessions(item: Item) -> None:
-    """A session that is not the run's first has a random id: only which recordings share it counts.
+    """Later sessions of a run have random ids; which recordings share an id is compared.
 
-    A fallback begins one silently. The first session's id is given, and stays compared.
+    A fallback silently begins a session. The id of the first session is given and stays compared.
     """
     for number, path in enumerate(list_of(item.value.get("files"))):
         if isinstance(path, str) and _LATER_RECORDING.search(path):
@@ -70,10 +70,10 @@ def later_sessions(item: Item) -> None:
 
 class _Recording(Channel):
     name = ChannelName.RECORDING
-    about = "the recording of the chat on disk"
+    about = "the chat recording on disk"
     did = "recorded"
     item = "line of the recording"
-    cannot = "One conversation was recorded in two ways; read back it would be two."
+    cannot = "One conversation has two recordings, so a resumed session would differ."
 
     rules = (
         timestamps,
@@ -134,17 +134,17 @@ class _Recording(Channel):
         lone = evidence.first.kind in LONE
         if ChannelName.EVENTS in evidence.channels:
             if evidence.reached("abort:") or evidence.went_otherwise:
-                doubt = "what is recorded follows from how the stream went"
+                doubt = "the recording depends on the course of the stream"
                 return probably("recording-otherwise", Seam.LIFECYCLE, doubt)
-            doubt = "recorded and emitted differently alike"
+            doubt = "the recording and the events differ in the same way"
             if any(found.label == "tool_response" for found in evidence.of(ChannelName.EVENTS)):
                 return probably("result-recorded-and-told", Seam.SCHEDULER, doubt)
             return probably("recorded-and-told", Seam.STREAM, doubt)
         if lone and "message(" in evidence.first.label and evidence.shrinks:
-            doubt = "a history written anew is recorded anew"
+            doubt = "a rewritten history is recorded again"
             return probably("recorded-anew", Seam.REQUEST_ASSEMBLY, doubt)
         if ".tokens" in evidence.first.path:
-            return probably("recorded-tokens", Seam.RECORDING, "they may have been read otherwise")
+            return probably("recorded-tokens", Seam.RECORDING, "the usage may be read differently")
         if not evidence.shares_services:
             return probably("recording-alone-of-engines", Seam.RECORDING, "a service may differ")
         return plainly("recording-alone", Seam.RECORDING)

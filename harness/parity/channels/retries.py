@@ -1,4 +1,4 @@
-"""Retries, changes of model or mode, confirmations, and questions about a fallback."""
+"""Retries, and side events: changes of model or mode, confirmations, fallback handlers."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _REPORTS: Final = {
 
 class _Retries(Channel):
     name = ChannelName.RETRIES
-    about = "retries, and changes of model or mode"
+    about = "the retries and the changes of model or mode"
     did = "reported"
-    item = "report"
-    cannot = "Both had met the same answers and failures; only one reaction can be meant."
+    item = "side event"
+    cannot = "Both sides got the same responses and errors, so only one reaction can be right."
 
     when = When.AS_IT_HAPPENS
     kind = MomentKind.RETRY
@@ -66,7 +66,7 @@ class _Retries(Channel):
         return f"{side.get('event')}: {short_json(rest)}"
 
     def item_of(self, found: Divergence) -> str:
-        return "retry" if found.sort == "retry" else f"report ({found.label})"
+        return "retry" if found.sort == "retry" else f"side event ({found.label})"
 
     def seam(self, evidence: Evidence) -> Guess:
         return _retry_seam(evidence)
@@ -77,7 +77,7 @@ def _retry_seam(evidence: Evidence) -> Guess:
     if first.sort != "retry":
         return _report_seam(evidence)
     if "retry.model" in {found.path for found in evidence.beside}:
-        return probably("retry-of-model", Seam.FALLBACK, "the model may have been routed so")
+        return probably("retry-of-model", Seam.FALLBACK, "routing may have chosen the model")
     if first.kind is Kind.CHANGED:
         if evidence.reached("fallback:", "handler:"):
             return probably("retry-paced-at-fallback", Seam.RETRY, "a fallback paces retries too")
@@ -86,10 +86,10 @@ def _retry_seam(evidence: Evidence) -> Guess:
         # The same requests follow: the retry happened, only its announcement is missing.
         return probably("retry-not-announced", Seam.RETRY, "the announcement may be lost elsewhere")
     if evidence.read_otherwise:
-        return probably("answer-read-otherwise", Seam.STREAM, "or such an answer is not retried")
+        return probably("answer-read-otherwise", Seam.STREAM, "or such a response is not retried")
     if _asks_another_model(evidence):
-        return probably("retry-or-model", Seam.RETRY, "another model is asked, too")
-    return probably("retry-alone", Seam.RETRY, "whatever ends the waiting ends the retries")
+        return probably("retry-or-model", Seam.RETRY, "the model of a request differs, too")
+    return probably("retry-alone", Seam.RETRY, "an end of the wait ends the retries, too")
 
 
 def _report_seam(evidence: Evidence) -> Guess:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness.parity.channel import Channel, SideView, When, on_thread
+from harness.parity.channel import Channel, SideView, When, of_thread, on_thread
 from harness.parity.divergence import ABSENT, ChannelName, Kind
 from harness.parity.evidence import LONE, Evidence
 from harness.parity.guess import Guess, Seam, probably
@@ -19,10 +19,10 @@ __all__ = ["CHANNEL"]
 
 class _ToolStates(Channel):
     name = ChannelName.TOOL_STATES
-    about = "the way of a tool call from being asked for to its end"
+    about = "the states of the tool calls"
     did = "made"
-    item = "call"
-    cannot = "The model had asked both for the same; a call can go only one way."
+    item = "tool call"
+    cannot = "The model requested the same call on both sides, so only one course can be right."
 
     rules = (call_ids, *EVERYWHERE)
     when = When.AS_IT_HAPPENS
@@ -35,13 +35,16 @@ class _ToolStates(Channel):
             for number, (call, states) in enumerate(seen.tool_states.items())
         ]
 
+    def label(self, item: JsonObject) -> str:
+        return of_thread("call", item)
+
     def line(self, side: SideView, index: int) -> str:
         call = side.raw(self.name, index)
         name = side.once(_masked_names).get(call["call"], call["call"])
         states = call["states"]
         way = f" ({' → '.join(states)})" if len(states) > 1 else ""
         last = states[-1] if states else "nothing"
-        return one_line(f"brought its call of {name} to {last}{way}")
+        return one_line(f"moved tool call {name} to {last}{way}")
 
     def seam(self, evidence: Evidence) -> Guess:
         return _call_seam(evidence)
@@ -68,18 +71,18 @@ def _call_seam(evidence: Evidence) -> Guess:
     if evidence.first.path == "call":
         return probably("call-itself", Seam.SCHEDULER, "the model's stream names the call")
     if evidence.reached_once("tool_error:tool_not_registered"):
-        return probably("call-unregistered", made, "what there is, or what may be done")
+        return probably("call-unregistered", made, "the policy may hide the tool")
     if evidence.reached_once("policy:denied", "policy:asked"):
-        return probably("call-policy-once", Seam.POLICY, "a hook or the caller may ask less")
+        return probably("call-policy-once", Seam.POLICY, "a hook or the caller may confirm less")
     if evidence.reached_once("hook:"):
         return probably("call-hook-once", Seam.HOOKS)
     if evidence.about("policy"):
-        return probably("call-about-policy", Seam.POLICY, "the cassette is about it")
+        return probably("call-about-policy", Seam.POLICY, "the cassette tests the policy")
     if evidence.about("hooks"):
-        return probably("call-about-hooks", Seam.HOOKS, "the cassette is about them")
+        return probably("call-about-hooks", Seam.HOOKS, "the cassette tests hooks")
     if evidence.first.kind is Kind.ORDER:
         if '"error"' in evidence.text:
-            return probably("calls-swapped-failing", made, "one of them failed")
+            return probably("calls-swapped-failing", made, "one of the calls failed")
         return probably("calls-swapped", Seam.SCHEDULER)
     return _lone_call(evidence) if evidence.first.kind in LONE else _changed_call(evidence, made)
 
@@ -97,21 +100,21 @@ def _changed_call(evidence: Evidence, made: Seam) -> Guess:
     if "cancelled" in values and evidence.reached("abort:"):
         return probably("call-cancelled", Seam.LIFECYCLE, "the scheduler cancels as well")
     if "error" in values:
-        doubt = "arguments, policy and tool all end a call so"
+        doubt = "arguments, policy or tool may have failed"
         return probably("call-failed", made, doubt)
     if ABSENT in values and _emitted_otherwise(evidence, "tool_request", "tool_response"):
-        return probably("call-cut-and-told", Seam.STREAM, "the answer may have been read otherwise")
+        return probably("call-cut-and-told", Seam.STREAM, "the response may be read differently")
     return probably("call-steps", Seam.SCHEDULER)
 
 
 def _lone_call(evidence: Evidence) -> Guess:
     for prefix, seam in _ONE_SIDED:
         if evidence.reached_once(prefix):
-            return probably("lone-call-reached", seam, "that may follow from the call")
+            return probably("lone-call-reached", seam, "it may be a consequence of the call")
     if evidence.reached("loop:") or evidence.about("loops"):
-        return probably("lone-call-at-loop", Seam.LOOPS, "a loop is noticed at calls")
+        return probably("lone-call-at-loop", Seam.LOOPS, "calls show loops")
     if _emitted_otherwise(evidence, "tool_request"):
-        return probably("lone-call-told", Seam.STREAM, "the answer may have been read otherwise")
+        return probably("lone-call-told", Seam.STREAM, "the response may be read differently")
     return probably("lone-call", Seam.SCHEDULER)
 
 

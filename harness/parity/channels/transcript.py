@@ -20,10 +20,10 @@ __all__ = ["CHANNEL"]
 
 class _Transcript(Channel):
     name = ChannelName.TRANSCRIPT
-    about = "what is remembered of the conversation at the end"
-    did = "remembered"
-    item = "turn of the conversation"
-    cannot = "Both had asked the model the same; the next question would no longer be the same."
+    about = "the history at the end of the run"
+    did = "kept"
+    item = "turn of the history"
+    cannot = "Both sides sent the same requests, but their next requests would differ."
 
     rules = (call_ids, *EVERYWHERE, own_environment)
     kept = True
@@ -36,14 +36,14 @@ class _Transcript(Channel):
         return f"content({item.get('role')})"
 
     def text(self, item: Any) -> str:
-        return f"remembered, {item.get('role')}: {content_line(item)}"
+        return f"kept in the history, {item.get('role')}: {content_line(item)}"
 
     def seam(self, evidence: Evidence) -> Guess:
         if evidence.reached_once("hook:"):
             return probably("memory-hook-once", Seam.HOOKS)
         labels = {found.label for found in evidence.of(ChannelName.EVENTS)}
         if evidence.went_otherwise:
-            doubt = "what is remembered follows from how the stream went"
+            doubt = "the history depends on the course of the stream"
             if evidence.reached("loop:"):
                 return probably("memory-otherwise-loop", Seam.LOOPS, doubt)
             if evidence.failed_once:
@@ -51,11 +51,11 @@ class _Transcript(Channel):
             return probably("memory-otherwise", Seam.LIFECYCLE, doubt)
         if evidence.value(ChannelName.TRANSCRIPT, "inlineData", "fileData"):
             return probably(
-                "memory-media", Seam.REQUEST_ASSEMBLY, "media are moved when they are sent"
+                "memory-media", Seam.REQUEST_ASSEMBLY, "the request assembly moves media"
             )
         if evidence.first.label == "content(model)" and "message(agent)" in labels:
             return probably("answer-remembered-and-told", Seam.STREAM)
-        return probably("memory", Seam.HISTORY, "it may be how it would have been sent")
+        return probably("memory", Seam.HISTORY, "the request assembly may differ instead")
 
 
 CHANNEL: Final = _Transcript()

@@ -18,10 +18,10 @@ __all__ = ["CHANNEL"]
 
 class _Workspace(Channel):
     name = ChannelName.WORKSPACE
-    about = "the files that the run left behind"
+    about = "the files of the workspace"
     did = "left"
     item = "file"
-    cannot = "The same work cannot leave two different files."
+    cannot = "Both sides did the same work, so only one of the files can be right."
 
     kept = True
     kind = MomentKind.WORKSPACE
@@ -46,12 +46,16 @@ class _Workspace(Channel):
         if "hook_event_name" in text or ('"session_id' in text and "transcript_path" in text):
             if evidence.shares_services:
                 return plainly("told-to-a-hook", Seam.HOOKS)
-            return probably("told-to-a-hook-of-engines", Seam.HOOKS, "it receives what others did")
+            return probably(
+                "told-to-a-hook-of-engines",
+                Seam.HOOKS,
+                "its input depends on other code",
+            )
         if evidence.reached("hook:") or evidence.about("hooks"):
-            return probably("file-at-hook", Seam.HOOKS, "tools leave files, too")
+            return probably("file-at-hook", Seam.HOOKS, "tools write files, too")
         if evidence.shares_services:
-            return unknown("file-of-the-same-tools", "both sides are given the same tools")
-        return probably("file-of-tool", Seam.TOOL, "what comes after a call leaves files, too")
+            return unknown("file-of-the-same-tools", "both sides use the same tools")
+        return probably("file-of-tool", Seam.TOOL, "later steps write files, too")
 
 
 CHANNEL: Final = _Workspace()

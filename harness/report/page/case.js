@@ -38,7 +38,7 @@ function bothRuns(details, names) {
       `${plural(details.leftOut, "moment")} far from any difference had no room here.`));
   }
   section.append(
-    el("div", { class: "heads", "aria-hidden": "true" }, el("span", {}, "moment, virtual time"),
+    el("div", { class: "heads", "aria-hidden": "true" }, el("span", {}, "step, virtual time"),
       ...names.map((name, side) => el("span", { class: SIDES[side] }, visible(name)))),
     timeline(details, names));
   return section;
@@ -63,7 +63,7 @@ function differenceItem(each, names) {
 }
 
 function noisePart(details) {
-  const part = fold("Noise: where the control differs from itself", true, () => [
+  const part = fold("Noise: where runs of the control differ", true, () => [
     el("ul", {}, ...details.noise.map((each) => el("li", {},
       el("code", {}, visible(each.place)),
       each.hides ? `: hides ${plural(each.hides, "difference")}` : ""))),
@@ -80,7 +80,7 @@ function cassettePart(details) {
     el("pre", { tabindex: "0", "aria-label": "The cassette's text" },
       el("code", {}, visible(details.cassette))),
     details.cassetteCut
-      ? el("p", { class: "aside" }, "Cut here: the file itself has the rest.") : null,
+      ? el("p", { class: "aside" }, "Cut here; the file contains the rest.") : null,
   ].filter(Boolean));
 }
 

@@ -62,7 +62,7 @@ function symbolOf(bits, { counts, symbols }) {
     first = (first + counts[length]) << 1;
     code <<= 1;
   }
-  throw new Error("the data hold an unknown code");
+  throw new Error("the data contain an unknown code");
 }
 
 function fixedCodes() {

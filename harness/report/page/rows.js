@@ -62,9 +62,9 @@ function agreeingParts(id, details) {
   return [
     details.note ? el("p", {}, visible(details.note)) : null,
     el("p", { class: "aside" }, details.cassetteFile
-      ? visible(`Cassette: ${details.cassetteFile}`) : "The cassette's file is not known here.", ),
+      ? visible(`Cassette: ${details.cassetteFile}`) : "The file of the cassette is not known.", ),
     details.rows.length ? bothRuns({ ...details, id }, names)
-      : el("p", { class: "aside" }, "What each side did was not kept with this run."),
-    el("p", { class: "aside" }, "See it again: ", el("code", {}, visible(details.command))),
+      : el("p", { class: "aside" }, "This journal does not contain the steps of each side."),
+    el("p", { class: "aside" }, "Reproduce: ", el("code", {}, visible(details.command))),
   ].filter(Boolean);
 }

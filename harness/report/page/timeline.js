@@ -5,9 +5,9 @@ const AROUND = 2; // equal rows shown before and after a difference
 const FEWEST_FOLDED = 3;
 
 const KINDS = {
-  request: "request", answer: "answer", retry: "retry", tool: "tool call", event: "event",
-  side: "side event", memory: "memory", recording: "recording", workspace: "workspace",
-  child: "child agent",
+  request: "request", answer: "response", retry: "retry", tool: "tool call", event: "event",
+  side: "side event", memory: "history", recording: "recording", workspace: "workspace",
+  child: "subagent",
   provider: "API rule", cost: "cost", note: "note",
 };
 
@@ -48,7 +48,7 @@ function foldInto(list, rows, details, names) {
     list.append(...rows.map((row) => rowElement(row, details, names)));
     return;
   }
-  const button = el("button", { type: "button" }, `${rows.length} moments alike on both sides`);
+  const button = el("button", { type: "button" }, `${rows.length} steps equal on both sides`);
   const item = el("li", { class: "alike" }, button);
   button.addEventListener("click", () => {
     const made = rows.map((row) => rowElement(row, details, names));

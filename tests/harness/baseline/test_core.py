@@ -85,4 +85,4 @@ def test_a_baseline_is_stale_when_the_core_is_objected_to_elsewhere(
     lines, _ = staleness(tmp_path, fresh)
 
     assert lines[0] == "provider[1] text-empty: contents[0].parts[0] (missing)"
-    assert "stored asked the second question to the model, now did not" in lines[1]
+    assert "stored sent the second request, now did not" in lines[1]

@@ -205,7 +205,7 @@ def test_a_file_changed_by_hand_is_found_at_the_place(
         (lambda d: d.update(format=1), "format: is 1; this build reads 2; use the build that"),
         (lambda d: d.update(format="1"), "format: is '1'; this build reads 2"),
         (lambda d: d.update(name="tools/write"), "name: is 'tools/write', not 'tools/read'"),
-        (lambda d: d.update(cassetteSha256="abc"), "cassetteSha256: is no SHA-256"),
+        (lambda d: d.update(cassetteSha256="abc"), "cassetteSha256: is not a SHA-256"),
         (lambda d: d.update(runtime=None), "runtime: must be text, not nothing"),
         (lambda d: d.pop("words"), "words: is missing"),
         (lambda d: d.pop("versions"), "versions: is missing"),
@@ -213,7 +213,7 @@ def test_a_file_changed_by_hand_is_found_at_the_place(
         (lambda d: d.update(surprise=1), "surprise: unknown key"),
         (lambda d: d.pop("observation"), "observation: is missing"),
         (lambda d: d.update(observation=[]), "observation: must be a mapping, not a list"),
-        (lambda d: d["observation"].pop("events"), "observation.events: this key must be there"),
+        (lambda d: d["observation"].pop("events"), "observation.events: this key is required"),
         (lambda d: d["observation"].update(events={}), "observation.events: must be a list"),
         (
             lambda d: d["observation"]["events"].append(1),
@@ -253,7 +253,7 @@ def test_a_file_changed_by_hand_is_found_at_the_place(
         ),
         (
             lambda d: d["observation"].pop("provider"),
-            "observation.provider: this key must be there",
+            "observation.provider: this key is required",
         ),
         (
             lambda d: d["observation"]["provider"].append(objection(request=2)),
@@ -279,7 +279,7 @@ def test_the_error_of_a_malformed_file_names_file_key_and_remedy(
         parsed(value)
 
     assert str(caught.value).startswith(f"baseline b.json: {words}")
-    assert "make it anew with `parity baseline`" in str(caught.value)
+    assert "create it again with `parity baseline`" in str(caught.value)
     assert caught.value.exit_code == 2
 
 
@@ -365,7 +365,7 @@ def test_a_baseline_that_is_not_there_is_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x"])
 def test_no_name_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="no baseline can be called"):
+    with pytest.raises(UsageError, match="a baseline cannot have the name"):
         baseline_file(tmp_path, name)
 
 

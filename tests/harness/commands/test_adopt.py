@@ -188,7 +188,7 @@ def test_one_on_which_the_runtimes_differ_is_not_adopted(
     result = invoke(FOUND, "--as", "text/usage")
 
     assert result.exit_code == 1
-    assert "legacy and adk are divergent on it; mend that first, or give --force" in result.output
+    assert "legacy and adk are divergent in it; fix that first, or give --force" in result.output
     assert "adk emitted the fourth event (message(agent)), legacy did not" in result.output
     assert everything() == before
 
@@ -222,7 +222,7 @@ def test_one_of_which_nothing_can_be_said_is_not_adopted(here: Path) -> None:
     result = invoke(write(FOUND, document), "--as", "text/usage")
 
     assert result.exit_code == 3
-    assert "legacy and adk are inconclusive on it" in result.output
+    assert "legacy and adk are inconclusive in it" in result.output
     assert FOUND.is_file()
 
 
@@ -233,7 +233,7 @@ def test_a_cassette_that_is_there_is_not_written_over(here: Path) -> None:
 
     refused = invoke(FOUND, "--as", "text/usage")
     assert refused.exit_code == 2
-    assert "is there already; name it --as another, or give --force" in refused.output
+    assert "already exists; choose another name with --as, or give --force" in refused.output
     assert everything() == before
 
     assert invoke(FOUND, "--as", "text/usage", "--force").exit_code == 0
@@ -269,7 +269,7 @@ def test_its_own_name_is_kept_where_none_is_given(here: Path) -> None:
         ([FOUND, "--as", "text/http/../a"], "leads out of its folder"),
         ([FOUND, "--as", ""], "is no name"),
         (["bad.yaml"], "bad.yaml: "),
-        (["cassettes/text/here.yaml"], "is in the corpus already"),
+        (["cassettes/text/here.yaml"], "is already in the corpus"),
         ([REPOSITORY / "cassettes/http/stream_text.yaml"], "is recorded HTTP traffic"),
         ([FOUND, "--waivers", "none.toml"], "none.toml"),
     ],
@@ -295,7 +295,7 @@ def test_without_a_corpus_it_says_where_to_go(here: Path, monkeypatch: pytest.Mo
     result = invoke(Path("found", *FOUND.parts[2:]), "--as", "text/usage")
 
     assert result.exit_code == 2
-    assert "there is no folder cassettes here; go to the checkout's root" in result.output
+    assert "no folder cassettes here; go to the checkout's root" in result.output
 
 
 def test_an_interruption_loses_nothing(here: Path) -> None:

@@ -208,7 +208,7 @@ def test_a_baseline_that_cannot_be_read_does_not_stop_the_others(corpus: Path, k
         ),
         (
             ["baseline", "{corpus}", "--runtime", "adk", "--out", "{gone}", "--check"],
-            "to check; make it: parity baseline",
+            "gone; create it: parity baseline",
         ),
         (
             ["baseline", "{corpus}", "--runtime", "adk", "--out", "{corpus}", "--check", "--prune"],
@@ -216,11 +216,11 @@ def test_a_baseline_that_cannot_be_read_does_not_stop_the_others(corpus: Path, k
         ),
         (
             ["baseline", "{corpus}", "--runtime", "adk", "--out", "{out}", "--prune", "-k", "a"],
-            "it is not known which are gone",
+            "deleted ones cannot be determined",
         ),
         (
             ["baseline", "{corpus}/a/1.yaml", "--runtime", "adk", "--out", "{out}", "--prune"],
-            "it is not known which are gone",
+            "deleted ones cannot be determined",
         ),
     ],
 )
@@ -300,7 +300,7 @@ def test_a_stale_baseline_is_named_with_the_first_place_and_the_command(
     assert result.exit_code == 1
     lines = result.output.splitlines()
     assert lines[0] == "stale: a/2: events[3] message(agent): content[0].text (changed)"
-    assert lines[1].startswith("  1. The first difference is in what the client received")
+    assert lines[1].startswith("  1. The first difference is in the events of the client")
     shown = "\n".join(lines)
     assert "stored" in shown
     assert "It says bye." in shown
@@ -318,7 +318,7 @@ def test_missing_superfluous_and_unreadable_baselines_are_named(corpus: Path, ke
     result = check(corpus, kept)
 
     assert result.exit_code == 1
-    assert "superfluous: a/1: its cassette is gone" in result.output
+    assert "superfluous: a/1: its cassette was deleted" in result.output
     assert "stale: a/2: is missing" in result.output
     assert f"stale: b/1: baseline {kept / 'b' / '1.json'}: " in result.output
     assert result.output.splitlines()[-1].endswith(f"--out {kept} --prune")
@@ -327,7 +327,7 @@ def test_missing_superfluous_and_unreadable_baselines_are_named(corpus: Path, ke
 def test_other_cassettes_and_other_runtimes_are_stale(corpus: Path, kept: Path) -> None:
     write_corpus(corpus, b__1="plain, but other")
 
-    assert "stale: b/1: is of another version of the cassette" in check(corpus, kept).output
+    assert "stale: b/1: belongs to another version of the cassette" in check(corpus, kept).output
     result = invoke("baseline", corpus, "--runtime", "adk", "--out", kept, "--check")
     assert "stale: a/1: was made of legacy, not of adk" in result.output
     assert result.exit_code == 1
@@ -377,7 +377,7 @@ def test_baselines_of_cassettes_that_are_gone_are_removed_only_when_asked(
     arguments = ("baseline", corpus, "--runtime", "legacy", "--out", kept)
 
     shown = invoke(*arguments)
-    assert "1 baseline of cassettes that are gone; remove with --prune" in shown.output
+    assert "1 baseline of deleted cassettes; remove with --prune" in shown.output
     assert (kept / "a" / "1.json").exists()
 
     pruned = invoke(*arguments, "--prune")
@@ -392,7 +392,7 @@ def test_an_interrupt_keeps_what_is_written_whole(tmp_path: Path) -> None:
     result = invoke("baseline", corpus, "--runtime", "legacy", "--out", out)
 
     assert result.exit_code == 130
-    assert "interrupted: the baselines written so far are whole" in result.output
+    assert "interrupted: the baselines written so far are complete" in result.output
     assert sorted(files(out)) == ["a/1.json"]
     assert check(corpus, out, "-k", "1").exit_code == 0
     assert "nothing was written" in check(corpus, out).output
@@ -442,7 +442,7 @@ def test_a_check_of_some_runs_only_those(corpus: Path, kept: Path) -> None:
     result = check(corpus, kept, "--most", 1, "--seed", 4)
     assert result.exit_code == 0, result.output
     assert "fresh: 1 baseline of legacy" in result.stdout
-    assert "2 more are of their cassettes" in result.stdout
+    assert "2 more match the version of their cassettes" in result.stdout
 
 
 def test_which_some_hangs_on_the_seed(corpus: Path, kept: Path) -> None:
@@ -464,7 +464,7 @@ def test_a_check_of_some_names_every_baseline_that_is_of_another_cassette(
     (kept / "b" / "1.json").unlink()
     result = check(corpus, kept, "--most", 1)
     assert result.exit_code == 1
-    assert result.stdout.count("is of another version of the cassette") == 2
+    assert result.stdout.count("belongs to another version of the cassette") == 2
     assert "stale: b/1: is missing" in result.stdout
 
 
@@ -473,4 +473,4 @@ def test_most_is_for_checks(corpus: Path, tmp_path: Path) -> None:
         "baseline", corpus, "--runtime", "legacy", "--out", tmp_path / "out", "--most", 3
     )
     assert result.exit_code == 2
-    assert "give --check too" in result.output
+    assert "add --check" in result.output

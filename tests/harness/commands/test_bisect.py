@@ -177,7 +177,7 @@ def test_one_runtime_is_compared_with_what_it_did_in_the_good_revision(
     one = bisect("--good", project.commits[0], "--runtime", "legacy")
 
     assert alike.exit_code == 2
-    assert "--bad HEAD is green: adk does there what legacy does" in alike.stderr
+    assert "--bad HEAD is green: adk agrees with legacy there" in alike.stderr
     assert one.exit_code == 0, one.output
     assert project.commits[2] in one.stdout.splitlines()[-1]
     assert f"legacy at {project.commits[2][:10]}" in one.stdout
@@ -250,15 +250,15 @@ def test_a_revision_that_takes_too_long_is_skipped_and_its_child_ended(
         (["--good", "nowhere"], "--good nowhere: there is no such revision"),
         (["--good", "--all"], "--good --all: there is no such revision"),
         (["--good", "HEAD"], "are one revision"),
-        (["--good", "HEAD", "--bad", "HEAD~2"], "change them round"),
-        (["--good", "side"], "is not among what --bad HEAD came from"),
+        (["--good", "HEAD", "--bad", "HEAD~2"], "exchange them"),
+        (["--good", "side"], "is not an ancestor of --bad HEAD"),
         (["--good", "HEAD~1"], "--good HEAD~1 is red already"),
         (["--good", "HEAD~3", "--bad", "HEAD~2"], "--bad HEAD~2 is green"),
         (["--good", "HEAD~3", "--runtime", "adq"], "unknown runtime 'adq'"),
         (["--good", "HEAD~3", "--control", "gone.json"], "cannot be read"),
-        (["--good", "broken"], "--good broken decides nothing: ImportError: no such wheel"),
+        (["--good", "broken"], "--good broken is inconclusive: ImportError: no such wheel"),
         (["--good", "broken", "--runtime", "adk"], "--good broken cannot be traced"),
-        (["--good", "empty"], "no revision of this project"),
+        (["--good", "empty"], "not a revision of this project"),
     ],
 )
 @pytest.mark.sampled(3)

@@ -106,7 +106,7 @@ def test_a_surface_whose_own_flag_is_off_stays_where_it_is(checkout: Path) -> No
     assert "phase B" not in result.stdout
     settings.write_text("{}")
     nothing = invoke(RUNTIME, "--settings", settings)
-    assert (nothing.exit_code, "moves nothing" in nothing.stdout) == (0, True)
+    assert (nothing.exit_code, "switches nothing" in nothing.stdout) == (0, True)
 
 
 def test_what_changed_since_is_named(checkout: Path) -> None:
@@ -137,14 +137,14 @@ def test_without_a_record_the_command_that_makes_one_is_shown(checkout: Path) ->
     result = invoke(OWN)
 
     assert result.exit_code == 3
-    assert "to change that: parity sign --phase A --profile release" in result.stdout
+    assert "to fix: parity sign --phase A --profile release" in result.stdout
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
         (("runtimeEnable",), "unknown flag 'runtimeEnable'; known: experimental.adk.runtime"),
-        ((OWN, "--surface", "subagent"), "does not move subagent; it moves: noninteractive"),
+        ((OWN, "--surface", "subagent"), "does not switch subagent; it switches: noninteractive"),
         ((OWN, "--surface", "tui"), "--surface"),
         ((OWN, "--settings", "gone.json"), "gone.json: there is no such file"),
         ((OWN, "--settings", "broken.json"), "broken.json, line 1"),

@@ -69,7 +69,7 @@ def test_folders_are_compared_file_by_file(tmp_path: Path) -> None:
     assert both.exit_code == 1
     assert "first divergence: a/2" in both.output
     assert "divergent: legacy and adk over 2 cases" in both.output
-    assert f"a/3: only {here} holds a trace of it" in alone.output
+    assert f"a/3: only {here} has a trace of it" in alone.output
 
 
 def test_a_trace_without_partner_is_inconclusive(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_traces_of_different_cassettes_are_remarked(legacy: Path, tmp_path: Path
     [
         (["{trace}", "{folder}/gone.json"], "gone.json does not exist"),
         (["{trace}", "{folder}"], "are not both files or both folders"),
-        (["{folder}/empty", "{folder}/empty"], "holds a trace"),
+        (["{folder}/empty", "{folder}/empty"], "contains a trace"),
         (["{trace}", "{trace}", "--json", "{trace}/x.json"], "cannot be written"),
         (["{trace}"], "Missing argument 'B'"),
     ],

@@ -19,9 +19,9 @@ ON_THE_DAY = ("--as-of", "2026-03-01")
 
 
 OVER_LEGS = (
-    "all legs are of one corpus and one environment",
+    "all legs have the same corpus and environment",
     "provider rules broken on both sides are settled",
-    "waivers hold at 2026-03-01",
+    "waivers are valid at 2026-03-01",
     "every class is reached in both runtimes",
     "cassettes show the behaviours that they name",
     "cost within limits: legacy ≡ adk",
@@ -48,7 +48,7 @@ def test_a_yes_stands_first_and_then_condition_by_condition(checkout: Path) -> N
     lines = result.stdout.splitlines()
 
     assert result.exit_code == 0
-    assert lines[0] == "yes: phase A may be flipped, as far as profile pull_request asks"
+    assert lines[0] == "yes: phase A may be switched on, by profile pull_request"
     assert lines[1] == "phase A (non-interactive), profile pull_request, at 2026-03-01"
     assert "✓ legacy ≡ adk: every case is parity: 3 of 3 cases parity (adk.jsonl)" in lines
     assert any("at 95 % fewer than 1 in 40" in line for line in lines)
@@ -73,11 +73,11 @@ def test_a_no_names_the_case_and_what_would_change_it(checkout: Path) -> None:
     lines = result.stdout.splitlines()
 
     assert result.exit_code == 1
-    assert lines[0] == "no: phase A must not be flipped"
+    assert lines[0] == "no: phase A must not be switched on"
     assert lines[3] == "✗ legacy ≡ adk: every case is parity: 2 of 3 cases parity (adk.jsonl)"
     assert lines[4] == "    divergent: 1 case divergent in adk.jsonl: a/two"
     assert "parity run cassettes -k a/two --control legacy --candidate adk" in lines[5]
-    assert lines[-1] == "no measurement changes a no: mend what is marked ✗ first"
+    assert lines[-1] == "measurements do not change a no: fix what is marked ✗ first"
 
 
 def test_what_lacks_is_unknown_and_ends_with_the_command_that_measures_it(checkout: Path) -> None:
@@ -86,9 +86,9 @@ def test_what_lacks_is_unknown_and_ends_with_the_command_that_measures_it(checko
     result = invoke()
 
     assert result.exit_code == 3
-    assert "? seeded faults are found: not measured on what is here" in result.stdout
+    assert "? seeded faults are found: not measured with the current files" in result.stdout
     assert result.stdout.splitlines()[-3:] == [
-        f"what would change the answer, about {LITTLE} in all (an estimate):",
+        f"to measure, about {LITTLE} in total (an estimate):",
         "  parity measure --phase A --profile pull_request --journal report",
         f"    {LITTLE}  seeded faults (4 faults)",
     ]
@@ -101,7 +101,7 @@ def test_what_follows_from_a_leg_that_lacks_is_one_line(checkout: Path) -> None:
 
     unknown = [line for line in lines if line.startswith("?")]
     assert unknown == [
-        "? legacy ≡ adk: every case is parity: not run on what is here",
+        "? legacy ≡ adk: every case is parity: not run with the current files",
         f"? not known without legacy ≡ adk: {'; '.join(OVER_LEGS)}",
     ]
     assert [line for line in lines if line.startswith("    ")] == [
@@ -120,7 +120,7 @@ def test_what_is_alike_is_shown_a_few_times_and_counted(checkout: Path) -> None:
 
     assert sum(line.startswith("    class not reached: ") for line in lines) == 4
     assert "    class not reached: 2 more; --json writes all of them" in lines
-    assert "no measurement changes this: see what stands beside each ?" in lines
+    assert "measurements do not change this: see the reason of each ?" in lines
 
 
 def test_the_page_holds_the_same_answer_and_runs_nothing(checkout: Path) -> None:
@@ -186,7 +186,7 @@ def test_a_change_of_the_rules_is_shown_first_and_does_not_judge_itself(checkout
     assert result.exit_code == 3
     assert lines[0].startswith("judged by revision main (")
     assert lines[1] == ("  gates: phase.A.pull_request.sample[fallback].examples was 100 and is 10")
-    assert "sample too small: 50 scenarios drawn, and 100 are asked for" in result.stdout
+    assert "sample too small: 50 scenarios drawn, and 100 are required" in result.stdout
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here; install it")

@@ -49,7 +49,7 @@ def summary(file: str = "out.json") -> dict[str, Any]:
         (("--examples", "-3"), "draws nothing"),
         (("--time", "0"), "no time at all"),
         (("--time", "soon"), "no duration"),
-        (("--time", "1m", "--examples", "5"), "two ways to end"),
+        (("--time", "1m", "--examples", "5"), "exclude each other"),
         (("--profile", "nonsense"), "known: everything"),
         (("--fault", "usage-drop"), "did you mean usage-dropped"),
         (("--fault", "usage-dropped", "--control", "adk"), "neither side"),
@@ -108,7 +108,7 @@ def test_nothing_found_exits_by_0_and_says_which_examples() -> None:
     assert result.exit_code == 0
     assert "search: profile everything" in result.output
     assert "60 examples in 3 blocks" in result.output
-    assert "none is claimed" in result.output
+    assert "rate of divergence: none" in result.output
     assert "--seed 5 --examples 60" in result.output
     assert summary()["verdict"] == "nothing found"
     assert summary()["upperBound"] is None
@@ -150,7 +150,7 @@ def test_half_a_sample_states_no_bound() -> None:
     result = generate("--sample", "--examples", "50", "--json", "out.json", run=stopped)
 
     assert result.exit_code == 130
-    assert "no bound is claimed" in result.output
+    assert "no bound (the run has findings or was interrupted)" in result.output
     assert summary()["upperBound"] is None
 
 
@@ -170,7 +170,7 @@ def test_each_finding_has_its_file_and_how_to_replay_it() -> None:
         assert Path(found["file"]).is_file()
         assert f"replay: parity run {found['file']}" in result.output
         assert found["count"] == 2
-    assert "no bound is claimed" in result.output
+    assert "no bound (the run has findings or was interrupted)" in result.output
     assert summary()["upperBound"] is None
 
 
@@ -230,14 +230,14 @@ def test_interrupted_it_keeps_what_it_has_and_goes_on_later() -> None:
 
     first = generate("--examples", "100", *SMALL, "--json", "out.json", run=stopped)
     assert first.exit_code == 130
-    assert "--resume goes on" in first.output
+    assert "with --resume continues" in first.output
     assert summary()["interrupted"]
     seed = summary()["seed"]
     assert len(files(Path(".parity/found"))) == 1
 
     second = generate("--examples", "100", *SMALL, "--resume", "--json", "out.json", run=stopped)
     assert begun == [0, 1, 2, 2, 3]
-    assert "going on after 2 blocks" in second.output
+    assert "continuing after 2 blocks" in second.output
     assert summary()["seed"] == seed
     assert [found["block"] for found in summary()["findings"]] == [0]
     assert summary()["known"] == []

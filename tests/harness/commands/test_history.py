@@ -60,8 +60,11 @@ def test_a_run_that_was_stopped_says_how_to_go_on(here: Path) -> None:
     write_corpus(here / "cassettes", a__2="interrupts")
     named, unnamed, lost = run("--journal", "my j"), run(), run("--no-keep")
 
-    assert "to go on: the same with --journal 'my j' --resume" in named.output
-    assert f"to go on: the same with --journal {kept_journals()[-1]} --resume" in unnamed.output
+    assert "to continue: the same command with --journal 'my j' --resume" in named.output
+    assert (
+        f"to continue: the same command with --journal {kept_journals()[-1]} --resume"
+        in unnamed.output
+    )
     assert "to go on" not in lost.output
 
 
@@ -135,7 +138,10 @@ def test_the_last_run_is_one_of_the_same_sides(here: Path) -> None:
 
     assert judged() == ["a/2", "b/3"]
     assert named.exit_code == 2
-    assert "is a run of legacy and legacy; add --control legacy --candidate legacy" in named.output
+    assert (
+        "is from a run of legacy and legacy; add --control legacy --candidate legacy"
+        in named.output
+    )
 
 
 def test_a_waiver_takes_a_case_from_what_failed(here: Path) -> None:
@@ -157,7 +163,7 @@ def test_a_waiver_takes_a_case_from_what_failed(here: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--last-failed",), "no run of legacy and adk has left a journal in .parity/journals"),
+        (("--last-failed",), ".parity/journals has no journal of a run of legacy and adk"),
         (("--last-failed", "--resume", "--journal", "j"), "leave one out"),
         (("--last-failed", "--journal", "gone"), "cannot be read"),
     ],
@@ -178,7 +184,7 @@ def test_a_failed_case_whose_cassette_is_gone_is_reported(here: Path) -> None:
     result = run("--last-failed")
 
     assert result.exit_code == 2
-    assert "none of these cases is among the cassettes" in result.output
+    assert "the cassettes contain none of these cases" in result.output
 
 
 def test_a_cassettes_history_lists_each_run_and_what_had_changed(here: Path) -> None:
@@ -234,7 +240,7 @@ def test_journals_elsewhere_and_those_that_are_none(here: Path) -> None:
 
     assert result.exit_code == 0
     assert result.output.count("legacy and adk: parity") == 1
-    assert "passed over: nightly/2.jsonl: line 1 is no journal's header" in result.output
+    assert "skipped: nightly/2.jsonl: line 1 is not the header of a journal" in result.output
 
 
 @pytest.mark.parametrize(
@@ -242,9 +248,9 @@ def test_journals_elsewhere_and_those_that_are_none(here: Path) -> None:
     [
         (("a/22",), "did you mean a/2"),
         (("zzzzzz",), "see `parity list`"),
-        (("a",), "'a' could be several cassettes; say which: a/1, a/2"),
+        (("a",), "'a' matches several cassettes; name one of a/1, a/2"),
         (("a/1", "--journals", "gone"), "gone cannot be read: it does not exist"),
-        (("a/1", "--journals", "cassettes"), "there are no journals in cassettes"),
+        (("a/1", "--journals", "cassettes"), "no journals in cassettes"),
     ],
 )
 def test_a_history_that_cannot_be_shown_is_one_clear_message(

@@ -63,10 +63,10 @@ def test_what_lacks_is_planned_run_and_judged(checkout: Signable) -> None:
     lines = result.stdout.splitlines()
 
     assert result.exit_code == 0, (result.output, result.exception)
-    assert lines[0] == "to be measured, about 10s in all with 1 worker (an estimate):"
+    assert lines[0] == "to measure, about 10s in total with 1 worker (an estimate):"
     assert lines[1] == "  10s  legacy ≡ adk (3 cases)"
     assert "[1/1] legacy ≡ adk, about 10s" in lines
-    assert "yes: phase A may be flipped, as far as profile release asks" in lines
+    assert "yes: phase A may be switched on, by profile release" in lines
     assert read_journal(LEG).ended
 
 
@@ -84,7 +84,7 @@ def test_the_page_of_a_run_shows_the_answer_that_lies_beside_it(checkout: Signab
         checkout.invoke("report", "--journal", LEG, "--html", folder)
         pages.append(Path(folder, "index.html").read_text())
 
-    assert "phase A may be flipped, as far as profile release asks" in pages[0]
+    assert "phase A may be switched on, by profile release" in pages[0]
     assert "Not of this run" not in pages[0]
     assert "may be flipped" not in pages[1]
 
@@ -119,7 +119,9 @@ def test_a_leg_that_was_killed_goes_on_also_after_midnight(checkout: Signable, d
     result = measure(checkout)
 
     assert result.exit_code == 0, result.output
-    assert "legacy ≡ adk (2 cases, goes on where it was cut off, as its last" in result.stdout
+    assert (
+        "legacy ≡ adk (2 cases, continues an interrupted run, the time of its last" in result.stdout
+    )
     assert LEG.read_text().startswith(before)
     assert (started("a/1"), started("a/2"), started("b/2")) == (1, 1, 1)
 
@@ -132,7 +134,7 @@ def test_a_leg_that_cannot_go_on_is_run_anew(checkout: Signable) -> None:
     result = measure(checkout)
 
     assert result.exit_code == 0, result.output
-    assert "it cannot go on" in result.stderr
+    assert "it cannot continue" in result.stderr
     assert "repeat" in result.stderr
     assert (started("a/1"), read_journal(LEG).header.repeat) == (1, 1)
 
@@ -167,7 +169,7 @@ def test_ctrl_c_ends_it_with_the_command_that_goes_on(checkout: Signable) -> Non
 
     assert result.exit_code == 130
     again = f"{AGAIN} --waivers parity_tests/waivers.toml --trust"
-    assert result.stderr.endswith(f"interrupted; to go on: {again}\n")
+    assert result.stderr.endswith(f"interrupted; to continue: {again}\n")
     assert read_journal(LEG).header.trust
     assert "whether phase A" not in result.stdout
 
@@ -202,7 +204,7 @@ def test_what_fails_is_reported_and_the_gate_says_what_that_means(checkout: Sign
     assert result.exit_code == 3
     assert "not measured: seeded faults: there is no folder" in result.stderr
     assert read_journal(LEG).ended
-    assert "kill matrix missing: no kill matrix is there" in result.stdout
+    assert "kill matrix missing: there is no kill matrix" in result.stdout
     assert result.stdout.count(f"seeded faults ({len(faults())} faults)") == 2
 
 
@@ -213,8 +215,8 @@ def test_a_divergence_ends_in_a_no(checkout: Signable) -> None:
     result = measure(checkout)
 
     assert result.exit_code == 1
-    assert "no: phase A must not be flipped" in result.stdout
-    assert "no measurement changes a no: mend what is marked ✗ first" in result.stdout
+    assert "no: phase A must not be switched on" in result.stdout
+    assert "measurements do not change a no: fix what is marked ✗ first" in result.stdout
 
 
 def test_another_folder_is_measured_into_and_named_again(checkout: Signable) -> None:

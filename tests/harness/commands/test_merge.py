@@ -69,7 +69,7 @@ def test_a_shard_that_was_killed_and_resumed_merges_to_the_same(here: Path) -> N
     again = invoke("merge", first, second, "--journal", "after")
 
     assert "missing: " in cut.output
-    assert f"part 1/2, {first}: was cut off" in cut.output
+    assert f"part 1/2, {first}: is incomplete" in cut.output
     assert "`parity run` with its options, --shard and --resume completes it" in cut.output
     assert resumed.exit_code != 2, resumed.output
     assert again.exit_code == 1
@@ -83,7 +83,7 @@ def test_what_is_missing_makes_it_inconclusive_and_is_named(here: Path) -> None:
 
     assert result.exit_code == 3
     assert "merged: 1 journal\n" in result.output
-    assert "there is no journal of part 2/3, 3/3" in result.output
+    assert "no journal of shard 2/3, 3/3" in result.output
 
 
 def test_a_divergence_stays_one_where_something_is_missing(here: Path) -> None:
@@ -112,7 +112,7 @@ def test_other_waivers_than_those_of_the_run_are_refused(here: Path) -> None:
     result = invoke("merge", first)
 
     assert result.exit_code == 2
-    assert "the run knew other waivers" in result.output
+    assert "the run used other waivers" in result.output
 
 
 @pytest.mark.parametrize(
@@ -151,4 +151,4 @@ def test_more_parts_than_cassettes_are_refused(here: Path) -> None:
     result = invoke("run", "--shard", "7/7")
 
     assert result.exit_code == 2
-    assert "ask for fewer parts" in result.output
+    assert "use fewer shards" in result.output

@@ -105,10 +105,10 @@ def test_a_variant_can_be_named(corpus: Path) -> None:
         ("tolls", "did you mean tools?"),
         ("cassettes/tools/bacth_two.yaml", "did you mean cassettes/tools/batch_two.yaml or"),
         ("casettes/tools/batch_two.yaml", "did you mean cassettes/tools/batch_two.yaml?"),
-        ("tool", "did you mean tools? Or say which: tools/batch_one, tools/batch_two"),
-        ("batch", "say which: tools/batch_one, tools/batch_two"),
+        ("tool", "did you mean tools? Or name one of tools/batch_one, tools/batch_two"),
+        ("batch", "name one of tools/batch_one, tools/batch_two"),
         ("elsewhere/entirely", "see `parity list`"),
-        ("", "an empty name names no cassette"),
+        ("", "an empty name"),
         ("../cassettes/../x", "does not exist"),
         ("x" * 5000, "no cassette"),
     ],
@@ -172,7 +172,7 @@ def test_a_finding_has_a_name(tmp_path: Path, corpus: Path) -> None:
     for words in (["adopt", "shrunk/2fa3272ca155"], ["adopt", "tools/batch_two"]):
         result = invoke(*words)
         assert result.exit_code == 2
-        assert "does not exist, nor is it a finding in .parity/found" in result.output
+        assert "does not exist, and is not a finding in .parity/found" in result.output
     assert "did you mean shrunk/2fa3272ca154?" in invoke("adopt", "shrunk/2fa3272ca155").output
 
 

@@ -43,7 +43,7 @@ def test_the_report_names_order_difference_and_command(tmp_path: Path) -> None:
     assert "2 of 6 orders; order 4: 0/1 call, 0/2 call, 0/0 call" in output
     assert "transcript[4] content(user) (extra)" in output
     assert f"reproduce: parity orders {corpus / 'a' / '1.yaml'} --order" in output
-    assert "divergent: legacy and adk under every order tried: 1 divergent of 1" in output
+    assert "divergent: legacy and adk in every order tried: 1 divergent of 1" in output
 
 
 def test_the_command_that_it_names_shows_the_difference_again(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_the_command_that_it_names_shows_the_difference_again(tmp_path: Path) ->
 def test_a_leak_is_shown_with_both_orders(tmp_path: Path) -> None:
     output = orders(write_corpus(tmp_path, a__1="two; names who was first")).output
 
-    assert "order-leak: legacy and adk: something else under 1 of 2 orders" in output
+    assert "order-leak: legacy and adk: another result in 1 of 2 orders" in output
     assert "0/0 call was first" in output
     assert "0/1 call was first" in output
     assert "    0/1 call, 0/0 call" in output
@@ -69,13 +69,13 @@ def test_what_depends_on_something_shared_is_said_for_both_engines(tmp_path: Pat
     output = orders(write_corpus(tmp_path, a__1="two; same file; names who was first")).output
 
     assert "order-dependent: a/1: legacy and adk: the file x.txt (orders 0 and 1: " in output
-    assert "parity: legacy and adk under every order tried: 1 parity of 1" in output
+    assert "parity: legacy and adk in every order tried: 1 parity of 1" in output
 
 
 def test_a_candidate_that_could_not_be_brought_into_an_order_is_named(tmp_path: Path) -> None:
     output = orders(write_corpus(tmp_path, a__1="two; adk goes one by one")).output
 
-    assert "adk could not be brought into it: it was the turn of 0/1 call" in output
+    assert "adk did not follow this order: 0/1 call was next" in output
 
 
 def test_what_it_rests_on_is_counted(tmp_path: Path) -> None:
@@ -85,11 +85,9 @@ def test_what_it_rests_on_is_counted(tmp_path: Path) -> None:
 
     output = orders(corpus, "--most", 10).output
 
-    words = (
-        "14 orders of 3 cases in which things run side by side; every order there is in 2 of them"
-    )
+    words = "tried 14 orders of 3 cases with parallel work, in 2 of them every possible order"
     assert f"{words}; 1 case with one order only" in output
-    assert "1 order could not be had" in output
+    assert "1 order impossible" in output
 
 
 def test_everything_is_in_the_json(tmp_path: Path) -> None:
@@ -120,9 +118,9 @@ def test_workers_come_to_the_same(tmp_path: Path) -> None:
     ("options", "words"),
     [
         (("--most", 0), "0 is not in the range"),
-        (("--control", "adk+legacy"), "name one runtime a side"),
+        (("--control", "adk+legacy"), "name one runtime for each side"),
         (("--control", "unknown"), "unknown runtime 'unknown'"),
-        (("--order", "first this"), "take it from a report"),
+        (("--order", "first this"), "copy it from a report"),
         (("--json", "/"), "is a directory"),
     ],
 )
@@ -139,4 +137,4 @@ def test_an_order_belongs_to_one_cassette(tmp_path: Path) -> None:
     result = orders(write_corpus(tmp_path, a__1="two", a__2="two"), "--order", "0/0 call")
 
     assert result.exit_code == 2
-    assert "name that cassette alone" in result.output
+    assert "name only that cassette" in result.output

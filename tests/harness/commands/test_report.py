@@ -103,7 +103,7 @@ def test_a_killed_run_is_reported_as_far_as_it_got(corpus: Path, elsewhere: Path
 
     assert reported.exit_code == 3
     assert (
-        "did not come to its end, its last line torn: 2 of 3 cases have no result"
+        "did not finish, its last line is incomplete: 2 of 3 cases have no result"
         in reported.output
     )
     assert "in flight: a/2" in reported.output
@@ -134,7 +134,7 @@ def test_a_folder_with_one_journal_stands_for_it(corpus: Path, elsewhere: Path) 
     run(corpus, folder / "second.jsonl")
     several = invoke("report", "--journal", folder)
     assert several.exit_code == 2
-    assert "holds 2 journals: journal.jsonl, second.jsonl; name one" in several.output
+    assert "contains 2 journals: journal.jsonl, second.jsonl; name one" in several.output
 
 
 def test_waivers_are_applied_as_they_are_now(corpus: Path, elsewhere: Path) -> None:
@@ -152,7 +152,7 @@ def test_waivers_are_applied_as_they_are_now(corpus: Path, elsewhere: Path) -> N
     reported = invoke("report", "--journal", "run.jsonl", "--waivers", waivers)
 
     assert reported.exit_code == 0, reported.output
-    assert "the waivers have changed since the run" in reported.output
+    assert "the waivers changed since the run" in reported.output
 
 
 def test_a_case_is_shown_with_the_file_it_came_from_while_that_is_there(
@@ -170,10 +170,10 @@ def test_a_case_is_shown_with_the_file_it_came_from_while_that_is_there(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "no run has left a journal in .parity/journals; run first"),
+        ([], "no journal in .parity/journals; run `parity run` first"),
         (["--journal", "gone"], "gone cannot be read"),
-        (["--journal", "."], "holds no journal of a run"),
-        (["--journal", "odd.jsonl"], "is no journal's header"),
+        (["--journal", "."], "contains no journal of a run"),
+        (["--journal", "odd.jsonl"], "is not the header of a journal"),
         (["--journal", "empty.jsonl"], "has no header"),
         (["--journal", "odd.jsonl", "--json", "odd.jsonl/x"], "cannot be written"),
     ],

@@ -133,7 +133,7 @@ def test_two_cassettes_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
     result = invoke("run", one, other)
 
     assert result.exit_code == 2
-    assert "two cassettes are called 'a/1'" in result.output
+    assert "two cassettes have the name 'a/1'" in result.output
 
 
 def test_an_unwritable_report_folder_is_found_before_the_run(tmp_path: Path) -> None:
@@ -197,9 +197,8 @@ def test_unsettled_findings_of_the_api_name_the_command_that_settles_them(
     result = invoke("run", corpus, "-v")
 
     assert result.exit_code == 0
-    assert (
-        "not known here whether the published core makes the same requests: call-unanswered 1"
-        in (result.output)
+    assert "not known whether the published core sends the same requests: call-unanswered 1" in (
+        result.output
     )
     assert f"`parity baseline {corpus}/a/1.yaml --runtime upstream --out baselines/upstream`" in (
         result.output

@@ -75,7 +75,7 @@ def test_a_run_stops_after_so_many_divergent_cases(
     assert finished(journal)[-1] == last
     assert not read_journal(journal).ended
     assert f"not run: {left}" in result.stdout
-    assert f"to go on: the same with --journal {journal} --resume" in result.stdout
+    assert f"to continue: the same command with --journal {journal} --resume" in result.stdout
     assert re.search(r"stopped after \d divergent: \d of 9 judged, partial", result.stdout)
 
 

@@ -72,7 +72,7 @@ def test_where_no_browser_can_be_opened_it_says_what_to_do(
     done = show(".")
 
     assert done.exit_code == 0
-    assert "no browser could be opened: open the file above in one" in done.output
+    assert "no browser could be opened; open the file above" in done.output
 
 
 def test_a_folder_without_a_page_is_refused_with_the_command_that_makes_one(
@@ -81,7 +81,7 @@ def test_a_folder_without_a_page_is_refused_with_the_command_that_makes_one(
     done = show("nowhere")
 
     assert done.exit_code == 2
-    assert "there is no report in nowhere" in done.output
+    assert "no report in nowhere" in done.output
     assert "`parity report --html nowhere`" in done.output
 
 
@@ -96,7 +96,7 @@ def test_without_any_page_it_says_how_to_make_one(
     done = show()
 
     assert done.exit_code == 2
-    assert "no command has written a report's page in this folder" in done.output
+    assert "no report page was written from this folder" in done.output
     assert f"`{command} --html parity-report`" in done.output
     assert opened == []
 

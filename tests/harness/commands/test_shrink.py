@@ -77,7 +77,7 @@ def test_it_says_from_what_to_what_where_it_is_and_how_to_see_it(big: Path) -> N
     assert any("adk emitted the" in line and "legacy did not" in line for line in lines)
     assert f"written: {FOUND}" in lines
     assert f"replay:  parity run {FOUND} --control legacy --candidate adk" in lines
-    assert "seen only with the seeded fault usage-dropped put in" in lines
+    assert "only with the seeded fault usage-dropped" in lines
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ def test_where_the_runtimes_agree_there_is_nothing_to_keep(big: Path) -> None:
     result = invoke(big)
 
     assert result.exit_code == 3
-    assert "legacy and adk agree on it, so there is nothing to keep" in result.output
+    assert "legacy and adk agree, so there is nothing to shrink" in result.output
     assert not Path(".parity").exists()
 
 
@@ -136,7 +136,7 @@ def test_where_nothing_can_be_said_there_is_nothing_to_keep(here: Path) -> None:
     result = invoke(write(here / "mine" / "big.yaml", document))
 
     assert result.exit_code == 3
-    assert "nothing can be said of legacy and adk: " in result.output
+    assert "no verdict on legacy and adk: " in result.output
 
 
 def interrupting(after: int) -> ShrinkSeams:
@@ -147,7 +147,7 @@ def test_ctrl_c_writes_the_smallest_so_far_and_says_how_to_go_on(big: Path) -> N
     result = invoke(big, "--fault", "usage-dropped", seams=interrupting(5))
 
     assert result.exit_code == 130
-    assert "interrupted: the smallest so far is written" in result.output
+    assert "interrupted; the smallest cassette so far is written" in result.output
     assert load_cassette(FOUND).document["script"] == [{"send": "and now?"}]
     assert f"parity shrink {big} --control legacy --candidate adk" in result.stdout
     assert result.stdout.rstrip().endswith("--fault usage-dropped --resume")
@@ -211,7 +211,7 @@ def test_time_that_is_up_ends_it(big: Path) -> None:
 
     assert result.exit_code == 0
     assert "time was up after 4s" in result.stdout
-    assert "go on:   parity shrink" in result.stdout
+    assert "continue: parity shrink" in result.stdout
     assert FOUND.is_file()
 
 
@@ -256,8 +256,8 @@ def test_a_resumed_session_can_be_shrunk(here: Path) -> None:
         (["mine/big.yaml", "--control", "legasy"], "unknown runtime 'legasy'; known: adk, legacy"),
         (["mine/big.yaml", "--control", "baseline:x"], "cannot be run; name a runtime"),
         (["mine/big.yaml", "--out", "a.txt"], "is no name for a cassette; name it FAMILY/NAME"),
-        (["mine/big.yaml", "--out", "mine/big.yaml"], "is there already; choose another file"),
-        (["mine/big.yaml", "--out", "a/b.yaml", "--found", "c"], "are two places"),
+        (["mine/big.yaml", "--out", "mine/big.yaml"], "already exists; choose another file"),
+        (["mine/big.yaml", "--out", "a/b.yaml", "--found", "c"], "exclude each other"),
         (["mine/big.yaml", "--time", "soon"], "is no duration; write it like 90s"),
         (["mine/big.yaml", "--waivers", "none.toml"], "none.toml"),
         ([], "Missing argument 'CASSETTE'"),
@@ -265,7 +265,7 @@ def test_a_resumed_session_can_be_shrunk(here: Path) -> None:
         ([str(REPOSITORY / "cassettes/http/stream_text.yaml")], "is recorded HTTP traffic"),
         (
             ["mine/big.yaml", "--fault", "usage-dropped", "--control", "adk", "--candidate", "adk"],
-            "is one of legacy, which is neither side",
+            "is one of legacy, and neither side is one",
         ),
     ],
 )

@@ -75,7 +75,7 @@ def test_a_gate_that_does_not_say_yes_is_not_signed(checkout: Signable) -> None:
     result = checkout.sign()
 
     assert result.exit_code == 3
-    assert "the gate says unknown: all: no kill matrix" in result.output
+    assert "the gate says unknown: all: there is no kill matrix" in result.output
     assert nothing_written(checkout)
 
 
@@ -246,7 +246,7 @@ def test_nothing_is_signed_without_a_word_of_consent(checkout: Signable) -> None
     result = checkout.invoke("sign", *words)
 
     assert result.exit_code == 2
-    assert "there is no terminal to ask on; say --yes" in result.output
+    assert "there is no terminal for a confirmation; give --yes" in result.output
     assert nothing_written(checkout)
 
 

@@ -37,7 +37,7 @@ def test_it_proposes_what_covers_the_first_cause_and_names_the_others(here: Path
     assert entry["owner"].startswith("<to be written")
     assert str(entry["expires"]) == "2026-08-30"
     assert "it does not cover --fingerprint" in result.stderr
-    assert "still to be written: owner, impact, reason" in result.stderr
+    assert "to complete: owner, impact, reason" in result.stderr
 
 
 def test_appended_it_is_behind_what_the_file_holds_and_accepted(here: Path) -> None:
@@ -49,7 +49,7 @@ def test_appended_it_is_behind_what_the_file_holds_and_accepted(here: Path) -> N
             break
 
     assert before.exit_code == 1
-    assert "nothing differs that is not waived" in result.output
+    assert "unwaived difference" in result.output
     assert file.read_text().startswith("# mine\nformat = 1\n# to the end\n\n[[waiver]]\n")
     assert len(tomllib.loads(file.read_text())["waiver"]) > 1
     assert invoke("run", "-k", "differs").exit_code == 0
@@ -62,7 +62,7 @@ def test_appended_without_its_words_the_file_is_refused_by_name(here: Path) -> N
     result = invoke("run", "-k", "differs")
 
     assert result.exit_code == 2
-    assert "waiver[0].impact: is still to be written" in result.output
+    assert "waiver[0].impact: must be completed by you" in result.output
 
 
 def test_a_file_that_is_not_there_is_made(here: Path) -> None:
@@ -105,9 +105,9 @@ def test_another_difference_is_chosen_by_its_fingerprint(here: Path) -> None:
     [
         ([], 2, "no cassette is named"),
         (["a/nothing"], 2, "no cassette 'a/nothing'"),
-        (["a/"], 2, "say which"),
-        (["a/same"], 2, "nothing differs that is not waived"),
-        (["a/stuck"], 3, "nothing of it can be waived"),
+        (["a/"], 2, "name one of"),
+        (["a/same"], 2, "unwaived difference"),
+        (["a/stuck"], 3, "an inconclusive case cannot be waived"),
         (["a/differs", "--fingerprint", "zz"], 2, "no open difference has the fingerprint"),
         (["a/differs", "--fingerprint", ""], 2, "no open difference has the fingerprint"),
         (["a/differs", "--owner", "Ada Lovelace"], 2, "owner"),
@@ -137,7 +137,7 @@ def test_an_id_that_is_there_already_leaves_the_file_as_it_is(here: Path) -> Non
     result = invoke("waive", "a/differs", *SAID, "--append", "--id", "W1")
 
     assert result.exit_code == 2
-    assert "'W1' is there twice" in result.output
+    assert "'W1' occurs twice" in result.output
     assert file.read_text() == before
 
 

@@ -17,5 +17,5 @@ def test_a_log_gets_a_line_every_ten_seconds_while_one_fault_meets_the_corpus() 
         "corpus: 0 of 3 faults, 0 found, after 10s",
         "corpus: 0 of 3 faults, 0 found, after 20s",
         "corpus: 0 of 3 faults, 0 found, after 30s",
-        "generated: 25 scenarios, 2 faults still sought, after 40s",
+        "generated: 25 scenarios, 2 faults not found yet, after 40s",
     ]

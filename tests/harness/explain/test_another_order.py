@@ -51,14 +51,14 @@ def compared(control: Observation, candidate: Observation) -> Explanation:
     return explained(compare_repeated([control], [candidate], Facts()), "legacy", "adk")
 
 
-def test_results_of_a_question_in_another_order_are_said_to_be_the_same() -> None:
+def test_results_of_a_request_in_another_order_are_reported_as_the_same() -> None:
     made = compared(asked("legacy", [ALPHA, BRAVO, TREE]), asked("adk", [TREE, BRAVO, ALPHA]))
 
     assert made.sentences[0].endswith(
-        "the second question to the model has the same 3 results of calls in another order."
+        "the second request has the same 3 tool results in another order."
     )
     assert made.sentences[2] == (
-        "At contents[2] (turn 3 of the conversation that is sent) legacy has: "
+        "At contents[2] (turn 3 of the history in the request) legacy has: "
         "read_file 'alpha', read_file 'bravo', glob 't'."
     )
     assert made.sentences[3] == "adk has: glob 't', read_file 'bravo', read_file 'alpha'."
@@ -70,7 +70,7 @@ def test_results_with_long_outputs_are_recognised_as_well() -> None:
 
     made = compared(asked("legacy", long), asked("adk", long[::-1]))
 
-    assert "the same 2 results of calls in another order" in made.sentences[0]
+    assert "the same 2 tool results in another order" in made.sentences[0]
 
 
 @pytest.mark.parametrize(
@@ -99,12 +99,12 @@ def test_results_that_differ_only_in_ids_are_compared_by_id() -> None:
 
     made = compared(asked("legacy", [one, other]), asked("adk", [other, one]))
 
-    assert "the same 2 results of calls in another order" in made.sentences[0]
-    assert "legacy has: c0, c1 (ids of the calls: these results differ" in made.sentences[2]
+    assert "the same 2 tool results in another order" in made.sentences[0]
+    assert "legacy has: c0, c1 (the ids of the calls; the results are equal" in made.sentences[2]
 
 
 @pytest.mark.parametrize("order", [(1, 0, 2), (2, 1, 0), (1, 2, 0)])
-def test_results_that_are_emitted_in_another_order_are_said_to_be_the_same(
+def test_results_that_are_emitted_in_another_order_are_reported_as_the_same(
     order: Sequence[int],
 ) -> None:
     results = [ALPHA, BRAVO, TREE]
@@ -112,8 +112,8 @@ def test_results_that_are_emitted_in_another_order_are_said_to_be_the_same(
 
     made = compared(emitting("legacy", results), emitting("adk", moved))
 
-    assert made.sentences[0].startswith("The first difference is in what the client received")
-    assert "results of calls in another order." in made.sentences[0]
+    assert made.sentences[0].startswith("The first difference is in the events of the client")
+    assert "tool results in another order." in made.sentences[0]
     said: dict[str, Any] = dict(line.split(" has: ", 1) for line in made.sentences[2:4])
     assert sorted(said) == ["adk", "legacy"]
     assert said["adk"] != said["legacy"]

@@ -51,14 +51,16 @@ def test_a_changed_event_is_explained_from_its_channel_to_its_contradiction() ->
 
     assert made.channel is ChannelName.EVENTS
     assert made.sentences[0] == (
-        "The first difference is in what the client received (channel events): legacy and adk "
+        "The first difference is in the events of the client (channel events): legacy and adk "
         "differ in the fifth event (usage)."
     )
-    assert "last thing both did: answered: text 'It says hello.'" in made.sentences[1]
+    assert (
+        "Last common step: emitted message of the model: text 'It says hello.'" in made.sentences[1]
+    )
     assert any(
         sentence == "At inputTokens legacy has 10, adk has 11." for sentence in made.sentences
     )
-    assert "two different accounts" in made.contradiction
+    assert "only one of the two can be right" in made.contradiction
     assert made.seam is Seam.EVENTS
     assert made.lines()[-1] == "seam: event translation"
 
@@ -69,10 +71,13 @@ def test_a_lone_request_is_explained_with_what_the_other_side_did_instead() -> N
     made = explanation_of(observation("legacy"), replace(seen, requests=seen.requests[:1]))
 
     assert made.channel is ChannelName.REQUESTS
-    assert "legacy asked the second question to the model, adk did not." in made.sentences[0]
-    assert any(sentence.startswith("legacy asked gemini-2.5-flash") for sentence in made.sentences)
-    assert any(sentence.startswith("adk went on without it") for sentence in made.sentences)
-    assert "adk is wrong, or legacy is wrong" in made.contradiction
+    assert "legacy sent the second request, adk did not." in made.sentences[0]
+    assert any(
+        sentence.startswith("legacy sent a request to gemini-2.5-flash")
+        for sentence in made.sentences
+    )
+    assert any(sentence.startswith("adk continued without it") for sentence in made.sentences)
+    assert "adk must have this request, too, or legacy must not" in made.contradiction
 
 
 def test_an_explanation_says_that_a_side_did_nothing_more() -> None:
@@ -96,17 +101,17 @@ def test_waived_divergences_count_as_equal_in_an_explanation() -> None:
     made = explained(replace(judged, waived={index: "W1"}), "legacy", "adk")
 
     assert "(agent_end)" in made.sentences[0]
-    assert "Both runs are alike up to there" in made.sentences[1]
+    assert "Both runs are equal up to this point" in made.sentences[1]
 
 
-def test_the_place_in_a_question_is_said_as_a_turn_of_the_conversation() -> None:
+def test_a_place_in_a_request_is_named_as_a_turn_of_the_history() -> None:
     seen = observation("adk")
     contents = (*seen.requests[1].new_contents[:1], user("other"))
     made = explanation_of(
         observation("legacy"), with_question(seen, 1, new_contents=contents, digest="x")
     )
 
-    assert any("(turn 3 of the conversation that is sent)" in each for each in made.sentences)
+    assert any("(turn 3 of the history in the request)" in each for each in made.sentences)
 
 
 def test_a_long_text_is_shown_where_it_differs() -> None:
@@ -133,18 +138,21 @@ def test_an_explanation_counts_other_channels_and_names_waivers() -> None:
     made = explained(result(*found, waived={0: "W1"}), "legacy", "adk")
 
     assert made.channel is ChannelName.EVENTS
-    assert "Also different, perhaps in consequence: events (1), cost (1)." in made.sentences
-    assert "Left aside as accepted (waivers): W1." in made.sentences
+    assert "Also different, possibly as a consequence: events (1), cost (1)." in made.sentences
+    assert "Accepted by waivers: W1." in made.sentences
 
 
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (divergence(ChannelName.EVENTS, Kind.ORDER, candidate_index=5), "comes at another point"),
-        (divergence(ChannelName.EVENTS, Kind.NONDETERMINISTIC), "adk differs from itself"),
+        (divergence(ChannelName.EVENTS, Kind.ORDER, candidate_index=5), "is at another position"),
+        (
+            divergence(ChannelName.EVENTS, Kind.NONDETERMINISTIC),
+            "the runs of adk differ from each other",
+        ),
         (
             divergence(ChannelName.REQUESTS, Kind.REPLAY, path="notes[0]"),
-            "the replay of the cassette went differently",
+            "the course of the replay differs",
         ),
         (divergence(ChannelName.WORKSPACE, label="a.txt"), "differ in the file a.txt"),
     ],
@@ -166,8 +174,8 @@ def test_what_the_api_refuses_is_explained_with_its_evidence() -> None:
 
     made = explained(result(found), "legacy", "adk")
 
-    assert "what the model's API has against a question" in made.sentences[0]
-    assert any(sentence.startswith("How that is known: ") for sentence in made.sentences)
+    assert "the requests to which the model's API objects" in made.sentences[0]
+    assert any(sentence.startswith("Evidence: ") for sentence in made.sentences)
     assert made.seam is Seam.REQUEST_ASSEMBLY
 
 
@@ -182,8 +190,8 @@ def test_a_case_that_decides_nothing_says_why() -> None:
 
     assert blocked.channel is None
     assert blocked.sentences == ("Nothing can be decided: no disk.",)
-    assert "2 differences between legacy and adk may be its own" in noisy.sentences[1]
-    assert "it is not enough: left over" in doubtful.sentences[0]
+    assert "2 differences between legacy and adk may be noise" in noisy.sentences[1]
+    assert "that is not enough: left over" in doubtful.sentences[0]
 
 
 def test_of_two_retries_and_a_question_the_earliest_is_the_cause() -> None:

@@ -139,7 +139,7 @@ def test_what_is_kept_at_the_end_follows_from_how_the_stream_ended() -> None:
 
         assert made.seam is Seam.LIFECYCLE
         assert not made.sure
-        assert "follows from how the stream went" in made.lines()[-1]
+        assert "depends on the course of the stream" in made.lines()[-1]
 
 
 def test_an_answer_without_its_signatures_has_the_seam_stream() -> None:
@@ -190,7 +190,7 @@ def test_between_engines_with_tools_of_their_own_a_tool_may_be_what_differs() ->
     assert (ours.seam, ours.sure) == (Seam.EVENTS, True)
     assert (others.seam, others.sure) == (Seam.TOOL, False)
     assert others.lines()[-1] == (
-        "seam: probably tool (what a tool answers and how it is emitted look alike here)"
+        "seam: probably tool (the tool result or its emission may differ)"
     )
 
 

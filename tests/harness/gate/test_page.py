@@ -40,7 +40,7 @@ def test_a_report_shows_the_answer_that_lies_beside_it(tmp_path: Path) -> None:
 
     page = page_with(tmp_path / "out")
 
-    assert "whether phase A may be flipped cannot be said" in page
+    assert "it is not known whether phase A may be switched on" in page
     assert "parity measure --phase A --profile pull_request" in page
     assert "Not of this run" not in page
 
@@ -54,7 +54,7 @@ def test_an_answer_about_something_else_than_the_run_says_so(tmp_path: Path) -> 
 
     page = page_with(tmp_path / "out", inventory(services=OTHER).digests)
 
-    assert "Not of this run.</strong> The gate was asked with other services." in page
+    assert "Not of this run.</strong> The gate was judged with other services." in page
 
 
 def test_of_two_answers_to_one_question_the_newer_is_shown(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_the_page_names_what_is_measured_and_how_long_it_takes(tmp_path: Path) -
     page = gate_html(answer, "non-interactive", "gates.toml", plan, "parity measure --phase A")
 
     assert "about 20s: seeded faults (4 faults)" in page
-    assert "in about 20s (an estimate)" in page
+    assert "about 20s in total (an estimate)" in page
     assert "Not of this run" not in page
     assert "parity faults cassettes --corpus-only" in page
 

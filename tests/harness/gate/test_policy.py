@@ -152,5 +152,7 @@ def test_a_broken_file_of_the_revision_is_named_with_it(name: str, checkout: Pat
     git(checkout, "commit", "-qam", "broken")
     file.write_text(kept)
 
-    with pytest.raises(HarnessError, match=f"^HEAD:.*{name}: unheard|^HEAD:.*{name}: .*must be"):
+    with pytest.raises(
+        HarnessError, match=f"^HEAD:.*{name}: unheard|^HEAD:.*{name}: .*is required"
+    ):
         policy_of_revision("HEAD", *files(checkout), DAY)

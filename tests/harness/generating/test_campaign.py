@@ -233,7 +233,7 @@ def test_a_process_that_is_really_killed_costs_its_example_only(bench: Bench) ->
 
 
 @pytest.mark.parametrize(
-    ("dies_alone", "says"), [(True, "whichever of its examples"), (False, "no example of it")]
+    ("dies_alone", "says"), [(True, "with every example"), (False, "no single example")]
 )
 def test_a_block_whose_killer_is_unknown_is_reported_lost(
     bench: Bench, dies_alone: bool, says: str

@@ -217,7 +217,7 @@ def test_a_cassette_that_is_there_is_not_written_over(record: Record, ws: Path) 
     forced = record([{"text": "three"}], "--force")
 
     assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "one.yaml is there already; --force replaces it" in refused.stderr
+    assert "one.yaml already exists; --force replaces it" in refused.stderr
     assert forced.exit_code == 0
     (step,) = load_cassette(ws.parent / "tapes" / "one.yaml").steps
     assert "three" in str(step.chunks)
@@ -311,7 +311,7 @@ def left_behind(ws: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("out", "words"),
     [
-        ("tape.txt", "is no name for a cassette; name it FAMILY/NAME.yaml with --out"),
+        ("tape.txt", "is not a name for a cassette; name it FAMILY/NAME.yaml with --out"),
         ("a-file/one.yaml", "cannot be written to"),
     ],
 )

@@ -147,7 +147,7 @@ def test_an_impossible_order_is_left_with_a_message() -> None:
     session = play(cassette, barrier, first, waits_for_the_first)
 
     assert session.heard == ["0/0 a", "0/1 b"]
-    assert barrier.schedule.missed == "it was the turn of 0/1 answer 0, and 0/0 answer 0 went on"
+    assert barrier.schedule.missed == "0/1 answer 0 was next, but 0/0 answer 0 continued"
 
 
 def test_an_answer_on_its_way_is_among_the_choices() -> None:

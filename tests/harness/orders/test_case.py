@@ -110,7 +110,7 @@ def test_an_impossible_order_is_counted_and_does_not_hang(tmp_path: Path) -> Non
     result = explored(tmp_path, "two; the second follows the first")
 
     assert result.unreachable == 1
-    assert result.runs[1].left == "it was the turn of 0/1 call, and 0/0 call went on"
+    assert result.runs[1].left == "0/1 call was next, but 0/0 call continued"
 
 
 def test_from_an_order_that_was_left_nothing_is_tried_twice(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_candidate_that_does_not_follow_the_control_is_not_called_equal(tmp_pa
     worst = explored(tmp_path, "two; adk goes one by one").worst
 
     assert worst is not None
-    assert worst.missed == "it was the turn of 0/1 call, and 0/0 call went on"
+    assert worst.missed == "0/1 call was next, but 0/0 call continued"
 
 
 def test_one_order_alone_can_be_asked_for(tmp_path: Path) -> None:

@@ -109,7 +109,5 @@ def test_a_message_names_the_place_where_an_order_was_left() -> None:
     wanted = places("0/1 call", "0/0 call")
 
     assert left_at(wanted, places("0/1 call", "0/0 call", "main answer 1")) is None
-    assert left_at(wanted, places("0/0 call")) == (
-        "it was the turn of 0/1 call, and 0/0 call went on"
-    )
-    assert left_at(wanted, places("0/1 call")) == "it was the turn of 0/0 call, and it never came"
+    assert left_at(wanted, places("0/0 call")) == ("0/1 call was next, but 0/0 call continued")
+    assert left_at(wanted, places("0/1 call")) == "0/0 call was next, but did not occur"

@@ -51,7 +51,7 @@ SHELL = tool_call(ToolKind.EXECUTE, command="make")
         (
             tool_call(ToolKind.OTHER, "write_todos"),
             tool_call(ToolKind.OTHER, "write_todos"),
-            ("what write_todos keeps",),
+            ("the state of write_todos",),
         ),
         (tool_call(ToolKind.AGENT), tool_call(ToolKind.FETCH), ()),
         (

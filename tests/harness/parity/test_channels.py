@@ -118,7 +118,7 @@ def test_adding_a_channel_is_adding_one_file_and_one_line(tmp_path: Path) -> Non
             "one and other differ in the first version."
         ),
         (
-            "2. Both runs are alike up to there; the last thing both did: spent 2 model calls, "
+            "2. Both runs are equal up to this point. Last common step: used 2 model calls, "
             "10 tokens in, 2 out, 4 contents sent."
         ),
         '3. one had {"name": "httpx", "version": "1.0"}.',

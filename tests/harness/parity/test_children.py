@@ -203,12 +203,12 @@ def test_a_finding_is_explained_and_shown_side_by_side() -> None:
 
     assert result.verdict is CaseVerdict.DIVERGENT
     words = "\n".join(explain(result, "legacy", "adk"))
-    assert "what child agents reported of their work (channel children)" in words
+    assert "the reports of the subagents (channel children)" in words
     assert "child agents" in words.rpartition("seam:")[2]
     rows = unpack(packed_timelines(control, candidate, result.divergences, {})).rows
     lines = [row.control.line for row in rows if row.control is not None]
-    assert "child 0/0 reported THOUGHT_CHUNK: 'Look'" in lines
-    assert "child 0/0 is helper" in lines
+    assert "subagent 0/0 reported THOUGHT_CHUNK: 'Look'" in lines
+    assert "started subagent 0/0 (helper)" in lines
 
 
 def test_an_id_that_is_not_random_is_compared_as_it_stands() -> None:

@@ -353,7 +353,7 @@ def test_the_same_failure_on_both_sides_is_parity_with_a_remark() -> None:
     result = compare_repeated(sides[:1], sides[1:], Facts())
 
     assert result.verdict is CaseVerdict.PARITY
-    assert result.remarks == ("both sides ended alike with: ValueError: no",)
+    assert result.remarks == ("both sides ended with the same error: ValueError: no",)
 
 
 def test_two_runs_that_never_began_are_no_parity() -> None:

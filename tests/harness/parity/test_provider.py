@@ -75,9 +75,9 @@ def test_a_finding_of_both_sides_that_the_core_lacks_is_divergent() -> None:
     )
     lines = explain(result, "legacy", "adk")
     assert lines[0] == "provider[1] call-unanswered: contents[1] (uninherited)"
-    assert "both asked the second question to the model, the published core did not" in lines[1]
-    assert f"What the API refuses: {RULES[ERROR.rule].says}" in lines[2]
-    assert lines[3].endswith("It is so at contents[1], calls glob.")
+    assert "both sent the second request, the published core did not" in lines[1]
+    assert f"The API refuses a request that breaks this rule: {RULES[ERROR.rule].says}" in lines[2]
+    assert lines[3].endswith("It occurs at contents[1]: calls glob.")
     assert RULES[ERROR.rule].evidence in lines[4]
 
 
@@ -93,8 +93,8 @@ def test_a_finding_of_one_side_is_divergent(known: CoreFindings) -> None:
         (ChannelName.PROVIDER, Kind.EXTRA)
     ]
     lines = explain(there, "legacy", "adk")
-    assert "adk asked the second question to the model, legacy did not" in lines[1]
-    assert "What the API takes, though" in lines[2]
+    assert "adk sent the second request, legacy did not" in lines[1]
+    assert "The API accepts, although unintended, a request that breaks this rule" in lines[2]
 
 
 def test_where_a_side_is_the_core_its_own_findings_count() -> None:
@@ -131,9 +131,10 @@ def test_an_unsettled_error_of_both_sides_gives_a_remark_with_a_command() -> Non
     assert result.verdict is CaseVerdict.PARITY
     (remark,) = result.remarks
     assert remark.startswith(
-        "both sides ask what the API refuses (call-unanswered 1; first at requests[1] contents[1])"
+        "both sides send requests that the API refuses "
+        "(call-unanswered 1; first at requests[1] contents[1])"
     )
-    assert remark.endswith(f"whether the published core does too is not known; {MEND}")
+    assert remark.endswith(f"whether the published core does, too; {MEND}")
     assert [each.finding for each in result.unsettled] == [ERROR]
 
 

@@ -126,9 +126,9 @@ def test_the_explanation_names_place_sides_and_values() -> None:
     lines = explain(CaseResult(cassette="a/b", divergences=found), "legacy", "adk")
 
     assert lines[0] == "events[3] usage: inputTokens (changed)"
-    assert lines[1].startswith("1. The first difference is in what the client received")
+    assert lines[1].startswith("1. The first difference is in the events of the client")
     assert 'At inputTokens legacy has {"text": "ä"}, adk has 2.' in lines[2]
-    assert "Also different, perhaps in consequence: cost (1)." in lines[3]
+    assert "Also different, possibly as a consequence: cost (1)." in lines[3]
 
 
 @pytest.mark.parametrize(
@@ -136,12 +136,12 @@ def test_the_explanation_names_place_sides_and_values() -> None:
     [
         (Kind.MISSING, "legacy emitted the fourth event (usage), adk did not"),
         (Kind.EXTRA, "adk emitted the fourth event (usage), legacy did not"),
-        (Kind.ORDER, "the fourth event (usage) comes at another point"),
-        (Kind.NONDETERMINISTIC, "adk differs from itself"),
-        (Kind.REPLAY, "the replay of the cassette went differently"),
+        (Kind.ORDER, "the fourth event (usage) is at another position"),
+        (Kind.NONDETERMINISTIC, "the runs of adk differ from each other"),
+        (Kind.REPLAY, "the course of the replay differs"),
     ],
 )
-def test_each_kind_is_said_in_words(kind: Kind, words: str) -> None:
+def test_each_kind_has_a_sentence(kind: Kind, words: str) -> None:
     found = divergence(ChannelName.EVENTS, kind)
 
     assert words in explain(CaseResult(cassette="a/b", divergences=(found,)), "legacy", "adk")[1]

@@ -190,10 +190,10 @@ def test_only_what_is_between_the_markers_is_replaced() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("# Page", f"the line {BEGIN} is there not at all"),
-        (f"{BEGIN}\n", f"the line {END} is there not at all"),
-        (page(BEGIN), f"the line {BEGIN} is there 2 times"),
-        (page(END), f"the line {END} is there 2 times"),
+        ("# Page", f"the line {BEGIN} occurs 0 times"),
+        (f"{BEGIN}\n", f"the line {END} occurs 0 times"),
+        (page(BEGIN), f"the line {BEGIN} occurs 2 times"),
+        (page(END), f"the line {END} occurs 2 times"),
         (f"{END}\n{BEGIN}\n", f"the line {END} comes before"),
     ],
 )
@@ -233,7 +233,7 @@ def test_a_stale_page_is_reported_and_written_only_without_check(tmp_path: Path)
     stale = invoke(tmp_path, "--check")
     assert stale.exit_code == 1
     assert "docs/differences-from-upstream.md is stale" in stale.output
-    assert "mend it with `nox -s docs`" in stale.output
+    assert "update it with `nox -s docs`" in stale.output
     assert file.read_text() == page("old")
 
     assert invoke(tmp_path).exit_code == 0
@@ -251,7 +251,7 @@ def test_what_cannot_be_made_is_one_clear_message(tmp_path: Path, arguments: lis
     no_waivers = invoke(tmp_path, *arguments)
 
     assert [each.exit_code for each in (no_place, no_page, no_waivers)] == [2, 2, 2]
-    assert f"{file}: the line {BEGIN} is there not at all" in no_place.output
+    assert f"{file}: the line {BEGIN} occurs 0 times" in no_place.output
     assert f"{file} cannot be read" in no_page.output
     assert "waivers.toml: format" in no_waivers.output
 

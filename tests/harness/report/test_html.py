@@ -236,16 +236,16 @@ def test_a_case_is_marked_by_its_outcome(case: CaseResult, shown: bool, kind: st
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (report(equal("a/b"), equal("a/c")), "adk and legacy behave alike in all 2 cases."),
-        (report(equal("a/b")), "adk and legacy behave alike in the one case."),
+        (report(equal("a/b"), equal("a/c")), "adk and legacy agree in all 2 cases."),
+        (report(equal("a/b")), "adk and legacy agree in the one case."),
         (
             report(waived("a/b"), equal("a/c")),
-            "adk and legacy behave alike in all 2 cases, but for 1 accepted difference.",
+            "adk and legacy agree in all 2 cases, except for 1 accepted difference.",
         ),
-        (report(divergent("a/b"), equal("a/c")), "adk does not behave as legacy in 1 of 2 cases."),
+        (report(divergent("a/b"), equal("a/c")), "adk differs from legacy in 1 of 2 cases."),
         (
             report(CaseResult.undecided("a/b", "no"), equal("a/c")),
-            "1 of 2 cases decided nothing; no difference was found.",
+            "1 of 2 cases inconclusive; no difference was found.",
         ),
         (report(), "Nothing was compared"),
         (replace(report(equal("a/b")), planned=3), "partial report: 1 of 3 cases judged"),
@@ -304,7 +304,7 @@ def matrix(**changes: Any) -> dict[str, Any]:
 def test_the_kill_matrix_is_shown_with_what_survived() -> None:
     page = html_report(replace(report(equal("a/b")), kills=matrix()))
 
-    assert "9 of 10 faults put in on purpose were found" in page
+    assert "9 of 10 seeded faults were found" in page
     assert "55 %" in page
     assert "It is lost." in page
     assert "It is seen." not in page
@@ -324,7 +324,7 @@ def test_a_file_that_is_no_kill_matrix_is_refused_in_words(tmp_path: Path, text:
     file = tmp_path / "kills.json"
     file.write_text(text)
 
-    with pytest.raises(UsageError, match=r"kills\.json is no .*parity faults --json"):
+    with pytest.raises(UsageError, match=r"kills\.json is not .*parity faults --json"):
         read_kills(file)
     with pytest.raises(UsageError, match="cannot be read"):
         read_kills(tmp_path)
@@ -386,7 +386,7 @@ def test_waivers_are_shown_with_their_state_and_days_left() -> None:
     text = re.sub(r"\s*<[^>]+>\s*", " ", html_report(replace(report(equal("a/b")), waivers=states)))
 
     assert re.search(r"W-soon\s+used\s+Show the cases:\s+1\s+2\s+3\s", text)
-    assert re.search(r"W-over\s+expired\s+0\s+2\s+over for 1 day", text)
+    assert re.search(r"W-over\s+expired\s+0\s+2\s+expired 1 day ago", text)
 
 
 def test_the_page_says_what_ran_and_what_changed_since_it_was_green() -> None:

@@ -22,7 +22,7 @@ Keys = pytest.importorskip(
 ).Keys
 
 
-def test_a_sort_of_difference_leads_to_its_cases_and_opens_the_first(page: Page) -> None:
+def test_a_kind_of_difference_leads_to_its_cases_and_opens_the_first(page: Page) -> None:
     page.open(report(divergent("a/1"), divergent("a/2"), half_waived("tools/half")))
     assert page.text("ol > li:nth-child(2) button") == "1 case"
     assert page.js("document.querySelectorAll('.groups li')[1].value") == 2
@@ -33,7 +33,7 @@ def test_a_sort_of_difference_leads_to_its_cases_and_opens_the_first(page: Page)
     assert page.shown() == ["tools/half"]
     assert page.js("document.querySelector('[data-current] .name').textContent") == "tools/half"
     assert page.js("document.querySelector('[data-current]').open")
-    assert "sort 2" in page.js("document.querySelector('[data-current] .tally').textContent")
+    assert "kind 2" in page.js("document.querySelector('[data-current] .tally').textContent")
 
 
 def test_the_case_to_see_first_is_a_link_even_where_the_search_hides_it(page: Page) -> None:

@@ -247,9 +247,9 @@ def test_information_alone_keeps_no_run_from_being_resumed(tmp_path: Path) -> No
     ("text", "words"),
     [
         ("", "has no header"),
-        ("not json\n", "line 1 is no journal's header"),
-        ("[]\n", "it is no object"),
-        ("{}\n", "does not say that it is a journal"),
+        ("not json\n", "line 1 is not the header of a journal"),
+        ("[]\n", "it is not an object"),
+        ("{}\n", "does not name a journal format"),
         ('{"journal": 1, "control": "legacy"}\n', "journal format 1; this build reads 2"),
         ('{"journal": 2}\n', "control is missing"),
         (json.dumps({**HEADER.to_json(), "surprise": 1}) + "\n", "surprise: unknown key"),
@@ -264,7 +264,7 @@ def test_information_alone_keeps_no_run_from_being_resumed(tmp_path: Path) -> No
             json.dumps({**HEADER.to_json(), "environment": {"a": 1}}) + "\n",
             "environment.a: must be text",
         ),
-        (json.dumps(HEADER.to_json()) + "\n", "before it said what the run rests on"),
+        (json.dumps(HEADER.to_json()) + "\n", "ends before the inventory of the run"),
         ("[" * 100_000 + "\n", "deeper than"),
     ],
 )
@@ -291,7 +291,10 @@ DEEP: Any = json.loads("[" * 300 + "]" * 300)
 @pytest.mark.parametrize(
     ("tamper", "words"),
     [
-        (finished(verdict="divergent"), "line 5 is not a journal's: 'verdict' is not what the"),
+        (
+            finished(verdict="divergent"),
+            "line 5 is not a line of a journal: 'verdict' is not what the",
+        ),
         (finished(cassette="a/two"), "line 5"),
         (finished(surprise=1), "'surprise' is not what"),
         (finished(remarks="all"), "remarks: must be a list, not 'all'"),
@@ -305,14 +308,17 @@ DEEP: Any = json.loads("[" * 300 + "]" * 300)
         (last({"started": "a/two", "more": 1}), "other keys"),
         (last({"started": ["a/two"]}), "is no case of this run"),
         (last({"took": "a/two", "ms": "long"}), "line 6"),
-        (last({"ended": False}), "is no line of a journal"),
-        (last({}), "is no line of a journal"),
-        (last({"started": "a/two", "ended": DEEP}), "line 6 is not a journal's: it is deeper"),
+        (last({"ended": False}), "is not a line of a journal"),
+        (last({}), "is not a line of a journal"),
+        (
+            last({"started": "a/two", "ended": DEEP}),
+            "line 6 is not a line of a journal: it is nested deeper",
+        ),
         (lambda lines: lines.pop(1), "line 2"),
-        (lambda lines: lines.insert(2, lines[1]), "there is an inventory already"),
+        (lambda lines: lines.insert(2, lines[1]), "it has two inventories"),
         (lambda lines: lines[1]["inventory"]["corpus"]["files"].pop("b/four"), "digest of corpus"),
         (lambda lines: lines[1]["inventory"].pop("corpus"), "no corpus"),
-        (lambda lines: lines[1]["inventory"]["corpus"].update(files={"a": 1}), "than texts"),
+        (lambda lines: lines[1]["inventory"]["corpus"].update(files={"a": 1}), "not texts"),
     ],
 )
 def test_what_no_run_writes_is_refused_by_its_line(
@@ -363,7 +369,7 @@ def no_file_may_grow() -> Iterator[None]:
 
 def test_a_full_disk_is_reported_where_a_journal_was_asked_for(tmp_path: Path) -> None:
     with no_file_may_grow():
-        with pytest.raises(ReplayFailure, match="File too large; make room"):
+        with pytest.raises(ReplayFailure, match="File too large; free disk space"):
             Journal(tmp_path / "j", HEADER, INVENTORY)
         with Journal(tmp_path / "j", HEADER, INVENTORY, asked_for=False) as journal:
             journal.outcome(RESULT.cassette, RESULT)

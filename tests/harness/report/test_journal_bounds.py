@@ -30,7 +30,7 @@ def test_a_value_that_is_none_is_refused_by_its_line(
     with file.open("a") as stream:
         stream.write(json.dumps(line) + "\n")
 
-    with pytest.raises(UsageError, match="line 13 is not a journal's"):
+    with pytest.raises(UsageError, match="line 13 is not a line of a journal"):
         read_journal(file)
 
 

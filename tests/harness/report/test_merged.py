@@ -76,7 +76,7 @@ def test_a_case_of_which_two_journals_say_different_things_is_named(tmp_path: Pa
     one = part(tmp_path, "", ALL)
     other = part(tmp_path, "1/2", [replace(RESULT, digests=("1", "3"))])
 
-    with pytest.raises(UsageError, match=r"say different things of a/one"):
+    with pytest.raises(UsageError, match=r"have different results for a/one"):
         merge([one, other])
 
 
@@ -96,7 +96,7 @@ def test_a_case_that_was_judged_here_and_not_loaded_there_is_named(tmp_path: Pat
     with Journal(tmp_path / "j", HEADER, INVENTORY) as journal:
         journal.outcome("a/one", LoadProblem(file="a/one.yaml", message="is wrong"))
 
-    with pytest.raises(UsageError, match=r"a/one was judged in .*, and elsewhere it was not"):
+    with pytest.raises(UsageError, match=r"a/one was judged in .*, but not in another journal"):
         merge([one, read_journal(tmp_path / "j")])
 
 
@@ -133,7 +133,7 @@ def test_a_part_that_is_absent_is_named_with_its_cases(tmp_path: Path) -> None:
 
     assert merged.lacks == (
         "missing: 1 of 4 cases: a/three",
-        "there is no journal of part 2/3",
+        "no journal of shard 2/3",
     )
     assert not merged.record.ended
 
@@ -146,7 +146,7 @@ def test_a_part_that_was_cut_off_is_named_with_its_cases(tmp_path: Path) -> None
     mend = "`parity run` with its options, --shard and --resume completes it"
     assert merged.lacks == (
         "missing: 1 of 4 cases: a/two",
-        f"part 1/2, {cut.file}: was cut off, 1 of its cases are missing; {mend}",
+        f"part 1/2, {cut.file}: is incomplete, 1 of its cases are missing; {mend}",
     )
 
 

@@ -146,7 +146,7 @@ def test_waivers_are_listed_by_their_state() -> None:
 
     assert "differences accepted by waivers: W1 7\n" in text
     assert "waiver W2: expired (0 of at most 1)\n" in text
-    assert "waivers unused here: W3, W4\n" in text
+    assert "waivers not used in this run: W3, W4\n" in text
     assert "unused" not in shown(report(GOOD, waivers=states))
 
 
@@ -186,11 +186,11 @@ def test_every_report_survives_what_it_cannot_hold() -> None:
 
 
 def test_agreement_in_failure_is_remarked_on() -> None:
-    given = report(replace(GOOD, remarks=("both sides ended alike with: no",)))
+    given = report(replace(GOOD, remarks=("both sides ended with the same error: no",)))
 
     text = shown(given, verbose=True)
-    assert "remark: text/plain: both sides ended alike with: no" in text
-    assert "remarks: on 1 case of parity (-v lists them)\n" in shown(given)
+    assert "remark: text/plain: both sides ended with the same error: no" in text
+    assert "remarks on 1 case at parity (-v lists them)\n" in shown(given)
 
 
 def test_what_the_api_objects_to_on_both_sides_is_counted_everywhere() -> None:
@@ -198,8 +198,8 @@ def test_what_the_api_objects_to_on_both_sides_is_counted_everywhere() -> None:
     page, document = html_report(given), json.loads(json_report(given))
     properties = ET.fromstring(junit_report(given)).findall(".//property")
 
-    inherited = "not counted: 2 findings about requests: the real API would object to them, but the"
-    unsettled = "not counted: 1 finding about requests of both sides: the real API would object"
+    inherited = "not counted: 2 findings of provider rules: the API would object, but the"
+    unsettled = "not counted: 1 finding of provider rules on both sides: the API would object"
     for words, rule in ((inherited, "text-empty 2"), (unsettled, "text-empty 1")):
         plain, listed = (
             next(line for line in shown(given, verbose=verbose).splitlines() if words in line)
@@ -216,5 +216,5 @@ def test_what_the_api_objects_to_on_both_sides_is_counted_everywhere() -> None:
     assert page.count("<td>text/odd</td>") == 3
     assert "<b>" not in page
     assert "\x00" not in page
-    assert "provider findings" not in shown(report(GOOD))
+    assert "provider rules" not in shown(report(GOOD))
     assert "objects to" not in html_report(report(GOOD))

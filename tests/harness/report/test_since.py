@@ -265,7 +265,7 @@ def test_commits_between_are_listed_where_the_checkout_knows_them(
 
     assert found is not None
     assert [commit.split(" ", 1)[1] for commit in found.commits] == ["three", "two \\x1b[2J"]
-    assert any("not committed" in line for line in found.lines())
+    assert any("uncommitted" in line for line in found.lines())
     assert unknown is not None
     assert unknown.commits == ()
 
@@ -277,7 +277,7 @@ def git(*words: str) -> str:
 
 
 def test_lines_say_when_nothing_is_known_to_have_changed() -> None:
-    assert Changes(since="x", green=True).lines()[1] == "  nothing that a journal knows of"
+    assert Changes(since="x", green=True).lines()[1] == "  nothing that a journal records"
 
 
 def test_a_red_report_gets_what_changed(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_more_findings_than_github_shows_are_counted() -> None:
     assert [line.partition(" ")[0] for line in lines] == ["::error"] * 10
     assert lines[-1].endswith("::and 16 more; see the summary of this step")
     assert len(re.findall(r"^### \d+\. ", text, re.MULTILINE)) == 20
-    assert "… and 5 more sorts of divergence." in text
+    assert "… and 5 more kinds of divergence." in text
     check_summary(text)
 
 

@@ -88,7 +88,7 @@ def test_a_harness_that_fails_on_a_file_is_an_unknown_problem() -> None:
 @pytest.mark.parametrize(
     ("text", "values", "whose", "words"),
     [
-        ("stalls", {}, Whose.CASSETTE, "1 case stopped half-way alike on both sides"),
+        ("stalls", {}, Whose.CASSETTE, "1 case stalled on both sides"),
         ("crashes", {}, Whose.UNKNOWN, "the harness failed"),
         ("runs in a shell", {}, Whose.CASSETTE, "1 case not run, as the cassette"),
         ("plain", {"control": "baseline:{folder}"}, Whose.BASELINE, "1 case had no baseline"),
@@ -147,7 +147,7 @@ def undecided(reason: str) -> CaseResult:
     [
         pytest.param(passed_deadline(), Whose.MACHINE, "passed the deadline", id="deadline"),
         pytest.param(noisy(), Whose.MACHINE, "noise hides", id="noise"),
-        pytest.param(leftover(), Whose.CASSETTE, "neither side asked for model[3]", id="left over"),
+        pytest.param(leftover(), Whose.CASSETTE, "neither side requested model[3]", id="left over"),
         pytest.param(hanging_alone(), Whose.RUNTIME, "adk broke: the child is gone", id="broken"),
         pytest.param(
             undecided("its worker process died"), Whose.MACHINE, "out of memory", id="worker"
@@ -240,7 +240,7 @@ def test_of_several_reasons_the_commonest_comes_first_and_a_nameless_one_last() 
         (
             [changed(ChangeKind.RUNTIMES, "runtimes", "runtimes/legacy/turn.py")],
             Whose.RUNTIME,
-            "runtime: legacy: 1 case diverges, and of the two only its code changed",
+            "runtime: legacy: 1 case diverges, and only the code of this runtime changed",
         ),
         (
             [changed(ChangeKind.RUNTIMES, "runtimes", "runtimes/contract.py")],
@@ -267,7 +267,7 @@ def test_of_several_reasons_the_commonest_comes_first_and_a_nameless_one_last() 
                 changed(ChangeKind.RUNTIMES, "runtimes", "runtimes/adk/x.py"),
             ],
             Whose.RUNTIME,
-            "only its code changed",
+            "only the code of this runtime changed",
         ),
         (
             [
@@ -317,7 +317,7 @@ def test_a_candidate_that_differs_from_itself_is_blamed_for_certain() -> None:
     found = of(case)
 
     assert (found.whose, found.sure) == (Whose.RUNTIME, True)
-    assert "differs from itself" in found.line
+    assert "its runs differ from each other" in found.line
 
 
 def test_a_run_that_was_cut_off_says_so() -> None:
@@ -346,5 +346,5 @@ def test_a_third_partys_runtime_that_alone_changed_is_named() -> None:
 
     assert found is not None
     assert other is not None
-    assert "runtime: mine: 1 case diverges, and of the two only its code changed" in found.line
+    assert "runtime: mine: 1 case diverges, and only the code of this runtime changed" in found.line
     assert "taken to be right" in other.line

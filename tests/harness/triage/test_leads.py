@@ -37,11 +37,11 @@ def test_where_no_run_was_green_it_says_what_to_put_there() -> None:
     found = bisecting(replace(LEADS, good={}), "tools/x", "my file.yaml", OURS)
 
     assert found.command == "parity bisect 'my file.yaml' --good REV"
-    assert found.note.startswith("put for REV a revision in which the case was green")
+    assert found.note.startswith("replace REV with a revision in which the case was green")
 
 
 @pytest.mark.parametrize(
-    ("dirty", "words"), [(True, "git diff"), (False, "no commit of this checkout")]
+    ("dirty", "words"), [(True, "git diff"), (False, "not a commit of this checkout")]
 )
 def test_a_change_within_one_commit_cannot_be_searched_for(dirty: bool, words: str) -> None:
     here = Leads(revision=OLD, here=OLD, dirty=dirty, good={"tools/x": GOOD})
@@ -55,7 +55,7 @@ def test_a_change_within_one_commit_cannot_be_searched_for(dirty: bool, words: s
 def test_files_that_are_not_committed_are_said_not_to_be_searched() -> None:
     found = bisecting(replace(LEADS, dirty=True), "tools/x", "tools/x", OURS)
 
-    assert "commit what you have changed first" in found.lines()[1]
+    assert "commit your changes first" in found.lines()[1]
 
 
 def test_a_green_run_of_changed_files_is_said_to_be_one() -> None:
@@ -80,7 +80,7 @@ def test_the_changed_files_at_the_seam_come_first() -> None:
 def test_it_says_so_where_none_of_the_changed_files_is_at_the_seam() -> None:
     leads = Leads(files=("runtimes/adk/agent.py",), since="changed since Friday")
 
-    assert "since Friday, nothing of it at this seam: run" in changed_lines(leads, FLOW, "adk")[0]
+    assert "since Friday, but not at this seam: run" in changed_lines(leads, FLOW, "adk")[0]
     assert changed_lines(leads, (), "adk") == ["changed since Friday: runtimes/adk/agent.py"]
 
 

@@ -27,10 +27,10 @@ _CONTENT: Final = re.compile(r"contents\[(\d{1,9})\]")
 
 @rule(across=True)
 def own_instructions(item: Item) -> None:
-    """System instructions and tool descriptions are each product's own words; ours are not theirs.
+    """Each product words its system instructions and tool descriptions itself.
 
-    That there is one is compared, and the names of the declared tools are; between engines with the
-    same words the texts are, too.
+    Whether a request has an instruction, and the names of its tools, are compared. Engines with the
+    same texts are compared in these texts, too.
     """
     for key in ("systemInstruction", "toolsDigest"):
         if isinstance(item.value.get(key), str):
@@ -39,11 +39,10 @@ def own_instructions(item: Item) -> None:
 
 class _Requests(Channel):
     name = ChannelName.REQUESTS
-    about = "what the model was asked"
-    did = "asked"
-    item = "question to the model"
-    cannot = "Up to there both had been through the same; that cannot lead to both questions."
-    changed = "{control} and {candidate} put {place} differently"
+    about = "the requests to the model"
+    did = "sent"
+    item = "request"
+    cannot = "Both runs are equal up to this request, so only one of the two can be right."
 
     rules = (call_ids, *EVERYWHERE, own_instructions, own_environment, own_tasks)
     when = When.AS_IT_HAPPENS
@@ -73,14 +72,15 @@ class _Requests(Channel):
         """The model, the number of contents, and the last content."""
         request = side.raw(self.name, index)
         count, last = side.once(_last_contents)[index]
-        asked = "counted tokens with" if request["method"] == "countTokens" else "asked"
+        counts = request["method"] == "countTokens"
+        sent = "sent a request to count tokens to" if counts else "sent a request to"
         role, thread = request["role"], request["thread"]
         aside = [] if role == "main" else [str(role)]
         aside += [] if thread == "main" else [f"thread {thread}"]
         who = f"{request['model']} ({', '.join(aside)})" if aside else str(request["model"])
         contents = f"{count} content{'' if count == 1 else 's'}"
         tail = "" if last is None else f", last: {content_line(side.masked(last))}"
-        return one_line(f"{asked} {who}: {contents}{tail}")
+        return one_line(f"{sent} {who}: {contents}{tail}")
 
     def fields(self, side: SideView, index: int, paths: Sequence[str]) -> Json:
         contents = None
@@ -102,12 +102,12 @@ class _Requests(Channel):
     def item_of(self, found: Divergence) -> str:
         role = found.label.partition("(")[2].rstrip(")")
         aside = "" if role.startswith("main") else f" (for {role})"
-        counted = " that only counts tokens" if found.label.startswith("countTokens") else ""
+        counted = " to count tokens" if found.label.startswith("countTokens") else ""
         return f"{self.item}{counted}{aside}"
 
     def meaning(self, path: str) -> str:
         match = _CONTENT.match(path)
-        return f" (turn {int(match[1]) + 1} of the conversation that is sent)" if match else ""
+        return f" (turn {int(match[1]) + 1} of the history in the request)" if match else ""
 
     def seam(self, evidence: Evidence) -> Guess:
         return request_seam(evidence)

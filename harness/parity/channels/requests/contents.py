@@ -34,7 +34,7 @@ _ENDED_OTHERWISE: Final = (
 
 _CONTENT: Final = re.compile(r"contents\[(\d{1,9})\]")
 _COUNT: Final = re.compile(r": (\d{1,9}) contents?\b")
-_AFTERWARDS: Final = "what is remembered may have been mended afterwards"
+_AFTERWARDS: Final = "the history may have been corrected afterwards"
 _USER_SAID: Final = "emitted message of the user: "
 _CUT_SHORT: Final = ("emitted agent_end: aborted", "emitted agent_end: failed")
 
@@ -55,7 +55,7 @@ def contents_seam(evidence: Evidence) -> Guess:
             return _sign_seam(evidence, seam, is_new=is_new)
     for prefix, seam in _ENDED_OTHERWISE:
         if evidence.reached_once(prefix) and not evidence.resumed:
-            return probably("said-once", seam, "what one side alone reached may follow from it")
+            return probably("said-once", seam, "it may be a consequence of the difference")
     values = json.dumps([first.control, first.candidate])
     if "functionResponse" in first.path or "functionResponse" in values:
         return _result_seam(evidence, is_new)
@@ -73,33 +73,33 @@ def contents_seam(evidence: Evidence) -> Guess:
 def _sign_seam(evidence: Evidence, seam: Seam, *, is_new: bool) -> Guess:
     """The seam where one of the texts in `SAID` differs."""
     if seam is Seam.REQUEST_ASSEMBLY and evidence.resumed:
-        return probably("sign-resumed", Seam.HISTORY, "a conversation was resumed")
+        return probably("sign-resumed", Seam.HISTORY, "the session was resumed")
     if seam is Seam.UNKNOWN:
-        return probably("sign-nudge", Seam.RETRY, "the stream decides what an empty answer is")
+        return probably("sign-nudge", Seam.RETRY, "the stream decides which response is empty")
     if seam is Seam.RETRY and not is_new and ChannelName.TRANSCRIPT in evidence.channels:
-        return probably("sign-stayed", Seam.HISTORY, "it may be how it is sent")
+        return probably("sign-stayed", Seam.HISTORY, "the request assembly may differ instead")
     return probably("sign", seam)
 
 
 def _remembered_seam(evidence: Evidence, *, of_the_model: bool) -> Guess:
     """The seam where an earlier content differs, in the stored conversation, too."""
     if of_the_model and not evidence.resumed and _unsigned(evidence):
-        return probably("answer-unsigned", Seam.STREAM, "the history may have lost it")
+        return probably("answer-unsigned", Seam.STREAM, "the history may have lost the signature")
     if _read_back_otherwise(evidence):
-        doubt = "a conversation read back and a recording that differed look alike here"
+        doubt = "the recording or its reader may differ"
         return probably("before-read-back", Seam.RECORDING, doubt)
     if evidence.reached("abort:") and evidence.events_before:
-        doubt = "what is remembered follows from how the stream went"
+        doubt = "the history depends on the course of the stream"
         return probably("before-abort", Seam.LIFECYCLE, doubt)
     if evidence.reached("loop:") and of_the_model and not evidence.resumed:
-        doubt = "an answer in a loop may be remembered otherwise, or be read further"
+        doubt = "the history or the reading of the stream may differ instead"
         return probably("before-loop", Seam.LOOPS, doubt)
     if evidence.shrinks and not evidence.resumed:
-        doubt = "what is sent is remembered so"
+        doubt = "the history has the same difference"
         return probably("before-shrunk", Seam.REQUEST_ASSEMBLY, doubt)
     if of_the_model and not (evidence.shares_services or evidence.resumed):
-        return probably("before-of-model", Seam.STREAM, "it may have been remembered otherwise")
-    return probably("before", Seam.HISTORY, "what is sent is remembered so")
+        return probably("before-of-model", Seam.STREAM, "the history may store it differently")
+    return probably("before", Seam.HISTORY, "the request assembly may differ instead")
 
 
 def _is_new(evidence: Evidence, number: int) -> bool:
@@ -186,19 +186,19 @@ def _in_another_order(evidence: Evidence) -> bool:
 def _result_seam(evidence: Evidence, is_new: bool) -> Guess:
     """The seam where the result of a call differs."""
     if _in_another_order(evidence):
-        return probably("results-swapped", Seam.SCHEDULER, "the question may put them so")
+        return probably("results-swapped", Seam.SCHEDULER, "the request assembly may order them")
     if not is_new:
         if ChannelName.TRANSCRIPT not in evidence.channels:
             return probably("not-remembered", Seam.REQUEST_ASSEMBLY, _AFTERWARDS)
         return _remembered_seam(evidence, of_the_model=False)
     emitted = any(found.label == "tool_response" for found in evidence.of(ChannelName.EVENTS))
     if evidence.about("policy"):
-        return probably("result-about-policy", Seam.POLICY, "the cassette is about it")
+        return probably("result-about-policy", Seam.POLICY, "the cassette tests the policy")
     if evidence.shares_services:
         if emitted or ChannelName.TOOL_STATES in evidence.channels:
-            return probably("result-told", Seam.SCHEDULER, "both sides are given the same tools")
+            return probably("result-told", Seam.SCHEDULER, "both sides use the same tools")
         return probably("result-not-told", Seam.REQUEST_ASSEMBLY)
-    doubt = "a tool's answer and how it is sent look alike here"
+    doubt = "the tool result or the request assembly may differ"
     if evidence.reached("truncation:") or evidence.about("truncation", "distillation"):
         return probably("result-cut", Seam.SCHEDULER, doubt)
     return probably("result-of-engines", Seam.TOOL, doubt)

@@ -45,31 +45,31 @@ _AT_THE_MODEL: Final = (
 )
 """The same for main requests."""
 
-_FOLLOWS: Final = "what one side alone reached may follow from it"
+_FOLLOWS: Final = "it may be a consequence of the difference"
 _OVERFLOW: Final = "Context window will overflow"
 
 
 def request_seam(evidence: Evidence) -> Guess:
     """The seam of a first cause in the channel `requests`."""
     if evidence.first.kind is not Kind.CHANGED:
-        return _lone_question(evidence)
+        return _lone_request(evidence)
     paths = {found.path for found in evidence.beside}
     if _is_main(evidence) and (guess := _at_hook(evidence)) is not None:
         return guess
     if reordered(evidence) is not None:
-        return probably("results-swapped", Seam.SCHEDULER, "the question may put them so")
+        return probably("results-swapped", Seam.SCHEDULER, "the request assembly may order them")
     if "model" in paths:
         return _model_seam(evidence)
     if any(path.startswith("contents") for path in paths):
         return contents_seam(evidence) if _is_main(evidence) else _utility_seam(evidence)
     if evidence.about("policy"):
-        return probably("config-about-policy", Seam.POLICY, "the cassette is about it")
+        return probably("config-about-policy", Seam.POLICY, "the cassette tests the policy")
     if evidence.about("mcp"):
-        return probably("config-about-mcp", Seam.TOOL, "the cassette is about it")
+        return probably("config-about-mcp", Seam.TOOL, "the cassette tests MCP")
     if any(path.startswith("tools") for path in paths):
-        return probably("tools-declared", Seam.MODEL_CONFIG, "the policy decides about tools, too")
+        return probably("tools-declared", Seam.MODEL_CONFIG, "the policy may hide tools, too")
     if any(path.startswith(("config", "systemInstruction")) for path in paths):
-        return probably("config", Seam.MODEL_CONFIG, "another model may have been meant")
+        return probably("config", Seam.MODEL_CONFIG, "another model may have been chosen")
     return probably("question-otherwise", Seam.REQUEST_ASSEMBLY)
 
 
@@ -79,9 +79,9 @@ def _at_hook(evidence: Evidence) -> Guess | None:
     if evidence.reached_once("hook:"):
         return plainly("question-hook-once", Seam.HOOKS)
     if evidence.reached("hook:"):
-        return probably("question-at-hook", Seam.HOOKS, "hooks ran; they need not be the cause")
+        return probably("question-at-hook", Seam.HOOKS, "hooks ran, but need not be the cause")
     if evidence.about("hooks"):
-        return probably("question-about-hooks", Seam.HOOKS, "the cassette is about them")
+        return probably("question-about-hooks", Seam.HOOKS, "the cassette tests hooks")
     return None
 
 
@@ -95,14 +95,14 @@ def _model_seam(evidence: Evidence) -> Guess:
             return probably("model-aside-fallback", Seam.FALLBACK, "a model had failed before")
         return _asked_for(evidence, "model-aside") or probably("model-aside", Seam.MODEL_CONFIG)
     if evidence.earlier(MomentKind.RETRY):
-        return probably("model-after-retry", Seam.FALLBACK, "routing may have chosen anew")
+        return probably("model-after-retry", Seam.FALLBACK, "routing may choose a model again")
     if _asked_again(evidence):
-        return probably("model-asked-again", Seam.FALLBACK, "routing may have chosen anew")
+        return probably("model-asked-again", Seam.FALLBACK, "routing may choose a model again")
     if evidence.reached("fallback:", "handler:"):
         return probably("model-later", Seam.FALLBACK, "a model had failed before")
     if _failed_before(evidence):
-        return probably("model-after-failure", Seam.ROUTING, "a question had failed before")
-    return probably("model", Seam.ROUTING, "settings may have named it")
+        return probably("model-after-failure", Seam.ROUTING, "an earlier request had failed")
+    return probably("model", Seam.ROUTING, "settings may name the model")
 
 
 def _failed_before(evidence: Evidence) -> bool:
@@ -135,7 +135,7 @@ def _utility_seam(evidence: Evidence) -> Guess:
     """The seam where the contents of one of the product's own requests differ."""
     for found in evidence.of(ChannelName.REQUESTS):
         if found.label.startswith("generateContentStream(main") and found.path.startswith("con"):
-            doubt = "questions of the conversation differ as well"
+            doubt = "main requests differ, too"
             return probably("aside-and-main", Seam.REQUEST_ASSEMBLY, doubt)
     return _asked_for(evidence, "aside") or unknown("aside-otherwise")
 
@@ -144,12 +144,12 @@ def _asked_for(evidence: Evidence, rule: str) -> Guess | None:
     """The seam that makes requests of this role."""
     label = evidence.first.label
     if label.startswith("countTokens"):
-        return probably(f"{rule}-counted", Seam.REQUEST_ASSEMBLY, "tools decide what is counted")
+        return probably(f"{rule}-counted", Seam.REQUEST_ASSEMBLY, "tools may change the count")
     seams = (seam for role, seam in _ASKED_BY.items() if role in label)
     return next((probably(rule, seam) for seam in seams), None)
 
 
-def _lone_question(evidence: Evidence) -> Guess:
+def _lone_request(evidence: Evidence) -> Guess:
     for prefix, seam in _BY_ITSELF:
         if evidence.reached_once(prefix):
             return probably("lone-by-itself", seam, _FOLLOWS)
@@ -172,14 +172,14 @@ def _lone_question(evidence: Evidence) -> Guess:
 def _lone_at_last(evidence: Evidence) -> Guess:
     """The seam of a lone request without direct signs: what happened before decides."""
     if evidence.about("policy"):
-        return probably("lone-about-policy", Seam.POLICY, "the cassette is about it")
+        return probably("lone-about-policy", Seam.POLICY, "the cassette tests the policy")
     if any(found.sort == "retry" for found in evidence.of(ChannelName.RETRIES)):
-        return probably("lone-retry", Seam.RETRY, "how the answer was read may differ")
+        return probably("lone-retry", Seam.RETRY, "the reading of the response may differ")
     if evidence.reached("fallback:", "handler:"):
         return probably("lone-fallback", Seam.FALLBACK, "a model had failed before")
     if evidence.reached("compression:"):
-        return probably("lone-compression", Seam.REQUEST_ASSEMBLY, "something was summarised")
+        return probably("lone-compression", Seam.REQUEST_ASSEMBLY, "the history was compressed")
     if evidence.failed_once:
-        doubt = "one side failed before it could ask; look at its error first"
+        doubt = "one side failed before the request; look at its error first"
         return probably("lone-after-failure", Seam.LIFECYCLE, doubt)
     return probably("lone-question", Seam.LIFECYCLE, "anything that ends a stream may differ")

@@ -120,7 +120,7 @@ def test_an_item_of_one_side_stands_beside_nothing() -> None:
     (row,) = (row for row in made.rows if row.divergences)
     assert row.control is None
     assert row.candidate is not None
-    assert row.candidate.line == "answered: text 'piece 1'"
+    assert row.candidate.line == "emitted message of the model: text 'piece 1'"
     assert row.kind is MomentKind.ANSWER
 
 
