@@ -125,7 +125,7 @@ def _show_cluster(cluster: Cluster, sources: Mapping[str, Source], console: Cons
         assert measured is not None
         words = (
             f"    {mutant.fingerprint} line {mutant.place.line} {mutant.operator.value}, "
-            f"{measured.runs} runs that execute it"
+            f"{measured.runs} of {measured.reached} runs that execute it were made"
         )
         console.print(escape(printable(words)))
         _show_diff(mutant, sources[cluster.file], console)

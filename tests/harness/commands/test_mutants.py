@@ -21,6 +21,7 @@ from tests.harness.detection.stand_ins import write_cassettes
 from tests.harness.mutants.crafted import inserted
 
 FILE = "runtimes/legacy/translate.py"
+CLIENT = "runtimes/legacy/client.py"
 FUNCTION = "StreamTranslator.translate"
 
 
@@ -45,7 +46,7 @@ class _Few(Population):
 
 
 def few(mutants: Sequence[Mutant], parts: Sequence[str]) -> Population:
-    population = _Few(CODE_ROOT, (FILE,))
+    population = _Few(CODE_ROOT, (FILE, CLIENT))
     object.__setattr__(population, "mutants_here", tuple(mutants))
     return population
 
@@ -103,27 +104,29 @@ def test_a_sample_says_what_was_found_survived_and_unreached(corpus: Path, tmp_p
 def test_runs_in_which_a_mutant_can_make_no_difference_are_not_made(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`if usage is not None`: usage is there, so that `if True` is the same and `False` is not."""
+    """In a first turn the condition holds, whichever part it leaves out."""
     monkeypatch.setattr(measurement, "_FIRST", 0)
     monkeypatch.setattr(measurement, "_WORTH", 0)
     monkeypatch.setattr(measuring, "_probes", measuring._probes.__wrapped__)
     mutants = [
         mutant
-        for mutant in mutants_of(Source.read(CODE_ROOT, CODE_ROOT / FILE))
-        if mutant.place.statement == "if usage is not None"
+        for mutant in mutants_of(Source.read(CODE_ROOT, CODE_ROOT / CLIENT))
+        if mutant.place.statement.startswith("if not signal.aborted and state.sequence_model")
+        and "condition" in mutant.operator
     ]
     file = tmp_path / "mutants.json"
 
-    invoke(corpus, "--sample", len(mutants), "--json", file, mutants=mutants)
+    result = invoke(corpus, "--sample", len(mutants), "--json", file, mutants=mutants)
 
-    rows = {row["fingerprint"]: row for row in json.loads(file.read_text())["sample"]}
-    for mutant in mutants:
-        row = rows[mutant.fingerprint]
-        same = mutant.text(Source.read(CODE_ROOT, CODE_ROOT / FILE)).count("if True:")
-        assert row["outcome"] == ("survived" if same else "found")
-        assert (row["runs"] == 0) is bool(same)
+    assert result.exit_code == 1, result.output
+
+    rows = json.loads(file.read_text())["sample"]
+    assert len(rows) == len(mutants)
+    assert "0 of 1 runs that execute it were made" in flat(result)
+    assert {row["outcome"] for row in rows} == {"survived", "found"}
+    for row in rows:
         assert row["reached"] == 1
-    assert {row["outcome"] for row in rows.values()} == {"survived", "found"}
+        assert row["runs"] == (0 if row["outcome"] == "survived" else 2)
 
 
 def test_all_found_is_exit_code_0(corpus: Path) -> None:
