@@ -21,6 +21,7 @@ __all__ = [
     "Logged",
     "ModelChanged",
     "PrivilegedModeRefused",
+    "QuotaErrorOccurred",
     "RetryAttempt",
     "SessionState",
     "UserFeedback",
@@ -84,6 +85,11 @@ class AgentsRefreshed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaErrorOccurred:
+    """The client has noted that a quota is used up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Logged:
     """A record for the session's log, which telemetry writes if the user switched it on.
 
@@ -104,6 +110,7 @@ CoreEvent = (
     | UserFeedback
     | AgentsDiscovered
     | AgentsRefreshed
+    | QuotaErrorOccurred
     | Logged
 )
 
@@ -200,6 +207,14 @@ class SessionState:
     def active_model(self) -> str:
         """The model now in force; differs from `model` after a fallback or a selection."""
         return self._active_model
+
+    def note_quota_error(self) -> None:
+        """Note for the client that a quota is used up: no model is asked who speaks next.
+
+        Source: core `config/config.ts` (`setQuotaErrorOccurred`).
+        """
+        self.quota_error_occurred = True
+        self._events.emit(QuotaErrorOccurred())
 
     def set_active_model(self, model: str) -> None:
         """Set the active model only: no notice, no reset."""

@@ -35,6 +35,7 @@ __all__ = [
     "During",
     "DuringAction",
     "Hint",
+    "NoteQuotaError",
     "Phase",
     "Provenance",
     "Reset",
@@ -140,6 +141,11 @@ class Hint:
 
 
 @dataclass(frozen=True, slots=True)
+class NoteQuotaError:
+    """Note, as a client does, that a quota is used up."""
+
+
+@dataclass(frozen=True, slots=True)
 class WriteFile:
     """Change a file of the workspace. `path` is relative to it, with `/`."""
 
@@ -160,7 +166,16 @@ class Abort:
 
 
 Action = (
-    Send | Compress | Reset | ResumeSelf | SetModel | SetApprovalMode | Hint | WriteFile | Rewind
+    Send
+    | Compress
+    | Reset
+    | ResumeSelf
+    | SetModel
+    | SetApprovalMode
+    | Hint
+    | NoteQuotaError
+    | WriteFile
+    | Rewind
 )
 """What the client does between streams."""
 

@@ -27,6 +27,7 @@ from harness.cassette.format import (
     During,
     DuringAction,
     Hint,
+    NoteQuotaError,
     Reset,
     ResumeSelf,
     Rewind,
@@ -57,6 +58,7 @@ _ACTIONS: Final = (
     "compress",
     "reset",
     "resume_self",
+    "quota_error",
     "set_model",
     "set_approval_mode",
     "hint",
@@ -67,6 +69,7 @@ _BARE: Final[dict[str, Action]] = {
     "compress": Compress(),
     "reset": Reset(),
     "resume_self": ResumeSelf(),
+    "quota_error": NoteQuotaError(),
 }
 _DURING: Final = ("hint", "set_approval_mode", "send")
 _TRIGGERS: Final = ("events", "type", "tool", "request", "chunk")

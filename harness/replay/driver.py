@@ -23,6 +23,7 @@ from harness.cassette.format import (
     During,
     DuringAction,
     Hint,
+    NoteQuotaError,
     Reset,
     ResumeSelf,
     Rewind,
@@ -186,6 +187,8 @@ class Driver:
                 self._services.availability.set_model(model)
             case SetApprovalMode(mode=mode):
                 self._set_approval_mode(mode)
+            case NoteQuotaError():
+                self._services.state.note_quota_error()
             case WriteFile(path=path, text=text):
                 target: Path = self._services.workspace.root / path
                 target.parent.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,7 @@ from services.state import (
     CoreEvent,
     Logged,
     ModelChanged,
+    QuotaErrorOccurred,
     RetryAttempt,
     UserFeedback,
 )
@@ -165,7 +166,13 @@ class Witness:
                 self.side({"event": "model-changed", "model": model})
             case ApprovalModeChanged(mode=mode):
                 self.side({"event": "approval-mode-changed", "mode": str(mode)})
-            case UserFeedback() | AgentsDiscovered() | AgentsRefreshed() | Logged():
+            case (
+                UserFeedback()
+                | AgentsDiscovered()
+                | AgentsRefreshed()
+                | QuotaErrorOccurred()
+                | Logged()
+            ):
                 pass  # texts for the screen and the log are not compared
 
     @property

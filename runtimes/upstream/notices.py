@@ -25,6 +25,7 @@ from services.state import (
     CoreEvent,
     Logged,
     ModelChanged,
+    QuotaErrorOccurred,
     RetryAttempt,
     UserFeedback,
 )
@@ -144,6 +145,8 @@ class Notices:
                 self._connection.order("setModel", model=model)
             case ApprovalModeChanged(mode=mode):
                 self._connection.order("setApprovalMode", mode=str(mode))
+            case QuotaErrorOccurred():
+                self._connection.order("setQuotaError")
             case (
                 RetryAttempt() | UserFeedback() | AgentsDiscovered() | AgentsRefreshed() | Logged()
             ):

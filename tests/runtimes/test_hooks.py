@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from runtimes.contract import Runtime
 from services.wire import JsonObject
 from tests.runtimes.kit import Kit, Played
 
@@ -100,3 +101,21 @@ def test_an_attempt_that_a_hook_blocks_is_neither_repeated_nor_taken_back(kit: K
     assert played.transcript[-1]["role"] == "user"
     assert len(inputs(played, "BeforeModel")) == 1
     assert played.ends == [("completed", None)]
+
+
+def test_an_earlier_prompt_id_that_comes_back_is_a_new_prompt(kit: Kit) -> None:
+    async def script(played: Played, runtime: Runtime) -> None:
+        for prompt_id in ("blocked", "other", "blocked"):
+            agent = runtime.agent(prompt_id=prompt_id)
+            kit.listen(agent, played)
+            await agent.send(kit.message(prompt_id))
+            await runtime.settled()
+
+    steps = [[kit.text("one", "STOP")], [kit.text("two", "STOP")]]
+    played = kit.run(script, steps, hooks=hooks(BeforeAgent=BLOCK, AfterAgent=None))
+    assert [each["prompt"] for each in inputs(played, "BeforeAgent")] == [
+        "blocked",
+        "other",
+        "blocked",
+    ]
+    assert [each["prompt_response"] for each in inputs(played, "AfterAgent")] == ["one", "two"]

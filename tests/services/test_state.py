@@ -7,6 +7,7 @@ from services.state import (
     CoreEvents,
     ModelChanged,
     PrivilegedModeRefused,
+    QuotaErrorOccurred,
     SessionState,
     UserFeedback,
 )
@@ -116,3 +117,12 @@ def test_a_listener_that_fails_does_not_silence_the_others() -> None:
     events.emit(notice)
 
     assert heard == [notice]
+
+
+def test_a_noted_quota_error_is_kept_and_emitted() -> None:
+    session, told = state()
+
+    session.note_quota_error()
+
+    assert session.quota_error_occurred
+    assert told == [QuotaErrorOccurred()]

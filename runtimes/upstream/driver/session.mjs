@@ -89,6 +89,10 @@ export class Session {
     this.#config.setApprovalMode(mode);
   }
 
+  setQuotaError() {
+    this.#config.setQuotaErrorOccurred(true);
+  }
+
   reset() {
     return this.#client.resetChat();
   }

@@ -17,6 +17,7 @@ from harness.cassette.format import (
     AtTool,
     Compress,
     Hint,
+    NoteQuotaError,
     Reset,
     ResumeSelf,
     Rewind,
@@ -92,6 +93,7 @@ script:
 - hint: {text: h, source: background_completion}
 - hint: {text: h}
 - write_file: {path: <WS>/d/e, text: w}
+- quota_error: true
 - rewind: {to: u1}
 - rewind: {to: 2}
 - send: {update: {title: t, config: {a: 1}}}
@@ -147,7 +149,7 @@ def test_every_key_of_the_head_is_read(tmp_path):
 def test_every_action_is_read(tmp_path):
     cassette = load(tmp_path, FULL)
     assert cassette.script[0].payload.display_content == "d"
-    assert cassette.script[1:13] == (
+    assert cassette.script[1:14] == (
         Compress(),
         Reset(),
         ResumeSelf(),
@@ -158,11 +160,12 @@ def test_every_action_is_read(tmp_path):
         Hint("h", "background_completion"),
         Hint("h", "user_steering"),
         WriteFile("d/e", "w"),
+        NoteQuotaError(),
         Rewind("u1"),
         Rewind(2),
     )
-    assert cassette.script[13] == Send(UpdateSend(title="t", config={"a": 1}))
-    assert cassette.script[14] == Send(ActionSend(type="a", data=[1]))
+    assert cassette.script[14] == Send(UpdateSend(title="t", config={"a": 1}))
+    assert cassette.script[15] == Send(ActionSend(type="a", data=[1]))
 
 
 def test_every_moment_and_answer_is_read(tmp_path):

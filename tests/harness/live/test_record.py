@@ -20,7 +20,7 @@ from harness.replay.runner import run_cassette
 from tests.standin_thread import standin_thread
 
 REPOSITORY = Path(__file__).parents[3]
-KEY = "key-without-owner-0123456789"
+KEY = "key-for-testing-12345678"
 RUNTIMES = pytest.mark.parametrize("runtime", ["legacy", "adk"])
 SLOW_DOWN = {
     "status": 429,

@@ -53,7 +53,9 @@ def failed(error_type: ToolErrorType | None, error: str | None = "e") -> Complet
         ([failed(None), failed(ToolErrorType.INVALID_TOOL_PARAMS)], None),
         ([failed(ToolErrorType.STOP_EXECUTION, None)], None),
         ([failed(None), failed(ToolErrorType.NO_SPACE_LEFT)], "failed"),
+        ([failed(ToolErrorType.NO_SPACE_LEFT), failed(ToolErrorType.FILE_NOT_FOUND)], "failed"),
         ([failed(ToolErrorType.NO_SPACE_LEFT), failed(ToolErrorType.STOP_EXECUTION)], "completed"),
+        ([failed(ToolErrorType.STOP_EXECUTION), failed(ToolErrorType.NO_SPACE_LEFT)], "completed"),
     ],
 )
 def test_a_batch_ends_the_stream_that_a_hook_stopped_or_a_full_disk_did(
