@@ -37,6 +37,7 @@ __all__ = [
     "default_contract",
     "default_corpora",
     "default_corpus",
+    "default_equivalents",
     "default_gates",
     "default_waivers",
     "to_run",
@@ -92,6 +93,11 @@ def default_waivers() -> Path | None:
 def default_gates() -> Path | None:
     """Return `./parity_tests/gates.toml`, or the checkout's, or `None`."""
     return _of_the_suite("gates.toml")
+
+
+def default_equivalents() -> Path | None:
+    """`./parity_tests/equivalent_mutants.toml`, else the checkout's, else none."""
+    return _of_the_suite("equivalent_mutants.toml")
 
 
 def default_contract() -> Path | None:

@@ -12,12 +12,13 @@ from harness.scenarios.profiles import PROFILES
 from harness.wrapping import say
 from seeded_faults import Behaviour, Site
 
-__all__ = ["faults", "generate", "orders", "shrink"]
+__all__ = ["faults", "generate", "mutants", "orders", "shrink"]
 
 
 _EXAMPLES: Final = 500
 _CLASSES: Final = [each.value for each in Behaviour]
 _SEED: Final = 20260101
+_MUTANTS: Final = 100
 _MOST: Final = 24
 """All orders of four that complete side by side."""
 
@@ -297,4 +298,86 @@ def faults() -> None:
 
     Exit codes: 0 all observable faults were found; 1 some survived; 2 wrong usage, or a fault that
     cannot be inserted; 130 interrupted, with partial results.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+
+
+@command("mutants:mutants")
+@options.paths
+@click.option(
+    "--in",
+    "parts",
+    metavar="PART",
+    multiple=True,
+    help="Only mutants of runtimes, services, or of a file or folder of these; again for more.",
+)
+@click.option(
+    "--sample",
+    "size",
+    type=click.IntRange(min=1),
+    default=_MUTANTS,
+    show_default=True,
+    metavar="N",
+    help="How many mutants are run; unreached and equivalent ones are drawn and not counted.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=_SEED,
+    show_default=True,
+    help="Which mutants are drawn follows from it and from the code.",
+)
+@click.option(
+    "--since",
+    metavar="REV",
+    help="Draw places of files that were changed since this revision several times as often.",
+)
+@click.option(
+    "--mutant", "fingerprint", metavar="FINGERPRINT", help="Show this mutant and run it alone."
+)
+@click.option("--list", "list_", is_flag=True, help="List the mutants and run none.")
+@click.option(
+    "--check",
+    is_flag=True,
+    help="Run the mutants that are recorded as equivalent: each must be there and not be found.",
+)
+@click.option("--resume", is_flag=True, help="Go on where the same sample was stopped.")
+@options.select
+@options.jobs
+@options.limits
+@options.trust
+@click.option("--json", "json_file", type=options.FILE, help="Write the sample as JSON.")
+@options.waivers
+@click.option(
+    "--baselines",
+    type=options.PLACE,
+    help="What the published core was observed to do; baselines/upstream if there is one.",
+)
+@click.option(
+    "--equivalents",
+    "equivalents_file",
+    type=options.FILE,
+    help="Mutants that no run can show; parity_tests/equivalent_mutants.toml if there is one.",
+)
+def mutants() -> None:
+    """Draw small edits of the source, and count those found.
+
+    A mutant is one edit of the runtimes or services: a condition negated, a statement dropped, two
+    arguments swapped, a bound off by one. Mutants are drawn uniformly over all places. Each meets
+    the cassettes at PATHS (as for `parity run`) that execute its place, up to the first that shows
+    it. A mutant of a runtime must show between legacy and adk; one of a service, which both have,
+    against the published core's baselines or between the two. No file is changed.
+
+    The first run on a state of the code finds out what each cassette executes; that is kept in
+    .parity/mutants.
+
+    \b
+    parity mutants -n 0
+    parity mutants --in runtimes --sample 300 --seed 7 -n 0 --json mutants.json
+    parity mutants --in services/policy cassettes/policy
+    parity mutants --since main --sample 40
+    parity mutants --mutant 2b5ff03c9a61
+    parity mutants --check
+
+    Exit codes: 0 all were found; 1 some survived, or --check found a wrong record; 2 wrong usage;
+    130 interrupted, with what is known so far: go on with --resume.
     """  # noqa: D301 - click's mark for lines that stay as they are

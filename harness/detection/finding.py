@@ -17,7 +17,7 @@ from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.replay.observation import Observation
 from seeded_faults import Fault
 
-__all__ = ["CaseOutcome", "Found", "FoundBy", "look"]
+__all__ = ["CaseOutcome", "Found", "FoundBy", "crashed", "difference", "look"]
 
 _SHOWN = 300
 
@@ -98,7 +98,7 @@ def _found(fault: Fault, leg: Leg, good: GoodCase, met: int) -> Found | CaseOutc
     if isinstance(broken, Broke):
         return _crash(name, broken.says, met)
     run = broken.observation
-    reason = _crashed(run, was.observation)
+    reason = crashed(run, was.observation)
     if reason is not None:
         return _crash(name, run.paths.mask_text(reason), met)
     try:
@@ -107,10 +107,10 @@ def _found(fault: Fault, leg: Leg, good: GoodCase, met: int) -> Found | CaseOutc
         return _crash(name, f"cannot be compared: {type(error).__name__}: {error}", met)
     if result.verdict is CaseVerdict.PARITY:
         return CaseOutcome()
-    return _differs(result, met)
+    return difference(result, met)
 
 
-def _crashed(run: Observation, was: Observation) -> str | None:
+def crashed(run: Observation, was: Observation) -> str | None:
     """Return why the run counts as crashed: it broke, or its runtime caught an exception of Python.
 
     A runtime emits what escapes its loop as an `error` event with a stack.
@@ -143,7 +143,8 @@ def _crash(cassette: str, error: str, met: int) -> Found:
     return Found(cassette=cassette, kind=FoundBy.CRASH, channel="", place=says, says=says, met=met)
 
 
-def _differs(result: CaseResult, met: int) -> Found:
+def difference(result: CaseResult, met: int) -> Found:
+    """What a case that is not at parity shows, as the explainer words it."""
     cause = first_cause(result)
     control, candidate = (name or "?" for name in result.runtimes)
     lines = explain(result, control, candidate)

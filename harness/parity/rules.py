@@ -77,10 +77,10 @@ def _event(item: Item) -> tuple[JsonObject, str]:
 def timestamps(item: Item) -> None:
     """Times depend on the clock, and on the number of requests and waits before them.
 
-    Only values in the wire's time format are hidden, and only under the keys that hold times. If two
-    runs of one product are equal otherwise, `times` compares the hidden times, and so finds a retry
-    that is announced after its wait, or a hook that fires late. Across products, and with a baseline,
-    times stay hidden; the order of the items and the requested waits are compared.
+    Only values in the wire's time format are hidden, and only under the keys that hold times. If
+    two runs of one product are equal otherwise, `times` compares the hidden times, and so finds a
+    retry that is announced after its wait, or a hook that fires late. Across products, and with a
+    baseline, times stay hidden; the order of the items and the requested waits are compared.
     """
     for holder, path in dicts(item.value):
         for key in TIME_KEYS:

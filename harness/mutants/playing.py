@@ -1,0 +1,65 @@
+"""One run of one case, in the forked process that a mutant is in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from harness.cassette.find import CassetteFile
+from harness.detection.playing import Seen, play
+from harness.http.case import load_found
+from harness.mutants.reach import executed
+from harness.mutants.source import CODE_ROOT
+from harness.replay.confining import confining
+
+__all__ = ["DEADLINE_S", "MODULES", "Request", "Traced", "answer", "request", "traced"]
+
+DEADLINE_S: Final = 20.0
+"""Real seconds that a run gets where it waits for something real; good ones take one or two."""
+MODULES: Final = (
+    __name__,
+    "harness.replay.runner",
+    "harness.http.recorded_yaml",
+    "harness.http.replay",
+    "services.mcp.session",
+    "services.telemetry.providers",
+    "services.warm",
+)
+"""What a process that plays cases has imported, besides the runtimes' own.
+
+Whatever a run would import when it needs it is among them: otherwise each forked process would
+import it again, a second of CPU time for the servers of MCP alone.
+"""
+_TRACED: Final = ("agent_protocol", "runtimes", "services")
+
+Request: TypeAlias = tuple[str, str, str, str, bool]
+"""The cassette's file, its root and name, the runtime, and whether the cassette is trusted."""
+Traced: TypeAlias = tuple[Seen, Mapping[str, int], float]
+"""A run, the lines that it executed, and how many seconds it took."""
+
+
+def request(file: CassetteFile, runtime: str, *, trusted: bool) -> Request:
+    """What `answer` and `traced` take: built-in types, whatever has been imported anew since."""
+    return str(file.path), str(file.root), file.name, runtime, trusted
+
+
+def answer(asked: Request) -> Seen:
+    """Play a case.
+
+    Raises:
+        HarnessError: it cannot be played.
+    """
+    path, root, name, runtime, trusted = asked
+    cassette = load_found(CassetteFile(Path(path), Path(root), name))
+    with confining(not trusted):
+        return play(cassette, runtime, deadline_s=DEADLINE_S)
+
+
+def traced(asked: Request) -> Traced:
+    """Play a case and note which lines it executes."""
+    begun = time.perf_counter()
+    with executed(CODE_ROOT, _TRACED) as lines:
+        seen = answer(asked)
+    return seen, lines, time.perf_counter() - begun

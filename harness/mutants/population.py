@@ -1,0 +1,112 @@
+"""All mutants of the checkout: which modules they are of, and how a sample is drawn."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+from harness.errors import UsageError
+from harness.mutants.mutant import Mutant, mutants_at
+from harness.mutants.places import Place, places_of
+from harness.mutants.source import Source
+
+__all__ = ["ROOMS", "Population", "drawn"]
+
+ROOMS: Final = {
+    "runtimes": ("runtimes/legacy", "runtimes/adk"),
+    "services": ("services",),
+}
+"""What `--in` calls the parts that are mutated."""
+_CATALOGUE: Final = "faults"
+"""The folder of seeded faults, beside what they break."""
+_WEIGHT: Final = 8
+"""How much likelier a place of a changed file is to be drawn than another."""
+
+
+@dataclass(frozen=True)
+class Population:
+    """The mutants of some modules.
+
+    Attributes:
+        root: the checkout.
+        parts: folders or files below it, with `/`.
+    """
+
+    root: Path
+    parts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, root: Path, asked: Collection[str]) -> Population:
+        """What the names in `asked` mean: those of `ROOMS`, or paths below the checkout.
+
+        Raises:
+            UsageError: nothing that can be mutated is there.
+        """
+        every = tuple(part for parts in ROOMS.values() for part in parts)
+        parts: list[str] = []
+        for name in asked:
+            found = ROOMS.get(name.rstrip("/")) or _below(root, name, every)
+            if not found:
+                mend = f"name {', '.join(ROOMS)}, or a path below {', '.join(every)}"
+                raise UsageError(f"nothing to mutate is at {name!r}", mend)
+            parts.extend(found)
+        return cls(root, tuple(dict.fromkeys(parts or every)))
+
+    @cached_property
+    def sources(self) -> tuple[Source, ...]:
+        """The modules, sorted by file."""
+        files: set[Path] = set()
+        for part in self.parts:
+            place = self.root / part
+            files.update([place] if place.is_file() else place.rglob("*.py"))
+        own = (file for file in files if _CATALOGUE not in file.relative_to(self.root).parts)
+        return tuple(Source.read(self.root, file) for file in sorted(own))
+
+    @cached_property
+    def places(self) -> tuple[tuple[Place, tuple[Mutant, ...]], ...]:
+        """Every place with its mutants."""
+        return tuple(
+            found for source in self.sources for found in mutants_at(source, places_of(source))
+        )
+
+    @property
+    def mutants(self) -> Iterator[Mutant]:
+        """Every mutant, place by place."""
+        return (mutant for _, mutants in self.places for mutant in mutants)
+
+    def source(self, mutant: Mutant) -> Source:
+        """The module that a mutant is of."""
+        return next(each for each in self.sources if each.file == mutant.place.file)
+
+
+def drawn(
+    places: Sequence[tuple[Place, tuple[Mutant, ...]]],
+    rng: random.Random,
+    changed: Collection[str] = (),
+) -> Iterator[Mutant]:
+    """Yield one mutant of each place, in random order.
+
+    Each place is as likely as another to come early; one of the files in `changed` is several times
+    as likely. A place gets a key `u ** (1 / weight)`, and they come by falling key (Efraimidis and
+    Spirakis, "Weighted random sampling with a reservoir", 2006).
+    """
+    keyed = []
+    for number, (place, mutants) in enumerate(places):
+        weight = _WEIGHT if place.file in changed else 1
+        key = rng.random() ** (1 / weight)
+        keyed.append((-key, number, mutants[rng.randrange(len(mutants))]))
+    return (mutant for _, _, mutant in sorted(keyed, key=lambda each: each[:2]))
+
+
+def _below(root: Path, name: str, parts: Sequence[str]) -> tuple[str, ...]:
+    """The path as one below the checkout, if it lies in what is mutated."""
+    for place in (Path(name).absolute(), root / name):
+        if place.exists() and place.is_relative_to(root):
+            inner = place.relative_to(root).as_posix()
+            if any(inner == part or inner.startswith(f"{part}/") for part in parts):
+                return (inner,)
+    return ()
