@@ -203,8 +203,8 @@ def _nothing(record: Path | None, chain: Chain, json_file: Path | None) -> int:
         write_json(json_file, {"verification": 1, "holds": False, "problems": problems})
     name = record.name if record is not None else str(chain.folder)
     if problems:
-        say([f"not valid: {problem}" for problem in problems])
-        say([f"{name} is not valid: {counted(len(problems), 'reason')}"])
+        say([f"does not hold: {problem}" for problem in problems])
+        say([f"{name} does not hold: {counted(len(problems), 'reason')}"])
         return _FAILS
     say([f"unknown: {doubt}" for doubt in chain.history.unknown])
     say([f"{chain.folder} contains no record; create one with `parity sign`"])

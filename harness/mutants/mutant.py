@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from harness.canonical import canonical, sha256_hex
 from harness.mutants.operators import Change, Operator
-from harness.mutants.places import Place, places_of
+from harness.mutants.places import Place
 from harness.mutants.source import Source, edited
 
-__all__ = ["Mutant", "mutants_at", "mutants_of"]
+__all__ = ["Mutant", "mutants_at"]
 
 _DIGITS = 12
 
@@ -58,12 +58,6 @@ class Mutant:
             n=context,
         )
         return "\n".join(lines)
-
-
-def mutants_of(source: Source) -> Iterator[Mutant]:
-    """Yield every mutant of a module, in the order of its places."""
-    for _, mutants in mutants_at(source, places_of(source)):
-        yield from mutants
 
 
 def mutants_at(

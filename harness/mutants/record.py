@@ -17,9 +17,7 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from harness.errors import HarnessError, first_problem
 from services.regular_files import MOST_TEXT, read_regular
 
-__all__ = ["FILE_NAME", "Equivalent", "Equivalents", "RecordError", "load_equivalents"]
-
-FILE_NAME: Final = "equivalent_mutants.toml"
+__all__ = ["Equivalent", "Equivalents", "RecordError", "load_equivalents"]
 
 _Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _SHORTEST: Final = 20

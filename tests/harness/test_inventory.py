@@ -216,7 +216,7 @@ def test_a_comment_among_the_waivers_changes_the_file_and_no_waiver(tmp_path: Pa
     file.write_text(WAIVER.replace("why", "because"))
 
     assert was.differences(Inventory({"waivers": waivers_component(file)})) == [
-        "waivers: changed, in nothing that has a name"
+        "waivers: changed, but in no named file"
     ]
 
 

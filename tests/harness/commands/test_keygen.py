@@ -71,8 +71,11 @@ def test_a_passphrase_from_a_file_locks_the_key(tmp_path: Path) -> None:
         (["--out", "{tmp}/k", "--name", "Ada Lovelace", "--no-passphrase"], "no signer's name"),
         (["--out", "{tmp}/k", "--passphrase-file", "{tmp}/gone"], "cannot be read"),
         (["--out", "{tmp}/k", "--passphrase-fd", "987"], "is not open"),
-        (["--out", "{tmp}/k", "--no-passphrase", "--passphrase-fd", "3"], "contradict"),
-        (["--out", "{tmp}/k", "--passphrase-file", "a", "--passphrase-fd", "3"], "two places"),
+        (["--out", "{tmp}/k", "--no-passphrase", "--passphrase-fd", "3"], "exclude each other"),
+        (
+            ["--out", "{tmp}/k", "--passphrase-file", "a", "--passphrase-fd", "3"],
+            "exclude each other",
+        ),
         (["--out", "{tmp}/open/k", "--no-passphrase"], "Not a directory"),
         (["--out", "{tmp}/gone/k", "--name", "Ada", "--no-passphrase"], "no signer's name"),
         (["--out", "{tmp}/gone/k"], "there is no terminal"),

@@ -234,7 +234,7 @@ def test_there_is_nothing_to_verify_in_an_empty_folder(checkout: Signable) -> No
     result = checkout.invoke("verify", "--signoffs", "empty")
 
     assert result.exit_code == 3
-    assert "holds no record" in result.output
+    assert "contains no record" in result.output
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterator
 
-from harness.mutants.mutant import Mutant, mutants_of
+from harness.mutants.mutant import Mutant, mutants_at
+from harness.mutants.places import places_of
 from harness.mutants.source import Source
+
+
+def mutants_of(source: Source) -> Iterator[Mutant]:
+    """Every mutant of a module, in the order of its places."""
+    for _, mutants in mutants_at(source, places_of(source)):
+        yield from mutants
 
 
 def module(text: str, name: str = "services.sample") -> Source:

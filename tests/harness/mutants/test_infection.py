@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from harness.mutants.infection import NAME, Looks, has_probe, instrumented
-from harness.mutants.mutant import Mutant, mutants_of
+from harness.mutants.mutant import Mutant
 from harness.mutants.population import Population
 from harness.mutants.source import CODE_ROOT
-from tests.harness.mutants.samples import module
+from tests.harness.mutants.samples import module, mutants_of
 
 VALUES = (None, False, True, 0, 1, 2, "", "x", (), [], [1])
 

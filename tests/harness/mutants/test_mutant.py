@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from harness.errors import UsageError
-from harness.mutants.mutant import Mutant, mutants_at, mutants_of
+from harness.mutants.mutant import Mutant, mutants_at
 from harness.mutants.places import places_of
 from harness.mutants.population import ROOMS, Population, drawn
 from harness.mutants.source import CODE_ROOT
-from tests.harness.mutants.samples import module
+from tests.harness.mutants.samples import module, mutants_of
 
 TEXT = """
     def first(x):

@@ -2,8 +2,7 @@ import ast
 
 import pytest
 
-from harness.mutants.mutant import mutants_of
-from tests.harness.mutants.samples import changed_lines, module
+from tests.harness.mutants.samples import changed_lines, module, mutants_of
 
 
 def in_function(body: str, head: str = "def run(self, first, second, items) -> int:") -> str:

@@ -2,14 +2,14 @@ import io
 from collections.abc import Mapping
 
 from harness.mutants.choosing import FoundBefore, Reach
-from harness.mutants.mutant import Mutant, mutants_of
+from harness.mutants.mutant import Mutant
 from harness.mutants.record import Equivalent, Equivalents
 from harness.mutants.result import Finding, Measured, Outcome
 from harness.mutants.sample import Sample, Tally, draw, waiting
 from harness.mutants.show import show
 from harness.mutants.source import Source
 from harness.mutants.store import RunFacts
-from tests.harness.mutants.samples import module
+from tests.harness.mutants.samples import module, mutants_of
 
 SOURCE = module("def go(x):\n    a(x)\n    b(x)\n    c(x)\n\n\nLIMIT = 3\n", "services.chat.sample")
 OTHER = module("def uses(x):\n    return 1\n\n\ndef more(x):\n    return LIMIT\n", "services.user")

@@ -103,7 +103,7 @@ def test_placeholders_in_a_proposed_waiver_are_refused(tmp_path: Path) -> None:
     found = divergence()
     entry = proposed(case(found), found, as_of=DAY)
 
-    with pytest.raises(WaiverFileError, match="still to be written"):
+    with pytest.raises(WaiverFileError, match="must be completed"):
         settled(tmp_path, entry, case(found))
     assert Said(owner="x").unsaid == ("impact", "reason")
 
@@ -147,7 +147,7 @@ def test_it_is_between_the_runtimes_by_their_base_names(
         ({"kind": Kind.NONDETERMINISTIC}, SAID, "never waived"),
         ({"control": "AIza" + "Sy1234567890abcdefghijklmnopqrstuvw"}, SAID, "secret"),
         ({}, Said(owner="Ada Lovelace"), "owner"),
-        ({}, Said(reason="  "), "reason: says nothing"),
+        ({}, Said(reason="  "), "reason: is empty"),
     ],
 )
 def test_no_waiver_is_proposed_for_what_cannot_be_waived(

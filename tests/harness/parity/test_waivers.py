@@ -273,11 +273,11 @@ def test_a_channel_with_more_than_is_listed_stays_divergent(tmp_path: Path) -> N
     ("changes", "key", "problem"),
     [
         ({"wildcard": '"x"'}, "waiver[0].wildcard", "unknown key"),
-        ({"reason": None}, "waiver[0].reason", "must be there"),
-        ({"control": None}, "waiver[0].control", "must be there"),
-        ({"expires": None}, "waiver[0].expires", "must be there"),
-        ({"owner": None}, "waiver[0].owner", "must be there"),
-        ({"max_count": None}, "waiver[0].max_count", "must be there"),
+        ({"reason": None}, "waiver[0].reason", "this key is required"),
+        ({"control": None}, "waiver[0].control", "this key is required"),
+        ({"expires": None}, "waiver[0].expires", "this key is required"),
+        ({"owner": None}, "waiver[0].owner", "this key is required"),
+        ({"max_count": None}, "waiver[0].max_count", "this key is required"),
         ({"max_count": "0"}, "waiver[0].max_count", "greater"),
         ({"max_count": '"3"'}, "waiver[0].max_count", "must be a whole number"),
         ({"max_count": "true"}, "waiver[0].max_count", "must be a whole number"),
@@ -322,7 +322,7 @@ def test_a_waiver_that_says_too_little_is_refused(
 
 
 def test_a_repeated_id_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(WaiverFileError, match="there twice"):
+    with pytest.raises(WaiverFileError, match="occurs twice"):
         loaded(tmp_path, toml(), toml())
 
 

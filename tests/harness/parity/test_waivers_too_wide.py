@@ -123,10 +123,10 @@ def test_a_costly_pattern_neither_hangs_the_loader_nor_is_wide(
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("reason", '"<to be written: why>"', "still to be written"),
-        ("impact", '" <to be written"', "still to be written"),
-        ("owner", '"<to be written: a role>"', "still to be written"),
-        ("reason", '"  "', "says nothing"),
+        ("reason", '"<to be written: why>"', "must be completed by you"),
+        ("impact", '" <to be written"', "must be completed by you"),
+        ("owner", '"<to be written: a role>"', "must be completed by you"),
+        ("reason", '"  "', "is empty"),
         ("path", f'"{"*a" * 1500}"', "longer than"),
     ],
 )
