@@ -14,11 +14,12 @@ from harness.commands.mutants import MutantsSetup
 from harness.experiment.backend import real_backend
 from harness.mutants import measurement, measuring
 from harness.mutants.journal import MutantJournal
-from harness.mutants.mutant import Mutant, mutants_of
+from harness.mutants.mutant import Mutant
 from harness.mutants.population import Population
 from harness.mutants.source import CODE_ROOT, Source
 from tests.harness.detection.stand_ins import write_cassettes
 from tests.harness.mutants.crafted import inserted
+from tests.harness.mutants.samples import mutants_of
 
 FILE = "runtimes/legacy/translate.py"
 CLIENT = "runtimes/legacy/client.py"
