@@ -197,12 +197,19 @@ class DrawnCase(GoodCase):
 
 def _kept(file: Path, make: Callable[[], Seen]) -> Seen:
     """Return the run in `file`, made and written there the first time; workers may race for it."""
+    seen = _stored(file)
+    if seen is None:
+        # Not in an `except` block: the run's own errors would have that error as their context.
+        seen = make()
+        write_whole(file, pickle.dumps(seen, pickle.HIGHEST_PROTOCOL))
+    return seen
+
+
+def _stored(file: Path) -> Seen | None:
     try:
         with file.open("rb") as stream:
-            seen = pickle.load(stream)  # noqa: S301 - written below, in the measurement's folder
-            assert isinstance(seen, Seen)
-            return seen
+            seen = pickle.load(stream)  # noqa: S301 - written above, in the measurement's folder
     except FileNotFoundError:
-        seen = make()
-    write_whole(file, pickle.dumps(seen, pickle.HIGHEST_PROTOCOL))
+        return None
+    assert isinstance(seen, Seen)
     return seen

@@ -47,6 +47,7 @@ KNOWN = {
     "runtimes/published/node.py": "asks node for its version",
     "runtimes/published/npm.py": "installs the published core when the user asks for it",
     "runtimes/upstream/process.py": "the published core, which untrusted cassettes do not get",
+    "harness/mutants/forked.py": "a fork of `parity mutants`, which runs one mutant",
     "harness/experiment/guard.py": "the guard that ends what a killed run leaves behind",
     "parity_entry/serving.py": "the process that judges cassettes for pytest",
     "harness/triage/checkout.py": "git, for `parity bisect` and what changed",
