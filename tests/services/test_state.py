@@ -120,9 +120,9 @@ def test_a_listener_that_fails_does_not_silence_the_others() -> None:
 
 
 def test_a_noted_quota_error_is_kept_and_emitted() -> None:
-    session, told = state()
+    session, emitted = state()
 
     session.note_quota_error()
 
     assert session.quota_error_occurred
-    assert told == [QuotaErrorOccurred()]
+    assert emitted == [QuotaErrorOccurred()]

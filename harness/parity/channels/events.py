@@ -137,7 +137,7 @@ def _event_seam(evidence: Evidence) -> Guess:
         return probably("end-data", Seam.LIFECYCLE)
     if first.label in ("agent_start", "agent_end"):
         doubt = "the stream or the emission of its end may differ"
-        return probably("end-told", Seam.LIFECYCLE, doubt)
+        return probably("end-emitted", Seam.LIFECYCLE, doubt)
     if lone and _next_ends_aborted(evidence):
         return probably("event-at-abort", Seam.LIFECYCLE, "the event translation may differ")
     if lone and evidence.reached("loop:") and _spoken(first):

@@ -138,8 +138,8 @@ class _Recording(Channel):
                 return probably("recording-otherwise", Seam.LIFECYCLE, doubt)
             doubt = "the recording and the events differ in the same way"
             if any(found.label == "tool_response" for found in evidence.of(ChannelName.EVENTS)):
-                return probably("result-recorded-and-told", Seam.SCHEDULER, doubt)
-            return probably("recorded-and-told", Seam.STREAM, doubt)
+                return probably("result-recorded-and-emitted", Seam.SCHEDULER, doubt)
+            return probably("recorded-and-emitted", Seam.STREAM, doubt)
         if lone and "message(" in evidence.first.label and evidence.shrinks:
             doubt = "a rewritten history is recorded again"
             return probably("recorded-anew", Seam.REQUEST_ASSEMBLY, doubt)

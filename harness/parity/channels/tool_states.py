@@ -103,7 +103,7 @@ def _changed_call(evidence: Evidence, made: Seam) -> Guess:
         doubt = "arguments, policy or tool may have failed"
         return probably("call-failed", made, doubt)
     if ABSENT in values and _emitted_otherwise(evidence, "tool_request", "tool_response"):
-        return probably("call-cut-and-told", Seam.STREAM, "the response may be read differently")
+        return probably("call-cut-and-emitted", Seam.STREAM, "the response may be read differently")
     return probably("call-steps", Seam.SCHEDULER)
 
 
@@ -114,7 +114,7 @@ def _lone_call(evidence: Evidence) -> Guess:
     if evidence.reached("loop:") or evidence.about("loops"):
         return probably("lone-call-at-loop", Seam.LOOPS, "calls show loops")
     if _emitted_otherwise(evidence, "tool_request"):
-        return probably("lone-call-told", Seam.STREAM, "the response may be read differently")
+        return probably("lone-call-emitted", Seam.STREAM, "the response may be read differently")
     return probably("lone-call", Seam.SCHEDULER)
 
 

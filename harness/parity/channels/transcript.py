@@ -54,7 +54,7 @@ class _Transcript(Channel):
                 "memory-media", Seam.REQUEST_ASSEMBLY, "the request assembly moves media"
             )
         if evidence.first.label == "content(model)" and "message(agent)" in labels:
-            return probably("answer-remembered-and-told", Seam.STREAM)
+            return probably("answer-kept-and-emitted", Seam.STREAM)
         return probably("memory", Seam.HISTORY, "the request assembly may differ instead")
 
 

@@ -45,9 +45,9 @@ class _Workspace(Channel):
         text = evidence.text
         if "hook_event_name" in text or ('"session_id' in text and "transcript_path" in text):
             if evidence.shares_services:
-                return plainly("told-to-a-hook", Seam.HOOKS)
+                return plainly("hook-input", Seam.HOOKS)
             return probably(
-                "told-to-a-hook-of-engines",
+                "hook-input-of-engines",
                 Seam.HOOKS,
                 "its input depends on other code",
             )

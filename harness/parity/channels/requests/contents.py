@@ -196,8 +196,8 @@ def _result_seam(evidence: Evidence, is_new: bool) -> Guess:
         return probably("result-about-policy", Seam.POLICY, "the cassette tests the policy")
     if evidence.shares_services:
         if emitted or ChannelName.TOOL_STATES in evidence.channels:
-            return probably("result-told", Seam.SCHEDULER, "both sides use the same tools")
-        return probably("result-not-told", Seam.REQUEST_ASSEMBLY)
+            return probably("result-sent", Seam.SCHEDULER, "both sides use the same tools")
+        return probably("result-not-sent", Seam.REQUEST_ASSEMBLY)
     doubt = "the tool result or the request assembly may differ"
     if evidence.reached("truncation:") or evidence.about("truncation", "distillation"):
         return probably("result-cut", Seam.SCHEDULER, doubt)
