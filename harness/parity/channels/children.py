@@ -80,7 +80,9 @@ class _Children(Channel):
             )
         if not sort.isupper():  # activities are, events are not
             return probably("child-event", Seam.EVENTS, "the subagent may have emitted it so")
-        return probably("child-reported", Seam.SUBAGENTS, "the report may be true, and the work differ")
+        return probably(
+            "child-reported", Seam.SUBAGENTS, "the report may be true, and the work differ"
+        )
 
 
 def _did(item: Any) -> str:
