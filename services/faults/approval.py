@@ -24,6 +24,10 @@ held_out = Faults(Site.SERVICE, Behaviour.APPROVAL, held_out=True)
 _ENGINE: Final = "services.policy.engine:PolicyEngine"
 
 
+def _sort_lowest_first(book: Any, *_: Any) -> None:
+    book._rules = tuple(sorted(book._rules, key=lambda rule: rule.priority))
+
+
 def _deciding_on_what_was_asked() -> AbstractContextManager[None]:
     asked: dict[str, Any] = {}
 
@@ -75,7 +79,7 @@ def _sparing_the_policy() -> AbstractContextManager[None]:
 
 lowest_priority_first = fault.wrap(
     "services.policy.rule_book:RuleBook.add",
-    then(lambda self, rules, checkers=(): self._rules.sort(key=lambda rule: rule.priority)),
+    then(_sort_lowest_first),
     says="The rule with the lowest priority decides.",
     origin="an inverted sort",
 )
