@@ -12,6 +12,8 @@ Times are not compared:
 - with a baseline, which does not contain the clock's times;
 - where parallel agents were served in another order (`thread_interleaving`), since each request
   moves time;
+- with several subagents: a hook's process beside another subagent's request decides which of them
+  moves time first, and one engine then differs from itself;
 - where the runs differ in anything else, since a run that did something else is at other times.
 """
 
@@ -50,7 +52,9 @@ def is_time(found: Divergence) -> bool:
 
 
 def times_are_comparable(control: Observation, candidate: Observation) -> bool:
-    """Whether both runs have the times of one product's clock."""
+    """Whether both runs have the times of one product's clock, and at most one subagent."""
+    if max(len(control.children), len(candidate.children)) > 1:
+        return False
     return bool(control.times and candidate.times) and control.words == candidate.words
 
 
