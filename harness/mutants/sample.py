@@ -42,8 +42,12 @@ class Tally:
 
     @classmethod
     def of(cls, about: str, rows: Iterable[Row]) -> Tally:
-        """Count. Mutants that were not run yet, are unreached or equivalent, play no part."""
-        outcomes = [row.measured.outcome for row in rows if row.measured is not None]
+        """Count `rows`, without mutants that are unreached or equivalent.
+
+        A mutant that an interrupted sample has not run counts as not found: survivors take the
+        longest, so the share of the others would be too high.
+        """
+        outcomes = [row.measured.outcome if row.measured else Outcome.SURVIVED for row in rows]
         tried = [each for each in outcomes if each.found or each is Outcome.SURVIVED]
         return cls(
             about=about,

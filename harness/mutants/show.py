@@ -186,5 +186,5 @@ def _verdict(sample: Sample) -> str:
     )
     if sample.interrupted:
         missing = sum(row.measured is None for row in sample.rows)
-        words += f" (interrupted: {missing} not run; go on with --resume)"
+        words += f" (interrupted: {missing} not run, counted as not found; continue with --resume)"
     return words

@@ -167,4 +167,6 @@ def test_an_interrupted_sample_says_what_is_missing() -> None:
 
     show(interrupted, {FILE: SOURCE}, stream)
 
-    assert "interrupted: 1 not run" in " ".join(stream.getvalue().split())
+    text = " ".join(stream.getvalue().split())
+    assert "interrupted: 1 not run" in text
+    assert "1 of 3 mutants found" in text
