@@ -1,24 +1,16 @@
-"""The journal of a generated run: a header, then lines for blocks and findings.
-
-Lines are flushed as they are written, so a killed run loses only the blocks in progress. The same
-command with `--resume` draws those again.
-"""
+"""The journal of a generated run: a header, then lines for blocks and findings."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
-from harness.errors import UsageError
-from harness.journal_lock import JournalLock
-from harness.json_lines import JsonLines, changed
+from harness.json_lines import changed
+from harness.resumable_journal import ResumableJournal
 from harness.scenarios.block import BlockDone
 from harness.scenarios.generation import Generation, GenerationPlan, Outcome, Shrinking
-from services.private_files import open_private
 from services.wire import JsonObject
 
 __all__ = ["JOURNALS", "GenerationJournal", "last_seed"]
@@ -27,10 +19,9 @@ JOURNALS: Final = Path(".parity") / "generate"
 """The folder of the journals."""
 
 _FORMAT: Final = 1
-_ANEW: Final = "run without --resume to begin anew"
 
 
-class GenerationJournal(JsonLines):
+class GenerationJournal(ResumableJournal):
     """A journal that is being written. Use as a context manager."""
 
     def __init__(
@@ -44,11 +35,8 @@ class GenerationJournal(JsonLines):
         """Open the journal of `plan`; `resume` continues it.
 
         Raises:
-            UsageError: it is not writable, another process writes to it, or, with `resume`, it is
-                no journal or that of another run.
-            ReplayFailure: the disk is full.
+            UsageError, ReplayFailure: see `ResumableJournal`.
         """
-        self.file = folder / f"{plan.digest}.jsonl"
         self.generation = Generation()
         """The results before it was resumed."""
         self.elapsed_s = 0.0
@@ -60,23 +48,7 @@ class GenerationJournal(JsonLines):
             "asOf": plan.waivers.as_of.isoformat(),
             "versions": dict(versions),
         }
-        with ExitStack() as undone:
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                lock = JournalLock(self.file)
-                undone.callback(lock.release)
-                self.resumed = resume and self.file.exists()
-                if self.resumed:
-                    os.truncate(self.file, self._read_back(header))
-                stream = open_private(self.file, "a" if self.resumed else "w", encoding="utf-8")
-            except OSError as error:
-                problem = f"the journal {self.file} cannot be written: {error.strerror}"
-                raise UsageError(problem, "run in a folder that can be written to") from error
-            undone.callback(stream.close)
-            super().__init__(stream, lock)
-            if not self.resumed:
-                self._write(header)
-            undone.pop_all()
+        super().__init__(folder / f"{plan.digest}.jsonl", header, resume=resume)
 
     def block(self, done: BlockDone, elapsed_s: float) -> None:
         """Write the result of a block, and the seconds of drawing."""
@@ -90,32 +62,11 @@ class GenerationJournal(JsonLines):
         """Write the outcome of shrinking a finding."""
         self._write({"shrunk": fingerprint, **shrunk.to_json()})
 
-    def _read_back(self, header: JsonObject) -> int:
-        """Read the journal; returns its length up to the last whole line."""
-        text = self.file.read_bytes()
-        whole = text[: text.rfind(b"\n") + 1]
-        lines = whole.splitlines()
-        if not lines:
-            raise UsageError(f"{self.file}: has no header", _ANEW)
-        for number, raw in enumerate(lines, 1):
-            try:
-                line = json.loads(raw)
-                if number == 1:
-                    self._check(line, header)
-                else:
-                    self._take(line)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                problem = f"{self.file}: line {number} is not such a journal's: {error}"
-                raise UsageError(problem, _ANEW) from error
-        return len(whole)
-
-    def _check(self, line: JsonObject, header: JsonObject) -> None:
-        if line.get("generation") != _FORMAT:
-            raise ValueError(f"format {line.get('generation')!r}; this build reads {_FORMAT}")
-        was, now = line.pop("versions"), dict(header)
-        found = [*changed(was, now.pop("versions")), *changed(line, now)]
-        if found:
-            raise UsageError(f"{self.file}: belongs to another run: {'; '.join(found)}", _ANEW)
+    def _differing(self, was: JsonObject, now: JsonObject) -> list[str]:
+        if was.get("generation") != _FORMAT:
+            raise ValueError(f"format {was.get('generation')!r}; this build reads {_FORMAT}")
+        rest = {key: now[key] for key in now if key != "versions"}
+        return [*changed(was.pop("versions"), now["versions"]), *changed(was, rest)]
 
     def _take(self, line: JsonObject) -> None:
         if "block" in line:
