@@ -367,8 +367,8 @@ def mutants() -> None:
     it. A mutant of a runtime must show between legacy and adk; one of a service, which both have,
     against the published core's baselines or between the two. No file is changed.
 
-    The first run on a state of the code finds out what each cassette executes; that is kept in
-    .parity/mutants.
+    The first run on a state of the code finds out what each cassette executes, and keeps the result
+    in the user's cache folder.
 
     \b
     parity mutants -n 0
@@ -379,5 +379,5 @@ def mutants() -> None:
     parity mutants --check
 
     Exit codes: 0 all were found; 1 some survived, or --check found a wrong record; 2 wrong usage;
-    130 interrupted, with what is known so far: go on with --resume.
+    130 interrupted, with what is known so far: continue with --resume.
     """  # noqa: D301 - click's mark for lines that stay as they are

@@ -1,7 +1,8 @@
 """What good runs of the corpus do and reach: measured once for each state of the code, and kept.
 
-The folder `.parity/mutants/reach/<digest>` has a file of facts for each case, and the observations
-of its two runs in files of their own, since few of them are ever looked at.
+The folder `<cache>/mutants/<digest>` has a file of facts for each case, and files of their own for
+the observations of its two runs, since most of them are never read. The files are pickles. They lie
+in the cache folder of the user, never in the working directory, which may be a stranger's checkout.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from harness.canonical import canonical, sha256_hex
 from harness.cassette.find import CassetteFile
 from harness.config import current_inventory
 from harness.detection.playing import Seen
+from harness.errors import UsageError
 from harness.mutants.reach import Lines
 from harness.whole_file import write_whole
+from runtimes.published import UpstreamUnavailable
+from runtimes.published.places import cache_folder
 
 __all__ = ["RUNTIMES", "GoodRun", "Kept", "RunFacts", "Store", "good_runs_digest"]
 
 RUNTIMES: Final = ("legacy", "adk")
-_FOLDER: Final = Path(".parity") / "mutants" / "reach"
 _FORMAT: Final = 1
 _MOST: Final = 3
 """As many states of the code are kept; the oldest goes first."""
@@ -104,7 +107,7 @@ class Kept:
     def _read(self, what: str) -> Any:
         try:
             data = (self.folder / f"{self.key}.{what}").read_bytes()
-            return pickle.loads(data)  # noqa: S301 - `_write` wrote it, below the user's own folder
+            return pickle.loads(data)  # noqa: S301 - `_write` wrote it, in the user's cache folder
         except (OSError, EOFError, pickle.UnpicklingError):
             return None
 
@@ -116,11 +119,22 @@ class Store:
     folder: Path
 
     @classmethod
-    def open(cls, digest: str, base: Path = _FOLDER) -> Store:
-        """The store for a state of the code; lets go of the oldest others."""
+    def open(cls, digest: str, base: Path | None = None) -> Store:
+        """Return the store for a state of the code; delete the oldest others.
+
+        Args:
+            digest: The digest of the state.
+            base: The folder of all stores; by default one in the user's cache folder.
+
+        Raises:
+            UsageError: There is no place for a cache.
+        """
+        try:
+            base = base or cache_folder() / "mutants"
+        except UpstreamUnavailable as error:
+            raise UsageError(error.problem, error.mend) from error
         folder = base / digest
         folder.mkdir(parents=True, exist_ok=True)
-        (base / ".gitignore").write_text("*\n")
         folder.touch()
         kept = sorted((each for each in base.iterdir() if each.is_dir()), key=_age)
         for old in kept[:-_MOST]:

@@ -63,6 +63,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def corpus(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(place)
+    monkeypatch.setenv("PARITY_CACHE_HOME", str(place / "cache"))
     # The table of a measurement before this one may have had the same place.
     monkeypatch.setattr(measuring, "_table", measuring._table.__wrapped__)
     return place / "corpus"
