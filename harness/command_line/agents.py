@@ -151,7 +151,7 @@ def agent() -> None:
 
     Exit codes: 0 done; 1 failed; 2 wrong usage; 41 authentication failed; 42 invalid input; 52
     invalid settings; 53 turn limit reached; 54 fatal tool error; 130 interrupted.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("record:record")
@@ -189,7 +189,7 @@ def record() -> None:
     reachable, or refuses the key), no file or folder is written.
 
     Exit codes: those of `parity agent`; 2 if no cassette is written.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @click.group()
@@ -204,7 +204,7 @@ def upstream() -> None:
     parity upstream install
     parity upstream list
     parity run --control upstream --candidate legacy
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("upstream:install", group=upstream)
@@ -226,7 +226,7 @@ def install() -> None:
 
     Exit codes: 0 installed, now or before; 2 wrong usage, or it cannot be installed; 130
     interrupted.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("upstream:list_", "list", group=upstream)
@@ -241,7 +241,7 @@ def list_() -> None:
     parity upstream list --json
 
     Exit codes: 0, also when nothing is installed; 2 wrong usage, or the folder cannot be read.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("upstream:remove", group=upstream)
@@ -255,4 +255,4 @@ def remove() -> None:
     parity upstream remove --all
 
     Exit codes: 0 removed; 2 wrong usage, or it is not installed.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """

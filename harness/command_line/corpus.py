@@ -29,7 +29,7 @@ def list_() -> None:
     parity list --contract P-014
 
     Exit codes: 0 listed; 2 wrong usage, or a file that cannot be loaded (the others are listed).
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("corpus:show")
@@ -43,7 +43,7 @@ def show() -> None:
     \b
     parity show tools/parallel_reads
     parity show cassettes/tools/parallel_reads.yaml
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("corpus:check")
@@ -62,7 +62,7 @@ def check() -> None:
     parity check tools/parallel_reads
 
     Exit codes: 0 all are valid; 2 some are not.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("importing:import_", "import")
@@ -101,7 +101,7 @@ def import_() -> None:
     \b
     parity import recordings/*.responses --out cassettes
     parity import todo.responses --out cassettes --approval-mode yolo
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("adopt:adopt")
@@ -138,7 +138,7 @@ def adopt() -> None:
 
     Exit codes: 0 adopted; 1 the runtimes differ on it; 2 wrong usage, or a file that cannot be
     loaded or written; 3 inconclusive; 130 interrupted. Files change only with exit code 0.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("waive:waive")
@@ -199,7 +199,7 @@ def waive() -> None:
 
     Exit codes: 0 an entry was proposed; 2 wrong usage, or there is nothing to waive; 3 the case is
     inconclusive.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("baseline:baseline")
@@ -253,4 +253,4 @@ def baseline() -> None:
     Exit codes: 0 all stored, or none stale; 1 a baseline is stale, missing or superfluous; 2 wrong
     usage, or a file that cannot be loaded; 3 a run was not observed; 130 interrupted. If several
     apply, 2 takes precedence over 1, and 1 over 3.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """

@@ -46,7 +46,7 @@ def measure() -> None:
 
     Exit codes: those of the gate, 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3
     unknown; and 130 interrupted. With --dry-run, the exit code of the gate now.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("gate:gate")
@@ -74,7 +74,7 @@ def gate() -> None:
     parity gate --phase A --as-of 2026-06-01
 
     Exit codes: 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3 unknown.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("sign:sign")
@@ -128,7 +128,7 @@ def sign() -> None:
     Exit codes: 0 signed; 1 the gate answers no, or a check fails; 2 wrong usage, or a key or file
     that cannot be used; 3 the gate answers unknown, or a case could not be run again; 130
     interrupted. A record is written only with exit code 0.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("verify:verify")
@@ -182,7 +182,7 @@ def verify() -> None:
     Exit codes: 0 valid; 1 not valid, or revoked; 2 wrong usage, or a file that cannot be read; 3
     there is no record, git cannot show whether records are missing, or a case could not be run
     again; 130 interrupted.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("revoke:revoke")
@@ -207,7 +207,7 @@ def revoke() -> None:
 
     Exit codes: 0 revoked; 1 it cannot be revoked: missing, already revoked, or the chain is broken;
     2 wrong usage, or a key that cannot be used; 130 interrupted. Nothing is written unless it is 0.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("keygen:keygen")
@@ -241,7 +241,7 @@ def keygen() -> None:
 
     Exit codes: 0 both files are written; 2 wrong usage, or a file exists already; 130 interrupted,
     without files.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("can_flip:can_flip", "can-flip")
@@ -289,4 +289,4 @@ def can_flip() -> None:
 
     Exit codes: 0 yes; 1 no, or the gates are not the committed ones; 2 wrong usage, or a file that
     cannot be read; 3 unknown: there is no record, or git cannot answer.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """

@@ -92,7 +92,7 @@ def run() -> None:
     Exit codes: 0 parity; 1 divergent; 2 wrong usage, a file that cannot be loaded (the others are
     run), or output that cannot be written; 3 inconclusive; 130 interrupted; 141 the reader closed
     the output. If several apply, 2 takes precedence over 1, and 1 over 3.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("report:report")
@@ -130,7 +130,7 @@ def report() -> None:
 
     Exit codes: those of `parity run`: 0 parity; 1 divergent; 2 wrong usage, or the run had a file
     that could not be loaded; 3 inconclusive, or the run did not finish.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("show_report:show_report", "show-report")
@@ -150,7 +150,7 @@ def show_report() -> None:
     parity show-report parity-report --print
 
     Exit codes: 0 the page exists; 2 it does not.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("history:history")
@@ -177,7 +177,7 @@ def history() -> None:
     parity history tools/parallel_reads --journals nightly/
 
     Exit codes: 0 listed; 2 wrong usage, or no run contains the cassette.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("merge:merge")
@@ -206,7 +206,7 @@ def merge() -> None:
 
     Exit codes: 0 parity; 1 divergent; 2 wrong usage, journals that do not belong together, or a
     cassette that could not be loaded; 3 inconclusive, or a case is missing.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("trace:trace")
@@ -235,7 +235,7 @@ def trace() -> None:
 
     Exit codes: 0 every run was observed; 2 wrong usage, or a file that cannot be loaded; 3 a run
     was not observed.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("diff:diff")
@@ -261,7 +261,7 @@ def diff() -> None:
     Exit codes: 0 no difference; 1 a difference; 2 wrong usage, or a file that is not a trace (the
     others are compared); 3 inconclusive: a run was not observed, or a trace has no partner. If
     several apply, 2 takes precedence over 1, and 1 over 3.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("bisect:bisect")
@@ -331,4 +331,4 @@ def bisect() -> None:
 
     Exit codes: 0 found; 2 wrong usage, no such revision, good is red, bad is green, or one of the
     two cannot be traced; 3 only a range could be found; 130 interrupted.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """

@@ -19,6 +19,7 @@ _EXAMPLES: Final = 500
 _CLASSES: Final = [each.value for each in Behaviour]
 _SEED: Final = 20260101
 _MUTANTS: Final = 100
+_RUNS: Final = 300
 _MOST: Final = 24
 """All orders of four that complete side by side."""
 
@@ -114,7 +115,7 @@ def generate() -> None:
 
     Exit codes: 0 no finding; 1 findings, including known ones; 2 wrong usage; 3 only inconclusive
     cases; 130 interrupted (findings are stored).
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("shrink:shrink")
@@ -169,7 +170,7 @@ def shrink() -> None:
     Exit codes: 0 written, even if nothing smaller was found; 2 wrong usage, or a cassette that
     cannot be loaded; 3 nothing to shrink: the runtimes agree, or the case is inconclusive; 130
     interrupted.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("orders:orders")
@@ -213,7 +214,7 @@ def orders() -> None:
 
     Exit codes: 0 parity; 1 divergent, or an engine depends on the order without shared state; 2
     wrong usage, or a file that cannot be loaded; 3 inconclusive; 130 interrupted.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("faults:faults")
@@ -298,7 +299,7 @@ def faults() -> None:
 
     Exit codes: 0 all observable faults were found; 1 some survived; 2 wrong usage, or a fault that
     cannot be inserted; 130 interrupted, with partial results.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """
 
 
 @command("mutants:mutants")
@@ -330,6 +331,14 @@ def faults() -> None:
     "--since",
     metavar="REV",
     help="Draw places of files that were changed since this revision several times as often.",
+)
+@click.option(
+    "--most-runs",
+    type=click.IntRange(min=1),
+    default=_RUNS,
+    show_default=True,
+    metavar="N",
+    help="Runs of one mutant at most; one that they do not find counts as survived.",
 )
 @click.option(
     "--mutant", "fingerprint", metavar="FINGERPRINT", help="Show this mutant and run it alone."
@@ -380,4 +389,4 @@ def mutants() -> None:
 
     Exit codes: 0 all were found; 1 some survived, or --check found a wrong record; 2 wrong usage;
     130 interrupted, with what is known so far: continue with --resume.
-    """  # noqa: D301 - click's mark for lines that stay as they are
+    """

@@ -62,6 +62,7 @@ class _Asked:
     fingerprint: str | None
     check: bool
     resume: bool
+    most_runs: int
     jobs: int
     limits: Limits
     trust: bool
@@ -126,6 +127,7 @@ class _Command:
             "size": asked.size,
             "in": list(self._population.parts),
             "since": asked.since,
+            "mostRuns": asked.most_runs,
             "cassettes": len(self._files),
         }
         changed = _changed(asked.since)
@@ -206,6 +208,7 @@ class _Command:
             waivers=self._waivers,
             baselines=self._baselines if self._baselines.is_dir() else None,
             sources=Population.of(CODE_ROOT, ()).sources,
+            most_runs=self._asked.most_runs,
         )
 
     def _state(self) -> dict[str, Json]:

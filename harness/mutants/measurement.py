@@ -35,7 +35,7 @@ from harness.mutants.store import RUNTIMES, GoodRun, Store
 from harness.parity.waivers import Waivers
 from harness.whole_file import write_whole
 
-__all__ = ["Measurement", "Prepared"]
+__all__ = ["Measurement", "Prepared", "spread"]
 
 _TABLE: Final = "table"
 _PROBES: Final = "probes"
@@ -84,6 +84,18 @@ class _Begun:
     left: Sequence[Run]
 
 
+def spread(runs: Sequence[Run], most: int) -> Sequence[Run]:
+    """Choose at most so many of the runs: the first half of them in order, then one in so many.
+
+    The first runs of the order resemble each other, since they do much in the same module.
+    """
+    if len(runs) <= most:
+        return runs
+    first = most - most // 2
+    rest, others = runs[first:], most // 2
+    return [*runs[:first], *(rest[each * len(rest) // others] for each in range(others))]
+
+
 def _may_show(seen: frozenset[int] | None, number: int) -> bool:
     """Whether a run may show the mutant of that number; `None`: it is not known."""
     return seen is None or number in seen
@@ -104,6 +116,8 @@ class Measurement:
     baselines: Path | None
     sources: Sequence[Source]
     """The modules in which names are looked up."""
+    most_runs: int
+    """Runs of one mutant at most; a mutant that these do not find survives."""
 
     def prepare(self, progress: MutantProgress) -> Prepared:
         """Find out what the cases reach, as far as that is not known.
@@ -178,16 +192,17 @@ class Measurement:
         def first() -> Iterator[MutantTask]:
             for mutant in mutants:
                 runs = prepared.reach.ordered(mutant, before)
-                most = _FIRST if has_probe(mutant) else len(runs)
-                yield prepared.task(mutant, runs[:most], runs)
+                most = min(_FIRST, self.most_runs) if has_probe(mutant) else self.most_runs
+                yield prepared.task(mutant, spread(runs, most), runs)
 
         def begun(task: MutantTask, done: Measured) -> None:
             if done.finding is not None and done.finding.case in numbers:
                 before.add(task.mutant, done.finding, numbers[done.finding.case])
             runs = prepared.reach.ordered(task.mutant, before)
             done = replace(done, reached=len(runs))
-            left = [run for run in runs if run not in task.runs]
-            if left and done.outcome is Outcome.SURVIVED:
+            made = frozenset(task.runs)
+            left = [run for run in runs if run not in made]
+            if left and len(made) < self.most_runs and done.outcome is Outcome.SURVIVED:
                 waiting.append(_Begun(task.mutant, done, left))
             else:
                 end(task.mutant, done)
@@ -200,7 +215,8 @@ class Measurement:
         def rest() -> Iterator[MutantTask]:
             for number, each in enumerate(waiting):
                 again = [(numbers[name], RUNTIMES[0]) for name in each.done.changed]
-                left = [run for run in each.left if _may_show(seeing.get(run), number)]
+                may = [run for run in each.left if _may_show(seeing.get(run), number)]
+                left = spread(may, max(0, self.most_runs - each.done.runs))
                 yield prepared.task(each.mutant, [*again, *left])
 
         def finished(task: MutantTask, done: Measured) -> None:
