@@ -177,7 +177,7 @@ class _Command:
         return 1 if stale or found else 0
 
     def _measured(self, chosen: Sequence[Mutant]) -> dict[str, Measured]:
-        """What comes of each of these mutants, equivalent by the record or not."""
+        """The result of each of these mutants, also of those recorded as equivalent."""
         rows = [Row(mutant) for mutant in chosen]
         with (
             tempfile.TemporaryDirectory(prefix="parity-mutants-") as folder,
@@ -240,7 +240,7 @@ def _run(
     journal: MutantJournal | None,
     progress: MutantProgress,
 ) -> None:
-    """Run the mutants of which nothing is known yet, and write down what comes of each."""
+    """Run the mutants that have no result yet, and add each result to the journal."""
     by_name = {row.mutant.fingerprint: row for row in rows}
     if journal is not None:
         for fingerprint, measured in journal.known.items():
