@@ -25,11 +25,14 @@ RUN_RULES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "agent_ids": (
             "The id of an agent is random, and the ids of its calls and the name of its recording "
-            "begin with it. The agent's thread replaces the id everywhere."
+            "begin with it. The agent's thread replaces the id everywhere, so a report under the "
+            "id of another agent is a difference."
         ),
         "thread_interleaving": (
             "Chance decides which of two parallel agents is served first. The order of an agent's "
-            "steps, and their order relative to the steps of its parent, stay compared."
+            "steps, and their order relative to the steps of its parent, stay compared. An agent "
+            "that waits for its sibling where it should not is hidden here; `parity orders` sets "
+            "these orders itself."
         ),
         "unseen_sessions": (
             "The subagents of the published core have sessions only with "
