@@ -160,9 +160,9 @@ def alike(one: Observation, other: Observation, *, across: bool) -> bool:
 
 
 def test_own_instructions_hides_the_words_across_products_alone() -> None:
-    one = with_request(observation(), system_instruction="Be brief.", tools_digest="a")
-    other = with_request(observation(), system_instruction="Be kind.", tools_digest="b")
-    without = with_request(observation(), system_instruction=None, tools_digest="b")
+    one = with_request(observation(), system_digest="brief", tools_digest="a")
+    other = with_request(observation(), system_digest="kind", tools_digest="b")
+    without = with_request(observation(), system_digest=None)
 
     assert alike(one, other, across=True)
     assert not alike(one, other, across=False)
