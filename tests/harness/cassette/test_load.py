@@ -13,6 +13,7 @@ from harness.cassette.format import (
     AfterChunk,
     AfterEvents,
     AtEventType,
+    AtFirstOutput,
     AtRequest,
     AtTool,
     Compress,
@@ -102,6 +103,7 @@ during:
 - {when: {events: 4}, do: abort}
 - {when: {type: usage}, delay_ms: 5, do: {hint: {text: h}}}
 - {when: {tool: read_file}, do: {set_approval_mode: {mode: default}}}
+- {when: {output: run_shell_command}, do: {set_approval_mode: {mode: default}}}
 - {when: {request: 0}, do: {send: again}}
 - {when: {chunk: "1:2"}, do: abort}
 answers:
@@ -174,6 +176,7 @@ def test_every_moment_and_answer_is_read(tmp_path):
         AfterEvents(4),
         AtEventType("usage"),
         AtTool("read_file"),
+        AtFirstOutput("run_shell_command"),
         AtRequest(0),
         AfterChunk(1, 2),
     ]
