@@ -13,7 +13,6 @@ Baselines are projected when they are made, and so is the other side of a compar
 - Any text of more than 8 Ki characters: its beginning, its length and its SHA-256. Some runs
   overflow the context window, with a megabyte in every channel. (Such a text has no id that a
   projection rule would hide: tool outputs are cut long before.)
-- What a running call showed piece by piece: its last text (`settled_output`).
 - Stack traces in events (`_meta.stack`): `<stack>`, as they name files of the machine.
 
 Versions of interpreters are left out of `versions`, so that equal runs give equal files.
@@ -31,7 +30,6 @@ from typing import Any, Final
 from harness.baseline.document import from_document, to_document
 from harness.canonical import canonical, sha256_hex
 from harness.replay.observation import Observation
-from harness.replay.progress import settled_output
 from services.json_values import parse_json
 from services.redaction import redacted_value
 from services.wire import JsonObject
@@ -65,8 +63,6 @@ def projected(seen: Observation) -> Observation:
         meta = event.get("_meta")
         if isinstance(meta, dict) and isinstance(meta.get("stack"), str):
             meta["stack"] = "<stack>"
-    for shown in document.get("progress", {}).values():
-        shown[:] = settled_output(shown)
     contents = [request["newContents"] for request in document["requests"]]
     for holder, key in _texts([contents, document["transcript"], document["recording"]]):
         if holder[key].startswith(_MARK):

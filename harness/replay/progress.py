@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from services.progress import (
     AgentActivity,
@@ -100,11 +100,11 @@ class SeenProgress:
 
     @property
     def shown(self) -> dict[str, list[JsonObject]]:
-        """Call id → what it showed, in order, without calls that showed nothing."""
+        """Call id → what it showed, settled, in order, without calls that showed nothing."""
         found: dict[str, list[JsonObject]] = {}
         for call, row in self._real():
             if row.shown:
-                found.setdefault(call.call_id, []).extend(row.shown)
+                found.setdefault(call.call_id, []).extend(settled_output(row.shown))
         return found
 
     def _real(self) -> list[tuple[CallKey, _Row]]:
@@ -116,31 +116,33 @@ class SeenProgress:
         ]
 
 
-def settled_output(shown: Sequence[Any]) -> list[Any]:
+def settled_output(shown: Sequence[JsonObject]) -> list[JsonObject]:
     """Replace each stretch of texts that an executing call showed by the last text.
 
-    `rewritten` is added if a text did not continue the one before it. A text at its limit does not:
-    it loses its beginning.
+    This projects away what is timing: the pieces in which a process's output arrives, and so the
+    moments at which they are shown, differ from run to run. Each text replaces the one before on
+    the screen, and the last one is complete. `rewritten` is added if a text did not continue the
+    one before it, unless it is at its limit, where it loses its beginning.
+
+    Which user-visible difference could hide here? Output that is shown late, or only when the
+    process has ended: the last text is the same. Cassettes that act at the first output
+    (`when: {output: NAME}`) find that one: their action then comes too late, and the run takes
+    another course (`progress/shell_aborted`). A missing intermediate text stays hidden.
     """
-    found: list[Any] = []
+    found: list[JsonObject] = []
     for one in shown:
-        text, before = _text(one), _text(found[-1]) if found else None
-        if text is None or before is None:
+        text, before = one.get(OUTPUT), found[-1].get(OUTPUT) if found else None
+        if not (isinstance(text, str) and isinstance(before, str)):
             found.append(one)
             continue
-        last = found[-1]
-        replaced = {**one, "rewritten": True} if not _continues(before, text) else one
-        found[-1] = {**replaced, "rewritten": True} if last.get("rewritten") else replaced
+        rewritten = "rewritten" in found[-1] or not _continues(before, text)
+        found[-1] = {**one, "rewritten": True} if rewritten else one
     return found
 
 
-def _text(shown: Any) -> str | None:
-    text = shown.get(OUTPUT) if isinstance(shown, dict) else None
-    return text if isinstance(text, str) else None
-
-
 def _continues(before: str, text: str) -> bool:
-    return text.startswith(before) or js_length(text) >= KEPT_OUTPUT
+    # Half a character at the beginning is dropped, too.
+    return text.startswith(before) or js_length(text) >= KEPT_OUTPUT - 1
 
 
 def _question(details: ConfirmationDetails) -> JsonObject:

@@ -13,32 +13,15 @@ from harness.parity.channel import Channel, When, of_thread, on_thread
 from harness.parity.divergence import ChannelName
 from harness.parity.evidence import Evidence
 from harness.parity.guess import Guess, Seam, probably
-from harness.parity.items import Hidden, Item, list_of, rule
+from harness.parity.items import Item, list_of, rule
 from harness.parity.rules import EVERYWHERE, UUID, call_ids
 from harness.replay.observation import Observation
-from harness.replay.progress import OUTPUT, settled_output
+from harness.replay.progress import OUTPUT
 from harness.timeline.model import MomentKind
 from harness.timeline.words import one_line, quoted, short_json
 from services.wire import JsonObject
 
 __all__ = ["CHANNEL"]
-
-
-@rule(marker=f'"{OUTPUT}"')
-def live_output(item: Item) -> None:
-    """The pieces in which a process's output arrives are a matter of real time.
-
-    Each text that a running call shows replaces the one before, so only the last text of a stretch
-    is compared, and whether each text continued the one before. Which user-visible difference could
-    hide here? A runtime that shows the output late, or only at the end of the process: the last
-    text is the same. The cassettes that act at the first output (`when: {output: NAME}`) show that
-    one: there the action comes too late, and the run takes another course.
-    """
-    shown = list_of(item.value.get("shown"))
-    settled = settled_output(shown)
-    if len(settled) < len(shown):
-        item.value["shown"] = settled
-        item.hidden["shown"] = Hidden("live_output", len(shown))
 
 
 @rule(marker='"agent"')
@@ -65,7 +48,7 @@ class _Progress(Channel):
     item = "tool call's progress"
     cannot = "The call is the same on both sides, so only one can have shown it right."
 
-    rules = (call_ids, live_output, activity_ids, *EVERYWHERE)
+    rules = (call_ids, activity_ids, *EVERYWHERE)
     when = When.AFTERWARDS
     kind = MomentKind.TOOL
 

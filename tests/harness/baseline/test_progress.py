@@ -37,14 +37,6 @@ def test_what_calls_showed_is_kept_and_agrees_with_the_run() -> None:
     assert compare_observations(stored, kept(run)).divergences == ()
 
 
-def test_pieces_of_output_are_not_kept() -> None:
-    pieces = seen({"c": [{"output": "a"}, {"output": "ab"}]})
-
-    assert baseline_text(Baseline.of(pieces, NAME, DIGEST)) == baseline_text(
-        Baseline.of(seen({"c": [{"output": "ab"}]}), NAME, DIGEST)
-    )
-
-
 @pytest.mark.parametrize("progress", [None, {}])
 def test_no_progress_differs_from_progress_that_was_not_observed(progress: Any) -> None:
     run = seen(progress)

@@ -10,7 +10,7 @@ import pytest
 
 from harness.cassette.load import build_cassette
 from harness.explain import explain
-from harness.parity.channels.progress import CHANNEL, live_output
+from harness.parity.channels.progress import CHANNEL
 from harness.parity.compare import compare_observations, compare_repeated
 from harness.parity.divergence import ChannelName, Kind
 from harness.replay.observation import Observation
@@ -57,26 +57,6 @@ def test_the_order_of_what_a_call_shows_is_compared() -> None:
     assert found(run(process, output), run(output, process)) != []
 
 
-def test_pieces_of_output_are_the_processs_own() -> None:
-    control = run({"output": "a\n"}, {"output": "a\nb\n"})
-
-    compared = compare_observations(control, run({"output": "a\nb\n"}))
-
-    assert compared.divergences == ()
-    assert compared.rules == {"live_output": 1}
-    assert found(control, run({"output": "a\n"})) == [(Kind.CHANGED, "shown[0].output")]
-
-
-def test_a_piece_that_is_shown_in_place_of_the_whole_output_is_a_difference() -> None:
-    whole = run({"output": "one\n"}, {"output": "one\ntwo\n"})
-    pieces = run({"output": "one\n"}, {"output": "two\n"})
-
-    assert found(whole, pieces) == [
-        (Kind.CHANGED, "shown[0].output"),
-        (Kind.CHANGED, "shown[0].rewritten"),
-    ]
-
-
 def _observed(folder: Path, during: list[Any]) -> Observation:
     call = {"id": "c", "name": "run_shell_command", "args": {"command": "echo one; sleep 1"}}
     content = {"role": "model", "parts": [{"functionCall": call}]}
@@ -97,7 +77,7 @@ def _observed(folder: Path, during: list[Any]) -> Observation:
 def test_output_that_is_shown_too_late_is_hidden_unless_the_user_acts_on_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The user-visible difference that `live_output` can hide, and where it shows all the same."""
+    """The user-visible difference that `settled_output` can hide, and where it shows."""
     act = [{"when": {"output": "run_shell_command"}, "do": "abort"}]
     live, live_acted = _observed(tmp_path, []), _observed(tmp_path, act)
 
@@ -108,7 +88,6 @@ def test_output_that_is_shown_too_late_is_hidden_unless_the_user_acts_on_it(
     monkeypatch.setattr(LiveOutput, "add", keep)
     late, late_acted = _observed(tmp_path, []), _observed(tmp_path, act)
 
-    assert "late" in live_output.reason
     assert live.progress == late.progress == {CALL: [{"process": 4242}, {"output": "one\n"}]}
     assert compare_observations(live, late).divergences == ()
     assert live_acted.tool_states[CALL][-1] == "cancelled"
