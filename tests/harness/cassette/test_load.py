@@ -190,8 +190,8 @@ def test_every_moment_and_answer_is_read(tmp_path):
     ]
     assert cassette.during[0].do == Abort()
     assert cassette.during[1].delay_ms == 5
-    assert cassette.during[5].do == Send(UpdateSend(title="t"))
-    assert cassette.during[6].do == Send(ActionSend(type="a"))
+    assert cassette.during[6].do == Send(UpdateSend(title="t"))
+    assert cassette.during[7].do == Send(ActionSend(type="a"))
     assert cassette.during[2].do == SetApprovalMode(ApprovalMode.DEFAULT)
     assert [answer.outcome.value for answer in cassette.answers.confirmations] == [
         "proceed_once",
