@@ -7,10 +7,10 @@ import random
 import pytest
 
 from harness.errors import UsageError
+from harness.generating.toward import NotingChooser, lines_executed, weights_of, weights_toward
 from harness.scenarios.chooser import Chooser
 from harness.scenarios.grammar.document import scenario
 from harness.scenarios.profiles import PROFILES, Profile
-from harness.scenarios.toward import NotingChooser, lines_executed, weights_of, weights_toward
 
 OFFERED = {"tool": {"read": 10, "write": 20, "never": 0}, "chances": {"fault": 100, "round": 1000}}
 A, B = ("a.py", 1), ("a.py", 2)
