@@ -39,6 +39,10 @@ RUN_RULES: Final[Mapping[str, str]] = MappingProxyType(
             "agentSessionSubagentEnabled. Without a session there are no events to compare; the "
             "activities are compared."
         ),
+        "unseen_progress": (
+            "Baselines and traces of earlier builds lack what calls show while they work. Create "
+            "them again to compare it."
+        ),
     }
 )
 """Names and reasons of the rules about whole runs."""
@@ -70,6 +74,9 @@ def made_comparable(control: Observation, candidate: Observation) -> Comparable:
         hidden = (_without_events(here, blind), _without_events(there, blind))
         fired["unseen_sessions"] = len(blind & (_with_session(here) | _with_session(there)))
         here, there = hidden
+    if (here.progress is None) != (there.progress is None):
+        fired["unseen_progress"] = len(here.progress or there.progress or ())
+        here, there = replace(here, progress=None), replace(there, progress=None)
     return Comparable(control=here, candidate=there, fired=+fired)
 
 
