@@ -118,6 +118,7 @@ class _Parts:
             memory=memory,
             skills=skills,
             agents=partial(agents_in_prompt, self.subagents, self.tools),
+            settings=settings,
         )
         self.host = open_host(
             self.session,

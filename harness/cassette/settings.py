@@ -29,7 +29,7 @@ _UNREAD: Final[Mapping[Any, str]] = {
         enableEventDrivenScheduler enableInteractiveShell enableShellOutputEfficiency
         experimentalAgentHistorySummarization experimentalAgentHistoryTruncation
         experimentalAutoMemory extensionsEnabled includeDirectoryTree mcpEnabled toolSandboxing
-        tracker useRipgrep
+        useRipgrep
     """,
     int: """
         discoveryMaxDirs experimentalAgentHistoryRetainedMessages

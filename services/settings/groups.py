@@ -177,6 +177,8 @@ class ToolSettings:
     """Whether plan mode's tools are registered."""
     use_write_todos: Annotated[bool, Named("useWriteTodos", "useWriteTodos")] = True
     """Whether older models have the tool for a list of tasks."""
+    task_tracker: Annotated[bool, Named("tracker", "experimental.taskTracker")] = False
+    """Whether the task tracker takes the place of the tool for a list of tasks."""
     direct_web_fetch: Annotated[bool, Named("directWebFetch", "experimental.directWebFetch")] = (
         False
     )

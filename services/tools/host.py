@@ -22,6 +22,7 @@ from services.tools.background import BackgroundHistory
 from services.tools.edit_correction import EditCorrector
 from services.tools.project_memory import ProjectMemory
 from services.tools.web_access import WebAccess
+from services.tracker import Tracker
 from services.workspace import Workspace
 
 __all__ = ["BackgroundCommand", "ToolHost"]
@@ -64,6 +65,8 @@ class ToolHost:
     """Corrects failed edits; `None` for no corrections."""
     steering: InjectionService | None = None
     """Receives the ends of background commands, if they are reported."""
+    tracker: Tracker | None = None
+    """The session's tasks, if it has the task tracker."""
     web: WebAccess | None = None
     """The web tools' access to a model and the network, if there is any."""
 
