@@ -26,8 +26,17 @@ async def answered(bench: Bench, answers: Any) -> ToolResult:
 
 @pytest.mark.parametrize(
     ("index", "category"),
-    [("0", "Db"), ("01", "Why"), (" 1", "Why"), ("1.5", "Why"), ("-1", "Q-1"), ("2", "Q2")]
-    + [("x", "Qx"), ("", "Q"), ("9" * 5000, f"Q{'9' * 5000}")],
+    [
+        ("0", "Db"),
+        ("01", "Why"),
+        (" 1", "Why"),
+        ("1.5", "Why"),
+        ("-1", "Q-1"),
+        ("2", "Q2"),
+        ("x", "Qx"),
+        ("", "Q"),
+        ("9" * 20, f"Q{'9' * 20}"),
+    ],
 )
 async def test_an_index_is_read_as_upstream_reads_it(
     bench: Bench, index: str, category: str
