@@ -35,15 +35,17 @@ The place that this conversation is about, as it was when it began.
 It is {today}, as people there put a date into words.
 The operating system is called: {platform}
 What is not to be kept goes into the folder {temporary}
+{files}
+{loaded}
+</session_context>"""
+_FILES: Final = """\
 The workspace is one folder, and what it holds:
   - {workspace}
 Its files and folders, two hundred of them at most:{cut}
 
 {workspace}/
 {tree}
-
-{loaded}
-</session_context>"""
+"""
 """As long as upstream's text: its token estimate decides whether a short history is compressed."""
 
 _CUT: Final = (
@@ -224,23 +226,33 @@ class Prompts:
     def session_context(self) -> Content:
         """The first user turn: date, platform, folders, instructions of MCP servers.
 
-        Its id is `ENVIRONMENT_CONTEXT_ID`.
+        Its id is `ENVIRONMENT_CONTEXT_ID`. The settings may leave out the folders.
         """
-        tree = self._tree(self._workspace.root)
         text = _CONTEXT.format(
             today=self._environment.long_date(self._clock.now_ms()),
             platform=self._environment.platform,
             temporary=self._workspace.project_temp,
-            workspace=self._workspace.root,
-            cut=_CUT if tree.cut else "",
-            tree="\n".join(tree.lines),
+            files=self._files() if self._settings.include_directory_tree else "",
             loaded=self._project_context(),
         )
         return {"role": "user", "parts": [{"text": text}]}
 
+    def _files(self) -> str:
+        tree = self._tree(self._workspace.root)
+        return _FILES.format(
+            workspace=self._workspace.root,
+            cut=_CUT if tree.cut else "",
+            tree="\n".join(tree.lines),
+        )
+
     def _tree(self, root: Path) -> FolderTree:
         try:
-            return folder_tree(root, hides=FileDiscovery(root).hides)
+            ignored = FileDiscovery(
+                root,
+                respect_git=self._settings.respect_git_ignore,
+                respect_gemini=self._settings.respect_gemini_ignore,
+            )
+            return folder_tree(root, hides=ignored.hides)
         except (OSError, PatternLimit) as error:
             notice(error, root)
             # The conversation goes on without it: the tools report what is wrong with the folder.

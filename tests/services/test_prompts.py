@@ -135,3 +135,28 @@ def test_the_topic_is_not_named_where_topics_are_switched_off(tmp_path: Path) ->
     made.chat_started()
 
     assert "Active Topic" not in made.system_instruction()
+
+
+def test_the_settings_leave_out_the_files_of_the_workspace(tmp_path: Path) -> None:
+    (tmp_path / "a.py").touch()
+    made, _ = prompts(tmp_path, settings=Settings(include_directory_tree=False))
+
+    text = made.session_context()["parts"][0]["text"]
+
+    assert "a.py" not in text
+    assert "Thursday" in text
+
+
+def test_the_settings_list_files_that_git_ignores(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("build\n")
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "b.py").touch()
+
+    def shown(settings: Settings) -> bool:
+        return (
+            "b.py" in prompts(tmp_path, settings=settings)[0].session_context()["parts"][0]["text"]
+        )
+
+    assert not shown(Settings())
+    assert shown(Settings(respect_git_ignore=False))
