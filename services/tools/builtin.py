@@ -1,7 +1,7 @@
 """The built-in tools, registered in upstream's order.
 
-The tools of plan mode are only announced, not implemented; the tracker is not implemented. The main
-model does not get `read_many_files` and `get_internal_docs`.
+The tracker is not implemented. The main model does not get `read_many_files` and
+`get_internal_docs`.
 
 Source: core `Config.createToolRegistry`, and the end of `Config.initialize` for skills.
 """
@@ -11,11 +11,12 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from services.model.names import is_gemini2_model, is_preview_model
-from services.state import ApprovalMode
 from services.tools.activate_skill import ActivateSkillTool
 from services.tools.ask_user import AskUserTool
 from services.tools.background_tools import ListBackgroundProcessesTool, ReadBackgroundOutputTool
 from services.tools.contract import Tool
+from services.tools.enter_plan_mode import EnterPlanModeTool
+from services.tools.exit_plan_mode import ExitPlanModeTool
 from services.tools.glob_files import GlobTool
 from services.tools.grep_search import GrepTool
 from services.tools.host import ToolHost
@@ -75,24 +76,13 @@ def register_builtin_tools(
     if settings.use_write_todos and is_gemini2_model(model) and not is_preview_model(model):
         registry.register(WriteTodosTool(host))
     if settings.plan_enabled:
-        _announce_plan_mode(registry)
+        registry.register(ExitPlanModeTool(host))
+        registry.register(EnterPlanModeTool(host))
     if agents is None:
         registry.announce("invoke_agent", enabled_as=("invoke_agent", "AgentTool"))
     else:
         registry.register(agents)
     register_skills(registry, host)
-
-
-def _announce_plan_mode(registry: ToolRegistry) -> None:
-    planning = frozenset({ApprovalMode.PLAN})
-    registry.announce(
-        "exit_plan_mode", enabled_as=("exit_plan_mode", "ExitPlanModeTool"), modes=planning
-    )
-    registry.announce(
-        "enter_plan_mode",
-        enabled_as=("enter_plan_mode", "EnterPlanModeTool"),
-        modes=frozenset(ApprovalMode) - planning,
-    )
 
 
 def register_skills(registry: ToolRegistry, host: ToolHost) -> None:
