@@ -30,7 +30,7 @@ from services.wire import JsonObject, js_trim
 
 __all__ = ["ExitPlanModeTool"]
 
-_AFTER_PLANNING: Final = frozenset(ApprovalMode) - {ApprovalMode.PLAN}
+_AFTER_PLANNING: Final = (ApprovalMode.DEFAULT, ApprovalMode.AUTO_EDIT, ApprovalMode.YOLO)
 _BYTE_ORDER_MARKS: Final = (
     b"\xff\xfe\0\0",
     b"\0\0\xfe\xff",
@@ -188,9 +188,10 @@ def _rejected(plan: Path, feedback: object) -> ToolResult:
 def _chosen_mode(chosen: object) -> ApprovalMode:
     if chosen is None:
         return ApprovalMode.DEFAULT
-    if chosen not in _AFTER_PLANNING:
-        raise ValueError(f"Unexpected approval mode: {chosen}")
-    return ApprovalMode(chosen)
+    for mode in _AFTER_PLANNING:
+        if chosen == mode:
+            return mode
+    raise ValueError(f"Unexpected approval mode: {chosen}")
 
 
 def _joined(folder: Path, name: str) -> str:
