@@ -35,6 +35,7 @@ __all__ = [
     "During",
     "DuringAction",
     "Hint",
+    "LeavePlanMode",
     "NoteQuotaError",
     "Phase",
     "Provenance",
@@ -133,6 +134,13 @@ class SetApprovalMode:
 
 
 @dataclass(frozen=True, slots=True)
+class LeavePlanMode:
+    """Leave plan mode for another mode, as a user does at the prompt."""
+
+    mode: ApprovalMode
+
+
+@dataclass(frozen=True, slots=True)
 class Hint:
     """Steer the agent with a text in its next request."""
 
@@ -172,6 +180,7 @@ Action = (
     | ResumeSelf
     | SetModel
     | SetApprovalMode
+    | LeavePlanMode
     | Hint
     | NoteQuotaError
     | WriteFile
