@@ -16,7 +16,7 @@ from services.abort import AbortController
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.chat import ChatSuccession
-from services.presentation.modes import plan_mode_exit
+from services.mode_words import plan_mode_exit
 from services.state import ApprovalMode
 from services.steering import InjectionSource
 from services.wire import Content

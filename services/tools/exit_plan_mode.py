@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from services.exhaustion import notice
+from services.mode_words import plan_mode_exit
 from services.paths import InvalidPath, real_path
-from services.presentation.modes import plan_mode_exit
 from services.regular_files import open_regular
 from services.state import ApprovalMode
 from services.tools.base import BuiltinInvocation, DeclarativeTool

@@ -1,6 +1,6 @@
 import pytest
 
-from services.presentation.modes import plan_mode_exit
+from services.mode_words import plan_mode_exit
 from services.state import ApprovalMode
 
 
