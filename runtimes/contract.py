@@ -19,6 +19,7 @@ from services.wire import Content
 
 __all__ = [
     "ConversationCommands",
+    "KeepsHints",
     "LeavesPlanMode",
     "ReportsVersions",
     "Runtime",
@@ -132,6 +133,22 @@ class LeavesPlanMode(Protocol):
 
         Raises:
             PrivilegedModeRefused: the folder is not trusted, and the mode asks less than usual.
+        """
+        ...
+
+
+@runtime_checkable
+class KeepsHints(Protocol):
+    """An engine that keeps the hints of an interactive session until its main loop takes them.
+
+    They go in front of the next results of tools. After each stream an engine emits `HintsKept` for
+    those that no request took.
+    """
+
+    async def take_hints(self) -> str | None:
+        """Take what waits, as a prompt; `None` for nothing, and where hints are off.
+
+        An interactive client sends it as a message of its own whenever the agent is idle.
         """
         ...
 

@@ -19,6 +19,7 @@ __all__ = [
     "ApprovalModeChanged",
     "CoreEvent",
     "CoreEvents",
+    "HintsKept",
     "Logged",
     "ModelChanged",
     "PrivilegedModeRefused",
@@ -91,6 +92,13 @@ class QuotaErrorOccurred:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HintsKept:
+    """A stream has ended, and no request of it took these injections: they wait for the next."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Logged:
     """A record for the session's log, which telemetry writes if the user switched it on.
 
@@ -112,6 +120,7 @@ CoreEvent = (
     | AgentsDiscovered
     | AgentsRefreshed
     | QuotaErrorOccurred
+    | HintsKept
     | Logged
 )
 
