@@ -24,6 +24,7 @@ __all__ = [
     "RuntimeFactory",
     "RuntimeTraits",
     "RuntimeUnavailable",
+    "TakesEditsBack",
     "UnusableRuntime",
 ]
 
@@ -118,6 +119,19 @@ class ConversationCommands(Protocol):
 
     def hint(self, text: str, source: str) -> None:
         """Steer the agent while it works. `source`: `user_steering` or `background_completion`."""
+        ...
+
+
+@runtime_checkable
+class TakesEditsBack(Protocol):
+    """The slash commands for the files that tools edited, for engines that have them."""
+
+    async def rewind(self, to: str | int) -> None:
+        """As `ConversationCommands.rewind`."""
+        ...
+
+    async def revert(self, to: str | int) -> None:
+        """Take back the edits of files after a message, which is named as for `rewind`."""
         ...
 
 

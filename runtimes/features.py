@@ -21,6 +21,7 @@ BUILT: Final = frozenset(
         "next_speaker",
         "reset",
         "resume",
+        "revert",
         "rewind",
         "routing",
         "steering",

@@ -24,6 +24,7 @@ __all__ = [
     "QuotaErrorOccurred",
     "RetryAttempt",
     "SessionState",
+    "SessionUpdated",
     "UserFeedback",
 ]
 
@@ -62,6 +63,13 @@ class ApprovalModeChanged:
     """The approval mode changed."""
 
     mode: ApprovalMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionUpdated:
+    """A command replaced the conversation. A surface shows it as `session_update`."""
+
+    model: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +119,7 @@ CoreEvent = (
     | AgentsDiscovered
     | AgentsRefreshed
     | QuotaErrorOccurred
+    | SessionUpdated
     | Logged
 )
 

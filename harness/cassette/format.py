@@ -15,6 +15,7 @@ from harness.cassette.macros import Paths, substitute
 from services.model.replay.matching import MatchMode
 from services.model.replay.steps import ModelStep
 from services.output_files import safe_filename_part
+from services.rewind import RewindChoice
 from services.state import ApprovalMode
 from services.tools.contract import ConfirmationOutcome
 from services.wire import Json, JsonObject
@@ -158,6 +159,7 @@ class Rewind:
     """Go back to an earlier message: its id, or its number."""
 
     to: str | int
+    choice: RewindChoice = RewindChoice.CONVERSATION
 
 
 @dataclass(frozen=True, slots=True)

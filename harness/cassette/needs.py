@@ -25,6 +25,7 @@ FEATURES: Final[Mapping[str, str]] = {
     "plan_mode": "the tools that enter and leave plan mode",
     "reset": "starting a new chat in a session",
     "resume": "resuming from a chat recording",
+    "revert": "taking back what tools did to files",
     "rewind": "going back to an earlier message",
     "routing": "a model chosen by a router",
     "steering": "hints given while the agent works",
@@ -100,6 +101,9 @@ def _of_user(document: JsonObject) -> Iterator[str]:
         for key in action:
             if key in _ACTIONS:
                 yield _ACTIONS[key]
+        rewind = action.get("rewind")
+        if isinstance(rewind, dict) and rewind.get("choice", "rewind_only") != "rewind_only":
+            yield "revert"
     answers: JsonObject = document.get("answers") or {}
     if answers.get("confirmations"):
         yield "confirmations"

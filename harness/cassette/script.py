@@ -41,6 +41,7 @@ from harness.cassette.paths import inside
 from harness.cassette.problems import FormatProblem, kind_of, suggest
 from services.availability.handler import FallbackIntent
 from services.model.replay.steps import MAX_DELAY_MS
+from services.rewind import RewindChoice
 from services.state import ApprovalMode
 from services.tools.contract import ConfirmationOutcome
 from services.wire import Json
@@ -198,11 +199,12 @@ def _read_shared(key: str, argument: Json, path: str) -> Hint | SetApprovalMode 
 
 def _read_rewind(argument: Json, path: str) -> Rewind:
     whole = argument if isinstance(argument, dict) else {"to": argument}
-    fields = Fields(whole, path, ("to",))
+    fields = Fields(whole, path, ("to", "choice"))
     target = fields.need("to")
-    if isinstance(target, str):
-        return Rewind(target)
-    return Rewind(whole_of(target, fields.at("to")))
+    to = target if isinstance(target, str) else whole_of(target, fields.at("to"))
+    if "choice" not in fields:
+        return Rewind(to)
+    return Rewind(to, fields.choice("choice", {item.value: item for item in RewindChoice}))
 
 
 def _wrapped(argument: Json, path: str, key: str) -> str:

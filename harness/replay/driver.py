@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,17 @@ from harness.cassette.format import (
 )
 from harness.errors import ReplayFailure
 from harness.replay.witness import Witness
-from runtimes.contract import CommandFailed, ConversationCommands, Runtime, RuntimeBroken
+from runtimes.contract import (
+    CommandFailed,
+    ConversationCommands,
+    Runtime,
+    RuntimeBroken,
+    TakesEditsBack,
+)
 from services.bundle import Services
 from services.clock import VirtualClock
-from services.state import ApprovalMode, PrivilegedModeRefused
+from services.rewind import RewindChoice, carry_out
+from services.state import ApprovalMode, CoreEvent, PrivilegedModeRefused, UserFeedback
 from services.threads import outside_calls
 
 __all__ = ["Driver"]
@@ -197,8 +205,13 @@ class Driver:
                 await _command("compress", self._commands("compress").compress())
             case ResumeSelf():
                 await self._commands("resume_self").resume(None)
-            case Rewind(to=to):
+            case Rewind(to=to, choice=RewindChoice.CONVERSATION):
                 await _command("rewind", self._commands("rewind").rewind(to))
+            case Rewind(to=to, choice=choice):
+                with self._reporting():
+                    report = self._services.events.emit
+                    work = carry_out(self._takes_back("rewind"), to, choice, report)
+                    await _command("rewind", work)
             case Hint(text=text, source=source):
                 self._commands("hint").hint(text, source)
 
@@ -226,11 +239,35 @@ class Driver:
     def _commands(self, asked: str) -> ConversationCommands:
         if isinstance(self._runtime, ConversationCommands):
             return self._runtime
-        raise ReplayFailure(
+        raise self._cannot(asked)
+
+    def _takes_back(self, asked: str) -> TakesEditsBack:
+        if isinstance(self._runtime, TakesEditsBack):
+            return self._runtime
+        raise self._cannot(asked)
+
+    def _cannot(self, asked: str) -> ReplayFailure:
+        return ReplayFailure(
             self._cassette.name,
             f"this runtime cannot do `{asked}`",
             "leave it out, or use a runtime that can",
         )
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Observe what a command reports to the user, as its effects on files go with it."""
+
+        def observe(event: CoreEvent) -> None:
+            if isinstance(event, UserFeedback):
+                self._witness.side(
+                    {"event": "feedback", "severity": event.severity, "message": event.message}
+                )
+
+        off = self._services.events.subscribe(observe)
+        try:
+            yield
+        finally:
+            off()
 
     def _set_approval_mode(self, mode: ApprovalMode) -> None:
         try:

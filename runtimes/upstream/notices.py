@@ -27,6 +27,7 @@ from services.state import (
     ModelChanged,
     QuotaErrorOccurred,
     RetryAttempt,
+    SessionUpdated,
     UserFeedback,
 )
 from services.threads import ThreadPaths, within_call
@@ -148,7 +149,12 @@ class Notices:
             case QuotaErrorOccurred():
                 self._connection.order("setQuotaError")
             case (
-                RetryAttempt() | UserFeedback() | AgentsDiscovered() | AgentsRefreshed() | Logged()
+                RetryAttempt()
+                | UserFeedback()
+                | AgentsDiscovered()
+                | AgentsRefreshed()
+                | SessionUpdated()
+                | Logged()
             ):
                 pass  # The core has no use for these.
 

@@ -20,6 +20,7 @@ from runtimes.upstream.pool import Lease, lease
 from runtimes.upstream.process import DriverBroken
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
+from services.state import SessionUpdated
 from services.threads import ThreadPaths
 from services.wire import Content, JsonObject
 
@@ -31,8 +32,11 @@ _CLOSE_S: Final = 10.0
 class UpstreamRuntime:
     """The engine, as the harness and slash commands use it."""
 
-    def __init__(self, connection: Connection, versions: Mapping[str, str]) -> None:
+    def __init__(
+        self, connection: Connection, services: Services, versions: Mapping[str, str]
+    ) -> None:
         self._connection = connection
+        self._services = services
         self._agents = Agents(connection)
         self._transcript: list[Content] = []
         self.versions = versions
@@ -68,6 +72,16 @@ class UpstreamRuntime:
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""
         await self._connection.command("rewind", to=to)
+        self._went_back()
+
+    async def revert(self, to: str | int) -> None:
+        """Take back the edits of files after a message, which is named as for `rewind`."""
+        await self._connection.command("revert", to=to)
+
+    def _went_back(self) -> None:
+        """Report that a command replaced the conversation, as the product around the core does."""
+        model = self._services.state.active_model
+        self._services.events.emit(SessionUpdated(model=model))
 
     def hint(self, text: str, source: str) -> None:
         """Steer the agent while it works."""
@@ -105,7 +119,7 @@ def runtime_for(version: str) -> RuntimeFactory:
                 # The core chooses its active model; the session's state has to follow.
                 on_model=services.state.set_active_model,
             )
-            runtime = UpstreamRuntime(connection, _versions(version))
+            runtime = UpstreamRuntime(connection, services, _versions(version))
             await connection.command("open", setup=_setup(services))
             await connection.until_idle()
             yield runtime

@@ -166,14 +166,21 @@ class ChatSuccession(ABC):
 
     def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's messages, from 0."""
-        recording = self.current.recording
-        if isinstance(to, int):
-            own = [message for message in recording.messages if message.get("type") == "user"]
-            to = str(own[to].get("id")) if 0 <= to < len(own) else ""
-        left = recording.rewind_to(to)
+        left = self.current.recording.rewind_to(self.message_id(to))
         if left is not None:
             self.current.become(self._turns_of(left))
             self.publish_tokens()
+
+    def message_id(self, message: str | int) -> str:
+        """The id of a recorded message: itself, or the one that has this number, from 0.
+
+        The number is that among the user's messages; if there is none, the id is empty.
+        """
+        if isinstance(message, str):
+            return message
+        recorded = self.current.recording.messages
+        own = [each for each in recorded if each.get("type") == "user"]
+        return str(own[message].get("id")) if 0 <= message < len(own) else ""
 
     def _turns_of(self, messages: Iterable[JsonObject]) -> list[HistoryTurn]:
         """The history of a recording's messages."""

@@ -8,6 +8,7 @@ from typing import Any, Protocol, cast
 import pytest
 
 from runtimes.contract import ConversationCommands, Runtime
+from services.state import CoreEvent, SessionUpdated
 from services.wire import JsonObject
 from tests.runtimes.kit import Kit, Played
 
@@ -122,3 +123,14 @@ def test_hint_does_not_reach_the_main_agent(kit: Kit) -> None:
         runtime.hint("look left", "user_steering")
 
     assert "look left" not in str(talk(kit, hint, steps=answers(kit, "a", "b")).transcript)
+
+
+def test_the_clients_hear_that_the_conversation_went_back(kit: Kit) -> None:
+    heard: list[CoreEvent] = []
+
+    async def rewind(played: Played, runtime: Engine) -> None:
+        played.services.events.subscribe(heard.append)
+        await runtime.rewind(1)
+
+    played = talk(kit, rewind, steps=answers(kit, "a", "b"))
+    assert heard == [SessionUpdated(model=played.services.state.active_model)]

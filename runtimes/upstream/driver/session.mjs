@@ -1,6 +1,7 @@
 // One session of the core: its configuration, its agents, and what a client may do with it.
 import fs from 'node:fs';
 import path from 'node:path';
+import { revertEdits } from './edits.mjs';
 
 /** Parameters of cassettes that are not the core's. */
 const NOT_THE_CORES = ['policyRules', 'policySettings', 'adk'];
@@ -116,10 +117,18 @@ export class Session {
   rewind({ to }) {
     const { core } = this.#core;
     const recording = this.#recording;
-    const id = typeof to === 'number' ? this.#userMessages()[to]?.id : to;
-    const conversation = recording.rewindTo(id);
+    const conversation = recording.rewindTo(this.#messageId(to));
     if (!conversation) throw new Error('there is nothing to rewind');
     this.#client.setHistory(core.convertSessionToClientHistory(conversation.messages));
+  }
+
+  /** Take back what tools did to files after a message, which is named as for `rewind`. */
+  revert({ to }) {
+    const { core } = this.#core;
+    const { messages } = this.#recording.getConversation();
+    revertEdits(this.#core, messages, this.#messageId(to), (severity, message) =>
+      core.coreEvents.emitFeedback(severity, message),
+    );
   }
 
   confirm({ correlationId, confirmed, outcome, payload }) {
@@ -157,8 +166,10 @@ export class Session {
     return this.#client.getChatRecordingService();
   }
 
-  #userMessages() {
-    return this.#recording.getConversation().messages.filter(({ type }) => type === 'user');
+  #messageId(to) {
+    if (typeof to !== 'number') return to;
+    const { messages } = this.#recording.getConversation();
+    return messages.filter(({ type }) => type === 'user')[to]?.id;
   }
 
   async #parameters() {

@@ -29,6 +29,7 @@ from harness.cassette.format import (
 from harness.cassette.load import load_cassette
 from harness.cassette.macros import Paths
 from harness.errors import CassetteNotFound
+from services.rewind import RewindChoice
 from services.state import ApprovalMode
 from tests.harness.cassette.loading import HEAD, SMALL, load, write
 
@@ -95,7 +96,7 @@ script:
 - write_file: {path: <WS>/d/e, text: w}
 - quota_error: true
 - rewind: {to: u1}
-- rewind: {to: 2}
+- rewind: {to: 2, choice: rewind_and_revert}
 - send: {update: {title: t, config: {a: 1}}}
 - send: {action: {type: a, data: [1]}}
 during:
@@ -141,6 +142,7 @@ def test_every_key_of_the_head_is_read(tmp_path):
         "interactive",
         "reset",
         "resume",
+        "revert",
         "rewind",
         "steering",
     }
@@ -162,7 +164,7 @@ def test_every_action_is_read(tmp_path):
         WriteFile("d/e", "w"),
         NoteQuotaError(),
         Rewind("u1"),
-        Rewind(2),
+        Rewind(2, RewindChoice.BOTH),
     )
     assert cassette.script[14] == Send(UpdateSend(title="t", config={"a": 1}))
     assert cassette.script[15] == Send(ActionSend(type="a", data=[1]))
