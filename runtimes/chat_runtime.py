@@ -16,6 +16,7 @@ from services.abort import AbortController
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.chat import ChatSuccession
+from services.checkpoints import Restored
 from services.rewind import revert_files
 from services.state import SessionUpdated
 from services.steering import InjectionSource
@@ -97,6 +98,23 @@ class ChatRuntime(Runtime):
         """
         message_id, services = self._chats.message_id(to), self._services
         revert_files(self.recorded, message_id, services.workspace, services.events.emit)
+
+    async def restore(self, checkpoint: str | int) -> Restored:
+        """Restore the conversation and the workspace of a checkpoint; see `Checkpoints.restore`.
+
+        Raises:
+            ValueError: checkpoints are switched off.
+        """
+        checkpoints = self._services.checkpoints
+        if checkpoints is None:
+            raise ValueError(
+                "Checkpointing is not enabled. Please enable it in your settings "
+                "(`general.checkpointing.enabled: true`) to use /restore."
+            )
+        restored = await checkpoints.restore(checkpoint, self._chats.load_history)
+        if restored.shown is not None:
+            await self._went_back()
+        return restored
 
     @property
     def recorded(self) -> Sequence[JsonObject]:

@@ -14,11 +14,13 @@ from typing import Protocol, runtime_checkable
 
 from agent_protocol.agent import AgentProtocol
 from services.bundle import Services
+from services.checkpoints import Restored
 from services.wire import Content
 
 __all__ = [
     "ConversationCommands",
     "ReportsVersions",
+    "RestoresCheckpoints",
     "Runtime",
     "RuntimeBroken",
     "RuntimeFactory",
@@ -132,6 +134,19 @@ class TakesEditsBack(Protocol):
 
     async def revert(self, to: str | int) -> None:
         """Take back the edits of files after a message, which is named as for `rewind`."""
+        ...
+
+
+@runtime_checkable
+class RestoresCheckpoints(Protocol):
+    """`/restore`, for engines that have it."""
+
+    async def restore(self, checkpoint: str | int) -> Restored:
+        """Restore a checkpoint: its name, or its number from 0, oldest first.
+
+        Raises:
+            ValueError: checkpoints are switched off.
+        """
         ...
 
 

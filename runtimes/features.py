@@ -11,6 +11,7 @@ __all__ = ["BUILT"]
 
 BUILT: Final = frozenset(
     {
+        "checkpoints",
         "compression",
         "confirmations",
         "fallback_handler",

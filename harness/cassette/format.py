@@ -40,6 +40,7 @@ __all__ = [
     "Phase",
     "Provenance",
     "Reset",
+    "Restore",
     "Resume",
     "ResumeSelf",
     "Rewind",
@@ -163,6 +164,13 @@ class Rewind:
 
 
 @dataclass(frozen=True, slots=True)
+class Restore:
+    """Restore a checkpoint: its name, or its number from 0, oldest first."""
+
+    checkpoint: str | int
+
+
+@dataclass(frozen=True, slots=True)
 class Abort:
     """Abort the active stream."""
 
@@ -178,6 +186,7 @@ Action = (
     | NoteQuotaError
     | WriteFile
     | Rewind
+    | Restore
 )
 """An action of the client between streams."""
 

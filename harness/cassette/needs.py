@@ -14,6 +14,7 @@ from services.wire import Json, JsonObject
 __all__ = ["FEATURES", "features_of", "function_calls"]
 
 FEATURES: Final[Mapping[str, str]] = {
+    "checkpoints": "saving the workspace before edits, and restoring it",
     "compression": "summarising the history, on demand or at a threshold",
     "confirmations": "answers to tool confirmations",
     "fallback_handler": "asking which model to go on with",
@@ -34,6 +35,7 @@ FEATURES: Final[Mapping[str, str]] = {
 
 _ACTIONS: Final = {
     "compress": "compression",
+    "restore": "checkpoints",
     "hint": "steering",
     "reset": "reset",
     "resume_self": "resume",
@@ -80,6 +82,8 @@ def _of_session(document: JsonObject) -> Iterator[str]:
         yield "interactive"
     if settings.get("hooks") or settings.get("projectHooks"):
         yield "hooks"
+    if settings.get("checkpointing"):
+        yield "checkpoints"
     if settings.get("mcpServers"):
         yield "mcp"
     if settings.get("modelSteering"):

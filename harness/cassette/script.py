@@ -29,6 +29,7 @@ from harness.cassette.format import (
     Hint,
     NoteQuotaError,
     Reset,
+    Restore,
     ResumeSelf,
     Rewind,
     Send,
@@ -65,6 +66,7 @@ _ACTIONS: Final = (
     "hint",
     "write_file",
     "rewind",
+    "restore",
 )
 _BARE: Final[dict[str, Action]] = {
     "compress": Compress(),
@@ -100,6 +102,9 @@ def read_action(value: Json, path: str) -> Action:
         fields = Fields(argument, here, ("path", "text"))
         target = fields.text("path").removeprefix("<WS>/")
         return WriteFile(inside(target, fields.at("path")), fields.text("text"))
+    if key == "restore":
+        named = isinstance(argument, str)
+        return Restore(argument if named else whole_of(argument, here))
     if key == "rewind":
         return _read_rewind(argument, here)
     return _read_shared(key, argument, here)

@@ -24,7 +24,7 @@ __all__ = ["check_settings"]
 
 _UNREAD: Final[Mapping[Any, str]] = {
     bool: """
-        autoDistillation checkpointing contextManagement.tools.outputMasking.enabled debugMode
+        autoDistillation contextManagement.tools.outputMasking.enabled debugMode
         disableYoloMode enableEnvironmentVariableRedaction
         enableEventDrivenScheduler enableInteractiveShell enableShellOutputEfficiency
         experimentalAgentHistorySummarization experimentalAgentHistoryTruncation

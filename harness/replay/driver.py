@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from agent_protocol.agent import AgentProtocol
 from agent_protocol.errors import SendRejected
@@ -26,6 +26,7 @@ from harness.cassette.format import (
     Hint,
     NoteQuotaError,
     Reset,
+    Restore,
     ResumeSelf,
     Rewind,
     Send,
@@ -38,6 +39,7 @@ from harness.replay.witness import Witness
 from runtimes.contract import (
     CommandFailed,
     ConversationCommands,
+    RestoresCheckpoints,
     Runtime,
     RuntimeBroken,
     TakesEditsBack,
@@ -53,6 +55,8 @@ __all__ = ["Driver"]
 _LONG_REAL_WORK_MS = 500
 """Milliseconds of real work that a delay never interrupts, since real durations vary."""
 _POLL_S = 0.05
+
+T = TypeVar("T")
 
 
 class Driver:
@@ -205,15 +209,37 @@ class Driver:
                 await _command("compress", self._commands("compress").compress())
             case ResumeSelf():
                 await self._commands("resume_self").resume(None)
-            case Rewind(to=to, choice=RewindChoice.CONVERSATION):
-                await _command("rewind", self._commands("rewind").rewind(to))
-            case Rewind(to=to, choice=choice):
-                with self._reporting():
-                    report = self._services.events.emit
-                    work = carry_out(self._takes_back("rewind"), to, choice, report)
-                    await _command("rewind", work)
+            case Rewind():
+                await self._rewind(action)
+            case Restore(checkpoint=checkpoint):
+                await self._restore(checkpoint)
             case Hint(text=text, source=source):
                 self._commands("hint").hint(text, source)
+
+    async def _rewind(self, action: Rewind) -> None:
+        if action.choice is RewindChoice.CONVERSATION:
+            await _command("rewind", self._commands("rewind").rewind(action.to))
+            return
+        if not isinstance(self._runtime, TakesEditsBack):
+            raise self._cannot("rewind")
+        report = self._services.events.emit
+        with self._reporting():
+            work = carry_out(self._runtime, action.to, action.choice, report)
+            await _command("rewind", work)
+
+    async def _restore(self, checkpoint: str | int) -> None:
+        if not isinstance(self._runtime, RestoresCheckpoints):
+            raise self._cannot("restore")
+        restored = await _command("restore", self._runtime.restore(checkpoint))
+        for message in restored.messages:
+            self._report(message)
+        self._witness.side(
+            {
+                "event": "restored",
+                "toolCall": restored.tool_call,
+                "conversation": restored.shown is not None,
+            }
+        )
 
     async def _send(self, payload: Any) -> None:
         agent = self._current_agent()
@@ -241,16 +267,16 @@ class Driver:
             return self._runtime
         raise self._cannot(asked)
 
-    def _takes_back(self, asked: str) -> TakesEditsBack:
-        if isinstance(self._runtime, TakesEditsBack):
-            return self._runtime
-        raise self._cannot(asked)
-
     def _cannot(self, asked: str) -> ReplayFailure:
         return ReplayFailure(
             self._cassette.name,
             f"this runtime cannot do `{asked}`",
             "leave it out, or use a runtime that can",
+        )
+
+    def _report(self, event: UserFeedback) -> None:
+        self._witness.side(
+            {"event": "feedback", "severity": event.severity, "message": event.message}
         )
 
     @contextmanager
@@ -259,9 +285,7 @@ class Driver:
 
         def observe(event: CoreEvent) -> None:
             if isinstance(event, UserFeedback):
-                self._witness.side(
-                    {"event": "feedback", "severity": event.severity, "message": event.message}
-                )
+                self._report(event)
 
         off = self._services.events.subscribe(observe)
         try:
@@ -299,10 +323,10 @@ def _at_once(call: Coroutine[Any, Any, None]) -> None:
     )
 
 
-async def _command(name: str, work: Awaitable[None]) -> None:
-    """Wait for a command; any error of an engine becomes `CommandFailed`."""
+async def _command(name: str, work: Awaitable[T]) -> T:
+    """Wait for a command and return its result; any error of an engine becomes `CommandFailed`."""
     try:
-        await work
+        return await work
     except (CommandFailed, RuntimeBroken):
         raise
     except Exception as error:

@@ -20,7 +20,8 @@ from runtimes.upstream.pool import Lease, lease
 from runtimes.upstream.process import DriverBroken
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
-from services.state import SessionUpdated
+from services.checkpoints import Restored
+from services.state import SessionUpdated, UserFeedback
 from services.threads import ThreadPaths
 from services.wire import Content, JsonObject
 
@@ -77,6 +78,21 @@ class UpstreamRuntime:
     async def revert(self, to: str | int) -> None:
         """Take back the edits of files after a message, which is named as for `rewind`."""
         await self._connection.command("revert", to=to)
+
+    async def restore(self, checkpoint: str | int) -> Restored:
+        """Restore a checkpoint: its name, or its number from 0, oldest first."""
+        found: JsonObject = await self._connection.command("restore", checkpoint=checkpoint)
+        restored = Restored(
+            messages=tuple(
+                UserFeedback(severity=each["severity"], message=each["message"])
+                for each in found["messages"]
+            ),
+            tool_call=found["toolCall"],
+            shown=found["shown"],
+        )
+        if restored.shown is not None:
+            self._went_back()
+        return restored
 
     def _went_back(self) -> None:
         """Report that a command replaced the conversation, as the product around the core does."""

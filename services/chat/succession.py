@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from services.abort import AbortSignal
@@ -27,7 +28,7 @@ from services.recording.loading import load_conversation_record
 from services.recording.records import HistoryTurn, ResumedSession
 from services.routing.router import RoutingContext
 from services.tools.declaring import ToolDeclarations
-from services.wire import JsonObject, Part
+from services.wire import Content, JsonObject, Part
 
 __all__ = ["ChatSuccession", "SuccessiveChat"]
 
@@ -170,6 +171,16 @@ class ChatSuccession(ABC):
         if left is not None:
             self.current.become(self._turns_of(left))
             self.publish_tokens()
+
+    def load_history(self, contents: Sequence[Content]) -> None:
+        """Go on from another history, each content of which is recorded as a new turn.
+
+        Turns that are equal to those of the current history stay the same objects, so that a
+        reader knows them again.
+        """
+        known = zip_longest(contents, self.current.shown_history()[: len(contents)])
+        self.current.replace_history([old if old == new else new for new, old in known])
+        self.publish_tokens()
 
     def message_id(self, message: str | int) -> str:
         """The id of a recorded message: itself, or the one that has this number, from 0.

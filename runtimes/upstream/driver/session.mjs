@@ -1,6 +1,7 @@
 // One session of the core: its configuration, its agents, and what a client may do with it.
 import fs from 'node:fs';
 import path from 'node:path';
+import { Checkpoints } from './checkpoints.mjs';
 import { revertEdits } from './edits.mjs';
 
 /** Parameters of cassettes that are not the core's. */
@@ -16,6 +17,7 @@ export class Session {
   #channel;
   #setup;
   #config;
+  #checkpoints;
   #perform;
   #agents = new Map();
   #fallbacks = new Map();
@@ -43,6 +45,7 @@ export class Session {
     Object.assign(process.env, setup.environment, { GEMINI_API_KEY: 'replayed' });
     process.chdir(setup.workspace);
     const config = (this.#config = new core.Config(await this.#parameters()));
+    this.#checkpoints = new Checkpoints(core, config);
     this.#listen();
     await config.refreshAuth(AUTH);
     delete process.env.GEMINI_API_KEY;
@@ -131,8 +134,14 @@ export class Session {
     );
   }
 
-  confirm({ correlationId, confirmed, outcome, payload }) {
+  /** Restore a checkpoint: its name, or its number from 0. */
+  restore({ checkpoint }) {
+    return this.#checkpoints.restore(checkpoint);
+  }
+
+  async confirm({ correlationId, confirmed, outcome, payload }) {
     const { core } = this.#core;
+    if (this.#checkpoints.saved) await this.#checkpoints.saved;
     return this.#config.getMessageBus().publish({
       type: core.MessageBusType.TOOL_CONFIRMATION_RESPONSE,
       correlationId,
@@ -222,6 +231,7 @@ export class Session {
     const { TOOL_CALLS_UPDATE } = core.MessageBusType;
     this.#config.getMessageBus().subscribe(TOOL_CALLS_UPDATE, (update) => {
       for (const call of update.toolCalls) this.toolsUsed.add(call.request.name);
+      this.#checkpoints.note(update.toolCalls);
       this.#channel.send({
         t: 'calls',
         scheduler: String(update.schedulerId),

@@ -506,3 +506,18 @@ def test_a_rewind_that_takes_nothing_back_keeps_the_session(kit, converse):
         return before is await session_of(played, runtime)
 
     assert converse(answers(kit, "a"), script)
+
+
+def test_a_history_that_is_loaded_keeps_the_events_of_equal_turns(kit, converse):
+    async def script(played, runtime, say):
+        await say("one", "two", "three")
+        before = stamps((await session_of(played, runtime)).events)
+        loaded = copy.deepcopy(runtime.transcript())[:5]
+        runtime._conversation.load_history(loaded)
+        await runtime._went_back()
+        await say("four")
+        return before, list((await session_of(played, runtime)).events)
+
+    before, after = converse(answers(kit, *"abcd"), script)
+    assert texts(after) == ["one", "a", "two", "b", "four", "d"]
+    assert stamps(after)[:4] == before[:4]
