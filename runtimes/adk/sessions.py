@@ -39,7 +39,7 @@ from services.children.calls import CallsOutcome
 from services.clock import Clock
 from services.model.sdk_contents import WireContent, wire_of
 from services.output_masking import MaskedResponse
-from services.wire import Part
+from services.wire import Content, Part
 
 __all__ = ["GcliSessionService"]
 
@@ -123,6 +123,22 @@ class GcliSessionService(InMemorySessionService):
             (State.USER_PREFIX, of_users.get(session.user_id, {})),
         ):
             session.state.update({prefix + key: copy.deepcopy(values[key]) for key in values})
+
+    def contents(self) -> list[Content]:
+        """The conversation as the events of its sessions hold it, oldest first.
+
+        The environment's context comes first: no event says it.
+        """
+        session = next(iter(self._live.values()), None)
+        if session is not None:
+            self._follow_history(session)
+        elif not self._dropped:
+            return list(self.conversation.view.raw)
+        elif self._turns.outdated:
+            self._turns.follow()
+        events = self._turns.events if session is None else session.events
+        said = [event.content for event in events if event.content is not None]
+        return [*self._turns.context, *map(wire_of, said)]
 
     def pending(self, session: Session) -> types.Content | None:
         """The user-role turn that waits to be sent: all that came since the model's last answer."""
@@ -220,10 +236,7 @@ class GcliSessionService(InMemorySessionService):
         key = app_name, user_id, session_id
         session = await self._rebuilt(key) if key in self._dropped else self._live.get(key)
         if session is not None:
-            if self._turns.outdated:
-                self._turns.follow()
-            # Another session over the conversation may have settled turns meanwhile.
-            self._turns.show(_events_of(session))
+            self._follow_history(session)
             if config is None:
                 return session
             self.sessions[app_name][user_id][session_id].events.extend(session.events)
@@ -275,6 +288,12 @@ class GcliSessionService(InMemorySessionService):
         del session.events[len(session.events) - len(live) :]
         self._show(session, over)
         session.events.extend(event for event in live if id(event) not in gone)
+
+    def _follow_history(self, session: Session) -> None:
+        """Show what was settled outside of this session: by another one, or by a new history."""
+        if self._turns.outdated:
+            self._turns.follow()
+        self._turns.show(_events_of(session))
 
     def _show(self, session: Session, over: Sequence[Event] = ()) -> None:
         """Have the session's events begin with those of the turns that are settled now."""
