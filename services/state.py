@@ -18,6 +18,7 @@ __all__ = [
     "ApprovalModeChanged",
     "CoreEvent",
     "CoreEvents",
+    "HintsKept",
     "Logged",
     "ModelChanged",
     "PrivilegedModeRefused",
@@ -98,6 +99,13 @@ class QuotaErrorOccurred:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HintsKept:
+    """A stream has ended, and no request of it took these injections: they wait for the next."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Logged:
     """A record for the session's log, which telemetry writes if the user switched it on.
 
@@ -120,6 +128,7 @@ CoreEvent = (
     | AgentsRefreshed
     | QuotaErrorOccurred
     | SessionUpdated
+    | HintsKept
     | Logged
 )
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from agent_protocol.agent import AgentProtocol
+from agent_protocol.agent import AgentProtocol, MessageSend
+from agent_protocol.content import TextPart
 from agent_protocol.errors import SendRejected
 from agent_protocol.events import AgentEvent
 from harness.cassette.format import (
@@ -39,6 +40,7 @@ from harness.replay.witness import Witness
 from runtimes.contract import (
     CommandFailed,
     ConversationCommands,
+    KeepsHints,
     RestoresCheckpoints,
     Runtime,
     RuntimeBroken,
@@ -102,6 +104,7 @@ class Driver:
             await self._act(action)
             if not isinstance(action, Send):
                 await self._runtime.settled()
+            await self._send_hints()
         self._over = True
 
     def leave(self) -> tuple[During, ...]:
@@ -252,6 +255,16 @@ class Driver:
         if stream_id is not None:
             await self._ended.wait()
         await self._runtime.settled()
+
+    async def _send_hints(self) -> None:
+        """Send the hints that wait while the agent is idle, as an interactive client does.
+
+        Source: `packages/cli/src/ui/AppContainer.tsx` of the published core's repository.
+        """
+        if not self._cassette.session.interactive or not isinstance(self._runtime, KeepsHints):
+            return
+        while (prompt := await self._runtime.take_hints()) is not None:
+            await self._send(MessageSend(content=(TextPart(text=prompt),)))
 
     def _current_agent(self) -> AgentProtocol:
         """Return the agent of the next send: a new one each time if the cassette says so."""

@@ -19,6 +19,7 @@ from services.state import (
     AgentsRefreshed,
     ApprovalModeChanged,
     CoreEvent,
+    HintsKept,
     Logged,
     ModelChanged,
     QuotaErrorOccurred,
@@ -185,6 +186,8 @@ class Witness:
                 self.side({"event": "approval-mode-changed", "mode": str(mode)})
             case SessionUpdated(model=model):
                 self.side({"event": "session-updated", "model": model})
+            case HintsKept(texts=texts):
+                self.side({"event": "hints-kept", "texts": list(texts)})
             case (
                 UserFeedback()
                 | AgentsDiscovered()

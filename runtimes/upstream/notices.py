@@ -23,6 +23,7 @@ from services.state import (
     ApprovalMode,
     ApprovalModeChanged,
     CoreEvent,
+    HintsKept,
     Logged,
     ModelChanged,
     QuotaErrorOccurred,
@@ -108,6 +109,7 @@ class Notices:
             "ModelChanged": self._model_changed,
             "ApprovalModeChanged": self._mode_changed,
             "UserFeedback": _feedback,
+            "HintsKept": lambda kept: HintsKept(texts=tuple(kept["texts"])),
         }
         with _inside(message):
             event = convert[message["name"]](payload)
@@ -154,6 +156,7 @@ class Notices:
                 | AgentsDiscovered()
                 | AgentsRefreshed()
                 | SessionUpdated()
+                | HintsKept()
                 | Logged()
             ):
                 pass  # The core has no use for these.

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Checkpoints } from './checkpoints.mjs';
 import { revertEdits } from './edits.mjs';
+import { Steering } from './steering.mjs';
 
 /** Parameters of cassettes that are not the core's. */
 const NOT_THE_CORES = ['policyRules', 'policySettings', 'adk'];
@@ -21,6 +22,8 @@ export class Session {
   #perform;
   #agents = new Map();
   #fallbacks = new Map();
+  /** Present in interactive sessions. */
+  #steering;
   #next = 1;
   /** Names of the tools that were called. */
   toolsUsed = new Set();
@@ -53,6 +56,10 @@ export class Session {
     config.baseLlmClient = new core.BaseLlmClient(config.contentGenerator, config);
     core.createPolicyUpdater?.(config.getPolicyEngine(), config.getMessageBus(), config.storage);
     await config.initialize();
+    if (setup.interactive) {
+      this.#steering = new Steering(core, config);
+      this.#steering.install();
+    }
     if (setup.fallbackHandler) {
       config.setFallbackModelHandler((failed, fallback, error) =>
         this.#askFallback(failed, fallback, error),
@@ -68,6 +75,7 @@ export class Session {
     });
     session.subscribe((event) => {
       this.#perform(this.#channel.call({ t: 'event', agent, event }));
+      if (event.type === 'agent_end') this.#reportKept();
     });
     this.#agents.set(agent, session);
   }
@@ -85,6 +93,11 @@ export class Session {
     this.#config.injectionService.addInjection(text, source);
   }
 
+  /** The prompt that an idle client makes of pending hints. */
+  takeHints() {
+    return this.#steering?.takePrompt() ?? null;
+  }
+
   setModel({ model }) {
     this.#config.setModel(model);
   }
@@ -98,6 +111,7 @@ export class Session {
   }
 
   reset() {
+    this.#config.injectionService.clear();
     return this.#client.resetChat();
   }
 
@@ -238,6 +252,12 @@ export class Session {
         calls: update.toolCalls.map(shown),
       });
     });
+  }
+
+  #reportKept() {
+    const texts = this.#steering?.pending ?? [];
+    if (texts.length === 0) return;
+    this.#channel.send({ t: 'notice', name: 'HintsKept', payload: { texts }, insideCall: null });
   }
 
   #askFallback(failed, fallback, error) {
