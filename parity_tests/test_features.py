@@ -66,6 +66,11 @@ _NOT_COMPRESSED: Final = CompressionInfo(
     original_token_count=0, new_token_count=0, status=CompressionStatus.NOOP
 )
 PROOFS: Final = {
+    "checkpoints": Proof(
+        "restore/edited",
+        "side:restored",
+        {"services.checkpoints.checkpoints:Checkpoints.save": _answering()},
+    ),
     "compression": Proof(
         "compression/auto_at_half",
         "compression:asked",
@@ -122,6 +127,11 @@ PROOFS: Final = {
         "resume/call_failed",
         "resume:history",
         {"services.chat.succession:ChatSuccession.resume": _returning()},
+    ),
+    "revert": Proof(
+        "rewind/overwritten",
+        "side:session_updated",
+        {"runtimes.chat_runtime:revert_files": _returning()},
     ),
     "rewind": Proof(
         "resume/rewind_last",

@@ -6,7 +6,7 @@ Each runtime has its own way to drive the model. The commands of a client outsid
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -16,10 +16,12 @@ from services.abort import AbortController
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.chat import ChatSuccession
+from services.checkpoints import Restored
 from services.mode_words import plan_mode_exit
-from services.state import ApprovalMode
+from services.rewind import revert_files
+from services.state import ApprovalMode, SessionUpdated
 from services.steering import InjectionSource
-from services.wire import Content
+from services.wire import Content, JsonObject
 
 __all__ = ["ChatRuntime"]
 
@@ -88,6 +90,45 @@ class ChatRuntime(Runtime):
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""
         self._chats.rewind(to)
+        await self._went_back()
+
+    async def revert(self, to: str | int) -> None:
+        """Take back the edits of files after a message, which is named as for `rewind`.
+
+        What cannot be taken back is reported as `UserFeedback`.
+        """
+        message_id, services = self._chats.message_id(to), self._services
+        revert_files(self.recorded, message_id, services.workspace, services.events.emit)
+
+    async def restore(self, checkpoint: str | int) -> Restored:
+        """Restore the conversation and the workspace of a checkpoint; see `Checkpoints.restore`.
+
+        Raises:
+            ValueError: checkpoints are switched off.
+        """
+        checkpoints = self._services.checkpoints
+        if checkpoints is None:
+            raise ValueError(
+                "Checkpointing is not enabled. Please enable it in your settings "
+                "(`general.checkpointing.enabled: true`) to use /restore."
+            )
+        restored = await checkpoints.restore(checkpoint, self._chats.load_history)
+        if restored.shown is not None:
+            await self._went_back()
+        return restored
+
+    @property
+    def recorded(self) -> Sequence[JsonObject]:
+        """The messages of the chat recording, oldest first: where `/rewind` can go back to."""
+        return self._chats.current.recording.messages
+
+    async def _went_back(self) -> None:
+        """Have the engine and its clients follow a conversation that went back."""
+        await self._follow_back()
+        self._services.events.emit(SessionUpdated(model=self._services.state.active_model))
+
+    async def _follow_back(self) -> None:
+        """Have what a runtime keeps beside the history follow it back."""
 
     async def leave_plan_mode(self, mode: ApprovalMode) -> None:
         """Change the mode while no stream runs; if that ends plan mode, the history says so.

@@ -14,6 +14,7 @@ from typing import Protocol, runtime_checkable
 
 from agent_protocol.agent import AgentProtocol
 from services.bundle import Services
+from services.checkpoints import Restored
 from services.state import ApprovalMode
 from services.wire import Content
 
@@ -22,11 +23,13 @@ __all__ = [
     "KeepsHints",
     "LeavesPlanMode",
     "ReportsVersions",
+    "RestoresCheckpoints",
     "Runtime",
     "RuntimeBroken",
     "RuntimeFactory",
     "RuntimeTraits",
     "RuntimeUnavailable",
+    "TakesEditsBack",
     "UnusableRuntime",
 ]
 
@@ -133,6 +136,32 @@ class LeavesPlanMode(Protocol):
 
         Raises:
             PrivilegedModeRefused: the folder is not trusted, and the mode asks less than usual.
+        """
+        ...
+
+
+@runtime_checkable
+class TakesEditsBack(Protocol):
+    """The slash commands for the files that tools edited, for engines that have them."""
+
+    async def rewind(self, to: str | int) -> None:
+        """As `ConversationCommands.rewind`."""
+        ...
+
+    async def revert(self, to: str | int) -> None:
+        """Take back the edits of files after a message, which is named as for `rewind`."""
+        ...
+
+
+@runtime_checkable
+class RestoresCheckpoints(Protocol):
+    """`/restore`, for engines that have it."""
+
+    async def restore(self, checkpoint: str | int) -> Restored:
+        """Restore a checkpoint: its name, or its number from 0, oldest first.
+
+        Raises:
+            ValueError: checkpoints are switched off.
         """
         ...
 

@@ -11,6 +11,7 @@ __all__ = ["BUILT"]
 
 BUILT: Final = frozenset(
     {
+        "checkpoints",
         "compression",
         "confirmations",
         "fallback_handler",
@@ -22,6 +23,7 @@ BUILT: Final = frozenset(
         "plan_mode",
         "reset",
         "resume",
+        "revert",
         "rewind",
         "routing",
         "steering",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from services.availability.availability import Availability
 from services.availability.handler import FallbackModelHandler
 from services.chat_recording import ChatRecording
+from services.checkpoints import Checkpoints
 from services.compression.service import ChatCompressionService
 from services.hooks.system import HookSystem
 from services.loop_detection.detector import LoopDetector
@@ -64,5 +65,7 @@ class Services(Session):
     """Starts the MCP servers that an agent brings along; they end with the session."""
     version: str = "unknown"
     """Of the product."""
+    checkpoints: Checkpoints | None = None
+    """Saves and restores checkpoints; `None` where they are switched off."""
     telemetry: Telemetry | None = None
     """Observes the session and every agent; `None` where telemetry is off."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from services.availability.handler import FallbackModelHandler
 from services.bundle import Services
 from services.chat_recording import ChatRecording
+from services.checkpoints import CheckpointFiles, Checkpoints, ShadowRepository
 from services.clock import Clock
 from services.compression.service import ChatCompressionService
 from services.environment import Environment
@@ -137,6 +138,7 @@ class _Parts:
             system_instruction=self.prompts.system_instruction,
         )
         self.context = ConversationContext(self.session.workspace)
+        self.checkpoints = self._checkpoints()
         self.policy = open_policy(
             self.session,
             context=self.context,
@@ -146,6 +148,14 @@ class _Parts:
         )
         self.bus = MessageBus(self.policy)
         follow_calls(threads, self.bus)
+
+    def _checkpoints(self) -> Checkpoints | None:
+        session, workspace, context = self.session, self.session.workspace, self.context
+        if not session.settings.checkpointing:
+            return None
+        repository = ShadowRepository(workspace, session.environment, session.clock)
+        files = CheckpointFiles(workspace.checkpoints)
+        return Checkpoints(repository, files, lambda: context.history(), session.clock)
 
     def connect(self) -> None:
         """Register the tools, and build what runs their calls."""
@@ -182,6 +192,7 @@ class _Parts:
             limiter=self.limiter,
             hooks=self.hooks,
             around=_around(setup),
+            checkpoint=None if self.checkpoints is None else self.checkpoints.save,
         )
         if telemetry is not None:
             telemetry.watch(self.session.events, self.bus, setup.approval_mode)
@@ -222,6 +233,7 @@ class _Parts:
             agent_servers=self.servers.discover_for_agent,
             version=setup.version,
             telemetry=setup.telemetry,
+            checkpoints=self.checkpoints,
         )
 
 
@@ -230,10 +242,13 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
     """Build the services of one session; leaving ends what its tools left running.
 
     Raises:
-        ValueError: a setting has no meaning; the message names it.
+        ValueError: a setting has no meaning; the message names it. Or checkpoints are switched on,
+            and git does not work.
     """
     parts = _Parts(setup)
     parts.connect()
+    if parts.checkpoints is not None:
+        await parts.checkpoints.open()
     async with AsyncExitStack() as stack:
         stack.push_async_callback(parts.host.close)
         registry = await stack.enter_async_context(

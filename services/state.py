@@ -26,6 +26,7 @@ __all__ = [
     "QuotaErrorOccurred",
     "RetryAttempt",
     "SessionState",
+    "SessionUpdated",
     "UserFeedback",
 ]
 
@@ -64,6 +65,13 @@ class ApprovalModeChanged:
     """The approval mode changed."""
 
     mode: ApprovalMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionUpdated:
+    """A command replaced the conversation. A surface shows it as `session_update`."""
+
+    model: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +128,7 @@ CoreEvent = (
     | AgentsDiscovered
     | AgentsRefreshed
     | QuotaErrorOccurred
+    | SessionUpdated
     | HintsKept
     | Logged
 )

@@ -42,6 +42,19 @@ class Workspace:
         """`<home>/.gemini/tmp/<name of the workspace folder>`. Source: core `config/storage.ts`."""
         return self.home / ".gemini" / "tmp" / self.root.name
 
+    @property
+    def history(self) -> Path:
+        """`<home>/.gemini/history/<name of the workspace folder>`: snapshots of the workspace.
+
+        Source: core `config/storage.ts`, `getHistoryDir`.
+        """
+        return self.home / ".gemini" / "history" / self.root.name
+
+    @property
+    def checkpoints(self) -> Path:
+        """The checkpoints for `/restore`. Source: core `config/storage.ts`."""
+        return self.project_temp / "checkpoints"
+
     def plans(self, session_id: str) -> Path:
         """Where plan mode of the session that began as `session_id` may write.
 

@@ -15,6 +15,7 @@ from harness.cassette.macros import Paths, substitute
 from services.model.replay.matching import MatchMode
 from services.model.replay.steps import ModelStep
 from services.output_files import safe_filename_part
+from services.rewind import RewindChoice
 from services.state import ApprovalMode
 from services.tools.contract import ConfirmationOutcome
 from services.wire import Json, JsonObject
@@ -41,6 +42,7 @@ __all__ = [
     "Phase",
     "Provenance",
     "Reset",
+    "Restore",
     "Resume",
     "ResumeSelf",
     "Rewind",
@@ -167,6 +169,14 @@ class Rewind:
     """Go back to an earlier message: its id, or its number."""
 
     to: str | int
+    choice: RewindChoice = RewindChoice.CONVERSATION
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Restore a checkpoint: its name, or its number from 0, oldest first."""
+
+    checkpoint: str | int
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +196,7 @@ Action = (
     | NoteQuotaError
     | WriteFile
     | Rewind
+    | Restore
 )
 """An action of the client between streams."""
 

@@ -14,6 +14,7 @@ from services.wire import Json, JsonObject
 __all__ = ["FEATURES", "features_of", "function_calls"]
 
 FEATURES: Final[Mapping[str, str]] = {
+    "checkpoints": "saving the workspace before edits, and restoring it",
     "compression": "summarising the history, on demand or at a threshold",
     "confirmations": "answers to tool confirmations",
     "fallback_handler": "asking which model to go on with",
@@ -25,6 +26,7 @@ FEATURES: Final[Mapping[str, str]] = {
     "plan_mode": "the tools that enter and leave plan mode",
     "reset": "starting a new chat in a session",
     "resume": "resuming from a chat recording",
+    "revert": "taking back what tools did to files",
     "rewind": "going back to an earlier message",
     "routing": "a model chosen by a router",
     "steering": "hints given while the agent works",
@@ -33,6 +35,7 @@ FEATURES: Final[Mapping[str, str]] = {
 
 _ACTIONS: Final = {
     "compress": "compression",
+    "restore": "checkpoints",
     "hint": "steering",
     "reset": "reset",
     "resume_self": "resume",
@@ -79,6 +82,8 @@ def _of_session(document: JsonObject) -> Iterator[str]:
         yield "interactive"
     if settings.get("hooks") or settings.get("projectHooks"):
         yield "hooks"
+    if settings.get("checkpointing"):
+        yield "checkpoints"
     if settings.get("mcpServers"):
         yield "mcp"
     if settings.get("modelSteering"):
@@ -100,6 +105,9 @@ def _of_user(document: JsonObject) -> Iterator[str]:
         for key in action:
             if key in _ACTIONS:
                 yield _ACTIONS[key]
+        rewind = action.get("rewind")
+        if isinstance(rewind, dict) and rewind.get("choice", "rewind_only") != "rewind_only":
+            yield "revert"
     answers: JsonObject = document.get("answers") or {}
     if answers.get("confirmations"):
         yield "confirmations"

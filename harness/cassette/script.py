@@ -33,6 +33,7 @@ from harness.cassette.format import (
     LeavePlanMode,
     NoteQuotaError,
     Reset,
+    Restore,
     ResumeSelf,
     Rewind,
     Send,
@@ -45,6 +46,7 @@ from harness.cassette.paths import inside
 from harness.cassette.problems import FormatProblem, kind_of, suggest
 from services.availability.handler import FallbackIntent
 from services.model.replay.steps import MAX_DELAY_MS
+from services.rewind import RewindChoice
 from services.state import ApprovalMode
 from services.tools.contract import ConfirmationOutcome
 from services.wire import Json
@@ -72,6 +74,7 @@ _ACTIONS: Final = (
     "hint",
     "write_file",
     "rewind",
+    "restore",
 )
 _BARE: Final[dict[str, Action]] = {
     "compress": Compress(),
@@ -111,6 +114,9 @@ def read_action(value: Json, path: str) -> Action:
         return WriteFile(inside(target, fields.at("path")), fields.text("text"))
     if key == "leave_plan_mode":
         return LeavePlanMode(_read_mode(argument, here, _AFTER_PLAN_MODE))
+    if key == "restore":
+        named = isinstance(argument, str)
+        return Restore(argument if named else whole_of(argument, here))
     if key == "rewind":
         return _read_rewind(argument, here)
     return _read_shared(key, argument, here)
@@ -216,11 +222,12 @@ def _read_mode(argument: Json, path: str, modes: Mapping[str, ApprovalMode]) -> 
 
 def _read_rewind(argument: Json, path: str) -> Rewind:
     whole = argument if isinstance(argument, dict) else {"to": argument}
-    fields = Fields(whole, path, ("to",))
+    fields = Fields(whole, path, ("to", "choice"))
     target = fields.need("to")
-    if isinstance(target, str):
-        return Rewind(target)
-    return Rewind(whole_of(target, fields.at("to")))
+    to = target if isinstance(target, str) else whole_of(target, fields.at("to"))
+    if "choice" not in fields:
+        return Rewind(to)
+    return Rewind(to, fields.choice("choice", {item.value: item for item in RewindChoice}))
 
 
 def _wrapped(argument: Json, path: str, key: str) -> str:

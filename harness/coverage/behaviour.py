@@ -51,6 +51,7 @@ class BehaviourClass(StrEnum):
     CONFIRMATION = "confirmation"
     PLAN = "plan"
     STEERING = "steering"
+    REWIND = "rewind"
     PROGRESS = "progress"
     SURFACES = "surfaces"
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from agent_protocol.agent import AgentProtocol, MessageSend
 from agent_protocol.content import TextPart
@@ -28,6 +29,7 @@ from harness.cassette.format import (
     LeavePlanMode,
     NoteQuotaError,
     Reset,
+    Restore,
     ResumeSelf,
     Rewind,
     Send,
@@ -42,12 +44,15 @@ from runtimes.contract import (
     ConversationCommands,
     KeepsHints,
     LeavesPlanMode,
+    RestoresCheckpoints,
     Runtime,
     RuntimeBroken,
+    TakesEditsBack,
 )
 from services.bundle import Services
 from services.clock import VirtualClock
-from services.state import ApprovalMode, PrivilegedModeRefused
+from services.rewind import RewindChoice, carry_out
+from services.state import ApprovalMode, CoreEvent, PrivilegedModeRefused, UserFeedback
 from services.threads import outside_calls
 
 __all__ = ["Driver"]
@@ -55,6 +60,8 @@ __all__ = ["Driver"]
 _LONG_REAL_WORK_MS = 500
 """Milliseconds of real work that a delay never interrupts, since real durations vary."""
 _POLL_S = 0.05
+
+T = TypeVar("T")
 
 
 class Driver:
@@ -198,28 +205,61 @@ class Driver:
         match action:
             case Send(payload=payload):
                 await self._send(payload)
-            case Reset():
-                await self._runtime.reset()
             case SetModel(model=model):
                 self._services.availability.set_model(model)
             case SetApprovalMode(mode=mode):
                 self._set_approval_mode(mode)
-            case LeavePlanMode(mode=mode):
-                await self._leave_plan_mode(mode)
             case NoteQuotaError():
                 self._services.state.note_quota_error()
             case WriteFile(path=path, text=text):
                 target: Path = self._services.workspace.root / path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(text)
+            case Hint(text=text, source=source):
+                self._commands("hint").hint(text, source)
+            case _:
+                await self._run_command(action)
+
+    async def _run_command(self, action: Action) -> None:
+        """Run what a user does with a slash command, or with a key at the prompt."""
+        match action:
+            case Reset():
+                await self._runtime.reset()
+            case LeavePlanMode(mode=mode):
+                await self._leave_plan_mode(mode)
             case Compress():
                 await _command("compress", self._commands("compress").compress())
             case ResumeSelf():
                 await self._commands("resume_self").resume(None)
-            case Rewind(to=to):
-                await _command("rewind", self._commands("rewind").rewind(to))
-            case Hint(text=text, source=source):
-                self._commands("hint").hint(text, source)
+            case Rewind():
+                await self._rewind(action)
+            case Restore(checkpoint=checkpoint):
+                await self._restore(checkpoint)
+
+    async def _rewind(self, action: Rewind) -> None:
+        if action.choice is RewindChoice.CONVERSATION:
+            await _command("rewind", self._commands("rewind").rewind(action.to))
+            return
+        if not isinstance(self._runtime, TakesEditsBack):
+            raise self._impossible("rewind")
+        report = self._services.events.emit
+        with self._reporting():
+            work = carry_out(self._runtime, action.to, action.choice, report)
+            await _command("rewind", work)
+
+    async def _restore(self, checkpoint: str | int) -> None:
+        if not isinstance(self._runtime, RestoresCheckpoints):
+            raise self._impossible("restore")
+        restored = await _command("restore", self._runtime.restore(checkpoint))
+        for message in restored.messages:
+            self._report(message)
+        self._witness.side(
+            {
+                "event": "restored",
+                "toolCall": restored.tool_call,
+                "conversation": restored.shown is not None,
+            }
+        )
 
     async def _send(self, payload: Any) -> None:
         agent = self._current_agent()
@@ -264,6 +304,25 @@ class Driver:
             "leave it out, or use a runtime that can",
         )
 
+    def _report(self, event: UserFeedback) -> None:
+        self._witness.side(
+            {"event": "feedback", "severity": event.severity, "message": event.message}
+        )
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Observe what a command reports to the user, as its effects on files go with it."""
+
+        def observe(event: CoreEvent) -> None:
+            if isinstance(event, UserFeedback):
+                self._report(event)
+
+        off = self._services.events.subscribe(observe)
+        try:
+            yield
+        finally:
+            off()
+
     def _set_approval_mode(self, mode: ApprovalMode) -> None:
         try:
             self._services.state.set_approval_mode(mode)
@@ -305,10 +364,10 @@ def _at_once(call: Coroutine[Any, Any, None]) -> None:
     )
 
 
-async def _command(name: str, work: Awaitable[None]) -> None:
-    """Wait for a command; any error of an engine becomes `CommandFailed`."""
+async def _command(name: str, work: Awaitable[T]) -> T:
+    """Wait for a command and return its result; any error of an engine becomes `CommandFailed`."""
     try:
-        await work
+        return await work
     except (CommandFailed, RuntimeBroken):
         raise
     except Exception as error:

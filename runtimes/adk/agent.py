@@ -187,6 +187,7 @@ class AdkAgentProtocol(StreamingAgent):
         clock = self._config.services.clock
         platform_time.set_time_provider(lambda: clock.now_ms() / 1000)
         platform_uuid.set_id_provider(self._sessions.next_id)
+        self._session = await self._sessions.current(self._session)
         self._sessions.refresh(self._session)
         events = self._runner.run_async(
             user_id=USER_ID,

@@ -28,6 +28,7 @@ from services.state import (
     ModelChanged,
     QuotaErrorOccurred,
     RetryAttempt,
+    SessionUpdated,
     UserFeedback,
 )
 from services.threads import ThreadPaths, within_call
@@ -157,6 +158,7 @@ class Notices:
                 | UserFeedback()
                 | AgentsDiscovered()
                 | AgentsRefreshed()
+                | SessionUpdated()
                 | HintsKept()
                 | Logged()
             ):

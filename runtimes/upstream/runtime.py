@@ -20,7 +20,8 @@ from runtimes.upstream.pool import Lease, lease
 from runtimes.upstream.process import DriverBroken
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
-from services.state import ApprovalMode
+from services.checkpoints import Restored
+from services.state import ApprovalMode, SessionUpdated, UserFeedback
 from services.threads import ThreadPaths
 from services.wire import Content, JsonObject
 
@@ -32,8 +33,11 @@ _CLOSE_S: Final = 10.0
 class UpstreamRuntime:
     """The engine, as the harness and slash commands use it."""
 
-    def __init__(self, connection: Connection, versions: Mapping[str, str]) -> None:
+    def __init__(
+        self, connection: Connection, services: Services, versions: Mapping[str, str]
+    ) -> None:
         self._connection = connection
+        self._services = services
         self._agents = Agents(connection)
         self._transcript: list[Content] = []
         self.versions = versions
@@ -69,6 +73,31 @@ class UpstreamRuntime:
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""
         await self._connection.command("rewind", to=to)
+        self._went_back()
+
+    async def revert(self, to: str | int) -> None:
+        """Take back the edits of files after a message, which is named as for `rewind`."""
+        await self._connection.command("revert", to=to)
+
+    async def restore(self, checkpoint: str | int) -> Restored:
+        """Restore a checkpoint: its name, or its number from 0, oldest first."""
+        found: JsonObject = await self._connection.command("restore", checkpoint=checkpoint)
+        restored = Restored(
+            messages=tuple(
+                UserFeedback(severity=each["severity"], message=each["message"])
+                for each in found["messages"]
+            ),
+            tool_call=found["toolCall"],
+            shown=found["shown"],
+        )
+        if restored.shown is not None:
+            self._went_back()
+        return restored
+
+    def _went_back(self) -> None:
+        """Report that a command replaced the conversation, as the product around the core does."""
+        model = self._services.state.active_model
+        self._services.events.emit(SessionUpdated(model=model))
 
     async def leave_plan_mode(self, mode: ApprovalMode) -> None:
         """Change the mode while no stream runs; if that ends plan mode, the history says so.
@@ -119,7 +148,7 @@ def runtime_for(version: str) -> RuntimeFactory:
                 # The core chooses its active model; the session's state has to follow.
                 on_model=services.state.set_active_model,
             )
-            runtime = UpstreamRuntime(connection, _versions(version))
+            runtime = UpstreamRuntime(connection, services, _versions(version))
             await connection.command("open", setup=_setup(services))
             await connection.until_idle()
             yield runtime

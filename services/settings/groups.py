@@ -73,6 +73,8 @@ class SessionSettings:
     folder_trusted: Annotated[bool, Named("trustedFolder")] = True
     folder_trust: Annotated[bool, Named("folderTrust", "security.folderTrust.enabled")] = True
     """Whether a folder that is not trusted has no agents of its own."""
+    checkpointing: Annotated[bool, Named("checkpointing", "general.checkpointing.enabled")] = False
+    """Whether workspace and conversation are saved before the user is asked about an edit."""
     model_steering: Annotated[bool, Named("modelSteering", "experimental.modelSteering")] = False
     """Whether the model receives what the user says while the agent works."""
     adk: AdkFlags = field(default_factory=AdkFlags)

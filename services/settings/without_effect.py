@@ -89,11 +89,6 @@ WITHOUT_EFFECT: Final = (
         same=(True, False),
     ),
     *_entries(
-        "this build takes no snapshots of the workspace before edits",
-        ("checkpointing", "general.checkpointing.enabled", bool),
-        same=(False,),
-    ),
-    *_entries(
         "it changes the log of the published core only",
         ("debugMode", None, bool),
         same=(False,),

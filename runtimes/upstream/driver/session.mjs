@@ -1,6 +1,8 @@
 // One session of the core: its configuration, its agents, and what a client may do with it.
 import fs from 'node:fs';
 import path from 'node:path';
+import { Checkpoints } from './checkpoints.mjs';
+import { revertEdits } from './edits.mjs';
 import { Steering } from './steering.mjs';
 
 /** Parameters of cassettes that are not the core's. */
@@ -16,6 +18,7 @@ export class Session {
   #channel;
   #setup;
   #config;
+  #checkpoints;
   #perform;
   #agents = new Map();
   #fallbacks = new Map();
@@ -45,6 +48,7 @@ export class Session {
     Object.assign(process.env, setup.environment, { GEMINI_API_KEY: 'replayed' });
     process.chdir(setup.workspace);
     const config = (this.#config = new core.Config(await this.#parameters()));
+    this.#checkpoints = new Checkpoints(core, config);
     this.#listen();
     await config.refreshAuth(AUTH);
     delete process.env.GEMINI_API_KEY;
@@ -140,14 +144,28 @@ export class Session {
   rewind({ to }) {
     const { core } = this.#core;
     const recording = this.#recording;
-    const id = typeof to === 'number' ? this.#userMessages()[to]?.id : to;
-    const conversation = recording.rewindTo(id);
+    const conversation = recording.rewindTo(this.#messageId(to));
     if (!conversation) throw new Error('there is nothing to rewind');
     this.#client.setHistory(core.convertSessionToClientHistory(conversation.messages));
   }
 
-  confirm({ correlationId, confirmed, outcome, payload }) {
+  /** Take back what tools did to files after a message, which is named as for `rewind`. */
+  revert({ to }) {
     const { core } = this.#core;
+    const { messages } = this.#recording.getConversation();
+    revertEdits(this.#core, messages, this.#messageId(to), (severity, message) =>
+      core.coreEvents.emitFeedback(severity, message),
+    );
+  }
+
+  /** Restore a checkpoint: its name, or its number from 0. */
+  restore({ checkpoint }) {
+    return this.#checkpoints.restore(checkpoint);
+  }
+
+  async confirm({ correlationId, confirmed, outcome, payload }) {
+    const { core } = this.#core;
+    if (this.#checkpoints.saved) await this.#checkpoints.saved;
     return this.#config.getMessageBus().publish({
       type: core.MessageBusType.TOOL_CONFIRMATION_RESPONSE,
       correlationId,
@@ -181,8 +199,10 @@ export class Session {
     return this.#client.getChatRecordingService();
   }
 
-  #userMessages() {
-    return this.#recording.getConversation().messages.filter(({ type }) => type === 'user');
+  #messageId(to) {
+    if (typeof to !== 'number') return to;
+    const { messages } = this.#recording.getConversation();
+    return messages.filter(({ type }) => type === 'user')[to]?.id;
   }
 
   async #parameters() {
@@ -235,6 +255,7 @@ export class Session {
     const { TOOL_CALLS_UPDATE } = core.MessageBusType;
     this.#config.getMessageBus().subscribe(TOOL_CALLS_UPDATE, (update) => {
       for (const call of update.toolCalls) this.toolsUsed.add(call.request.name);
+      this.#checkpoints.note(update.toolCalls);
       this.#channel.send({
         t: 'calls',
         scheduler: String(update.schedulerId),

@@ -31,6 +31,7 @@ from harness.cassette.format import (
 from harness.cassette.load import load_cassette
 from harness.cassette.macros import Paths
 from harness.errors import CassetteNotFound
+from services.rewind import RewindChoice
 from services.state import ApprovalMode
 from tests.harness.cassette.loading import HEAD, SMALL, load, write
 
@@ -99,7 +100,7 @@ script:
 - write_file: {path: <WS>/d/e, text: w}
 - quota_error: true
 - rewind: {to: u1}
-- rewind: {to: 2}
+- rewind: {to: 2, choice: rewind_and_revert}
 - send: {update: {title: t, config: {a: 1}}}
 - send: {action: {type: a, data: [1]}}
 - send: {message: {content: [{type: text, text: t}], displayContent: d}, _meta: {a: 1}}
@@ -149,6 +150,7 @@ def test_every_key_of_the_head_is_read(tmp_path):
         "interactive",
         "reset",
         "resume",
+        "revert",
         "rewind",
         "steering",
     }
@@ -172,7 +174,7 @@ def test_every_action_is_read(tmp_path):
         WriteFile("d/e", "w"),
         NoteQuotaError(),
         Rewind("u1"),
-        Rewind(2),
+        Rewind(2, RewindChoice.BOTH),
     )
     assert cassette.script[16] == Send(UpdateSend(title="t", config={"a": 1}))
     assert cassette.script[17] == Send(ActionSend(type="a", data=[1]))

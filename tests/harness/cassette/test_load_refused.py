@@ -123,6 +123,7 @@ def test_what_is_wrong_is_named_with_its_key(tmp_path, change, key, words):
         ("{write_file: {path: <HOME>/x, text: t}}", "script[0].write_file.path", "placeholder"),
         ("{write_file: {path: x}}", "script[0].write_file.text", "is missing"),
         ("{rewind: {to: -1}}", "script[0].rewind.to", "whole number"),
+        ("{rewind: {to: 1, choice: all}}", "script[0].rewind.choice", "rewind_and_revert"),
     ],
 )
 def test_a_wrong_action_is_named_with_its_key(tmp_path, action, key, words):

@@ -42,7 +42,7 @@ def test_each_setting_without_effect_is_named_and_changes_nothing(entry: Any) ->
     ("value", "warns"), [(False, False), (True, True), (0, True), (None, False)]
 )
 def test_a_value_that_asks_for_what_happens_anyway_is_not_named(value: Any, warns: bool) -> None:
-    assert bool(settings_from_parameters({"checkpointing": value}).warnings) is warns
+    assert bool(settings_from_parameters({"debugMode": value}).warnings) is warns
 
 
 @pytest.mark.parametrize("value", [True, "docker", {"command": "podman"}])
