@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from services.availability.availability import Availability
-from services.availability.handler import FallbackModelHandler
 from services.chat_recording import ChatRecording
 from services.compression.service import ChatCompressionService
 from services.hooks.system import HookSystem
@@ -56,8 +55,6 @@ class Services(Session):
     """Texts for the session while it works."""
     new_loop_detector: Callable[[Callable[[], Sequence[Content]]], LoopDetector]
     """A detector for a conversation whose history, as it is shown, the argument gives."""
-    fallback_handler: FallbackModelHandler | None = None
-    """Decides when a model cannot be used; `None`: the session has no such prompt."""
     new_recording: Callable[[], ChatRecording]
     """A recorder for a new chat of this session; nothing is on disk before its `initialize`."""
     agent_servers: DiscoverServers | None = None

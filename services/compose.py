@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 
-from services.availability.handler import FallbackModelHandler
 from services.bundle import Services
 from services.chat_recording import ChatRecording
 from services.clock import Clock
@@ -20,6 +19,7 @@ from services.environment import Environment
 from services.hooks.events import HookNotice
 from services.hooks.system import open_hooks
 from services.ids import IdSource, ProcessIds, RandomSource
+from services.interaction.interaction import Interaction
 from services.loop_detection.detector import LoopDetector
 from services.mcp.wiring import SessionServers, has_servers
 from services.message_bus import MessageBus
@@ -73,7 +73,8 @@ class ServicesSetup:
     auth_type: str = "gemini-api-key"
     """Determines the accessible models. Source: core `config/config.ts`, `refreshAuth`."""
     events: CoreEvents = field(default_factory=CoreEvents)
-    fallback_handler: FallbackModelHandler | None = None
+    interaction: Interaction = field(default_factory=Interaction)
+    """Asks the user; a surface registers its handlers here, before the session opens."""
     system_policies: Path | None = None
     """The folder of the administrator's policy files; a replay has none."""
     version: str = "unknown"
@@ -100,7 +101,6 @@ class _Parts:
         self.models = open_models(
             self.session,
             auth_type=setup.auth_type,
-            ask=setup.fallback_handler,
             observer=None if telemetry is None else telemetry.fell_back,
         )
         self.servers = SessionServers()
@@ -205,7 +205,6 @@ class _Parts:
             subagents=self.subagents,
             steering=self.steering,
             new_loop_detector=partial(_loop_detector, self.session, self.models),
-            fallback_handler=setup.fallback_handler,
             new_recording=partial(
                 ChatRecording,
                 self.session,
@@ -277,6 +276,7 @@ def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:
         environment=setup.environment,
         workspace=setup.workspace,
         content_generator=ThreadedContentGenerator(observed, threads, abreast=abreast),
+        interaction=setup.interaction,
     )
 
 

@@ -208,7 +208,7 @@ class _Run:
         cell.watch(self._paths, self._moment)
         self._requests = RequestLog(self._paths)
         self._witness = Witness(envelope.clock.now_ms)
-        self._user = ScriptedUser(self._cassette.answers, self._witness)
+        self._user = ScriptedUser(self._cassette.answers, self._witness, envelope.clock)
         self._transcript: list[Content] = []
         self._driver: Driver | None = None
         self._session_id = envelope.ids.uuid(SESSION_SCOPE)
@@ -332,7 +332,7 @@ class _Run:
             approval_mode=session.approval_mode,
             settings=settings_from_parameters(session.settings, interactive=session.interactive),
             process_ids=self._process_ids,
-            fallback_handler=self._user.fallback_handler,
+            interaction=self._user.interaction,
             telemetry=self.telemetry,
             notify_hooks=self._witness.on_hook,
             around_tools=None if self._between is None else self._between.around_tools,

@@ -106,7 +106,7 @@ async function run(command) {
 const ASIDE = {
   answer: (message) => model?.answer(message),
   fire: ({ timer }) => timers.fire(timer),
-  intent: (message) => session?.intent(message),
+  reply: (message) => session?.reply(message),
 };
 
 function handle(message) {

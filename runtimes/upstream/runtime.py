@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -18,6 +18,7 @@ from runtimes.upstream.model import ModelBridge
 from runtimes.upstream.notices import Notices
 from runtimes.upstream.pool import Lease, lease
 from runtimes.upstream.process import DriverBroken
+from runtimes.upstream.questions import Questions
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
 from services.threads import ThreadPaths
@@ -31,9 +32,15 @@ _CLOSE_S: Final = 10.0
 class UpstreamRuntime:
     """The engine, as the harness and slash commands use it."""
 
-    def __init__(self, connection: Connection, versions: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        versions: Mapping[str, str],
+        *,
+        on_abort: Callable[[], None],
+    ) -> None:
         self._connection = connection
-        self._agents = Agents(connection)
+        self._agents = Agents(connection, on_abort)
         self._transcript: list[Content] = []
         self.versions = versions
 
@@ -105,8 +112,10 @@ def runtime_for(version: str) -> RuntimeFactory:
                 # The core chooses its active model; the session's state has to follow.
                 on_model=services.state.set_active_model,
             )
-            runtime = UpstreamRuntime(connection, _versions(version))
-            await connection.command("open", setup=_setup(services))
+            questions = Questions(connection, services.interaction, tasks)
+            runtime = UpstreamRuntime(connection, _versions(version), on_abort=questions.withdraw)
+            setup = _setup(services, questions.kinds())
+            await connection.command("open", setup=setup)
             await connection.until_idle()
             yield runtime
             # Only a session that ended without an error leaves a reusable driver.
@@ -144,7 +153,7 @@ async def _close(taken: Lease, runtime: UpstreamRuntime) -> None:
     taken.reusable = not report.get("dirty")
 
 
-def _setup(services: Services) -> JsonObject:
+def _setup(services: Services, asked: list[str]) -> JsonObject:
     state, settings = services.state, services.settings
     return {
         "sessionId": state.session_id,
@@ -153,7 +162,7 @@ def _setup(services: Services) -> JsonObject:
         "approvalMode": str(state.approval_mode),
         "interactive": settings.interactive,
         "settings": dict(settings.parameters),
-        "fallbackHandler": services.fallback_handler is not None,
+        "questions": asked,
         "environment": {
             **services.environment.child_variables,
             "GEMINI_CLI_HOME": str(services.workspace.home),

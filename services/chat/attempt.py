@@ -201,7 +201,7 @@ class Attempt:
         return apply_retry_nudge(contents, self._nudge) if self._nudge else contents
 
     async def _fall_back(self, error: Exception) -> bool | None:
-        return await self._services.availability.fall_back(self._model, error)
+        return await self._services.availability.fall_back(self._model, error, self._signal)
 
     def _availability(self) -> AvailabilityContext | None:
         return self._services.availability.context(self._model)

@@ -228,6 +228,8 @@ class Retry:
         try:
             if not await self.on_persistent_429(classified):
                 return False
+        except AbortError:
+            raise
         except Exception:
             logger.warning("the fallback handler failed", exc_info=True)
             return False
@@ -238,6 +240,8 @@ class Retry:
         if self.on_validation_required is not None:
             try:
                 answer = await self.on_validation_required(error)
+            except AbortError:
+                raise
             except Exception:
                 logger.warning("the validation handler failed", exc_info=True)
             else:

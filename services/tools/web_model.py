@@ -97,7 +97,7 @@ class ClientModel:
             return models.availability.context(asked.model)
 
         async def fall_back(error: Exception) -> str | bool | None:
-            return await models.availability.fall_back(asked.model, error)
+            return await models.availability.fall_back(asked.model, error, signal)
 
         def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
             session.events.emit(

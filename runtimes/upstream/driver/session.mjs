@@ -1,6 +1,7 @@
 // One session of the core: its configuration, its agents, and what a client may do with it.
 import fs from 'node:fs';
 import path from 'node:path';
+import { Questions } from './questions.mjs';
 
 /** Parameters of cassettes that are not the core's. */
 const NOT_THE_CORES = ['policyRules', 'policySettings', 'adk'];
@@ -17,8 +18,7 @@ export class Session {
   #config;
   #perform;
   #agents = new Map();
-  #fallbacks = new Map();
-  #next = 1;
+  #questions;
   /** Names of the tools that were called. */
   toolsUsed = new Set();
 
@@ -27,6 +27,7 @@ export class Session {
     this.#channel = channel;
     this.#perform = perform;
     this.#setup = setup;
+    this.#questions = new Questions(this.#core, channel);
   }
 
   /** The core's parameters that the session was opened with. */
@@ -49,11 +50,7 @@ export class Session {
     config.baseLlmClient = new core.BaseLlmClient(config.contentGenerator, config);
     core.createPolicyUpdater?.(config.getPolicyEngine(), config.getMessageBus(), config.storage);
     await config.initialize();
-    if (setup.fallbackHandler) {
-      config.setFallbackModelHandler((failed, fallback, error) =>
-        this.#askFallback(failed, fallback, error),
-      );
-    }
+    this.#questions.register(config, setup.questions);
   }
 
   agent({ agent, promptId }) {
@@ -134,10 +131,9 @@ export class Session {
     });
   }
 
-  /** The intent that the fallback handler gets. */
-  intent({ id, intent }) {
-    this.#fallbacks.get(id)?.(intent);
-    this.#fallbacks.delete(id);
+  /** The user's answer to a question of the core. */
+  reply(message) {
+    this.#questions.reply(message);
   }
 
   transcript() {
@@ -217,19 +213,6 @@ export class Session {
         calls: update.toolCalls.map(shown),
       });
     });
-  }
-
-  #askFallback(failed, fallback, error) {
-    const id = this.#next++;
-    this.#channel.send({
-      t: 'fallback',
-      id,
-      insideCall: this.#core.toolCall() ?? null,
-      failed,
-      fallback,
-      error: error?.constructor?.name ?? String(error),
-    });
-    return new Promise((resolve) => this.#fallbacks.set(id, resolve));
   }
 }
 
