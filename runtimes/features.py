@@ -25,5 +25,6 @@ BUILT: Final = frozenset(
         "routing",
         "steering",
         "subagents",
+        "validation_question",
     }
 )

@@ -51,6 +51,7 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "nudge": "messages to a model after an invalid response",
         "policy": "decisions about tool calls",
         "provider": "rules of the API that requests broke",
+        "question": "questions of the session, by kind and answer",
         "recorded": "kinds of lines of chat recordings",
         "replay": "the course of the replay",
         "request": "declarations of a request, and repeated requests",

@@ -11,7 +11,7 @@ from runtimes.upstream.connection import Connection
 from services.abort import AbortController, AbortError
 from services.background import BackgroundTasks
 from services.interaction.interaction import Interaction
-from services.interaction.questions import FallbackQuestion, Question
+from services.interaction.questions import FallbackQuestion, Question, ValidationQuestion
 from services.threads import within_call
 from services.wire import JsonObject
 
@@ -28,8 +28,17 @@ def _fallback(message: JsonObject) -> Question[Any]:
     )
 
 
+def _validation(message: JsonObject) -> Question[Any]:
+    return ValidationQuestion(
+        link=message.get("link"),
+        description=message.get("description"),
+        learn_more_url=message.get("learnMoreUrl"),
+    )
+
+
 _KINDS: Final[Mapping[str, tuple[type[Question[Any]], Callable[[JsonObject], Question[Any]]]]] = {
     FallbackQuestion.kind: (FallbackQuestion, _fallback),
+    ValidationQuestion.kind: (ValidationQuestion, _validation),
 }
 """What the driver asks: the type of each kind, and how its message is read."""
 

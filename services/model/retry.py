@@ -97,7 +97,7 @@ class Retry:
     """The environment; it may name the user's own cloud project."""
     on_persistent_429: Callable[[Exception], Awaitable[str | bool | None]] | None = None
     """Called with the classified error when this model cannot go on; truthy: start over."""
-    on_validation_required: Callable[[ValidationRequiredError], Awaitable[str]] | None = None
+    on_validation_required: Callable[[ValidationRequiredError], Awaitable[str | None]] | None = None
     """Asks the user to verify the account; `verify`: start over."""
     on_retry: RetryObserver | None = None
     availability_context: Callable[[], AvailabilityContext | None] = lambda: None

@@ -22,6 +22,11 @@ export class Questions {
         }),
       );
     }
+    if (kinds.includes('validation')) {
+      config.setValidationHandler((link, description, learnMoreUrl) =>
+        this.#ask('validation', { link, description, learnMoreUrl }),
+      );
+    }
   }
 
   /** The user's answer; `failed` where the question failed or was withdrawn. */
