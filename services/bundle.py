@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from services.availability.availability import Availability
 from services.chat_recording import ChatRecording
 from services.compression.service import ChatCompressionService
+from services.hooks.session import SessionHooks
 from services.hooks.system import HookSystem
+from services.interaction.asides import Asides
 from services.loop_detection.detector import LoopDetector
 from services.message_bus import MessageBus
 from services.model.configs import ModelConfigs
@@ -49,10 +51,14 @@ class Services(Session):
     """The session for safety checkers; opening a chat sets its history."""
     hooks: HookSystem | None
     """The session's hooks; `None` where they are switched off."""
+    session_hooks: SessionHooks
+    """The hooks of the session's begin and end, which the runtime fires."""
     subagents: Subagents
     """The session's agents; the runtime gives it the factory of children."""
     steering: InjectionService
     """Texts for the session while it works."""
+    asides: Asides
+    """Asks the questions that the session does not wait for."""
     new_loop_detector: Callable[[Callable[[], Sequence[Content]]], LoopDetector]
     """A detector for a conversation whose history, as it is shown, the argument gives."""
     new_recording: Callable[[], ChatRecording]

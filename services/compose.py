@@ -11,14 +11,17 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
 
+from services.background import background_tasks
 from services.bundle import Services
 from services.chat_recording import ChatRecording
 from services.clock import Clock
 from services.compression.service import ChatCompressionService
 from services.environment import Environment
 from services.hooks.events import HookNotice
+from services.hooks.session import SessionHooks, StartSource
 from services.hooks.system import open_hooks
 from services.ids import IdSource, ProcessIds, RandomSource
+from services.interaction.asides import Asides
 from services.interaction.interaction import Interaction
 from services.loop_detection.detector import LoopDetector
 from services.mcp.wiring import SessionServers, has_servers
@@ -86,6 +89,8 @@ class ServicesSetup:
     """Observes the session; `None` where telemetry is off."""
     around_tools: Callable[[RunCall], RunCall] | None = None
     """Wraps each run of a call, in children too, outside of its measurement."""
+    start: StartSource = StartSource.STARTUP
+    """How the session begins, as its hooks are to know it."""
     notify_hooks: Callable[[HookNotice], None] = lambda _: None
     """Receives hooks' starts, ends and messages."""
 
@@ -178,7 +183,7 @@ class _Parts:
         if telemetry is not None:
             telemetry.watch(self.session.events, self.bus, setup.approval_mode)
 
-    def bundle(self) -> Services:
+    def bundle(self, asides: Asides) -> Services:
         """The services, which a runtime receives."""
         setup = self._setup
         return Services(
@@ -202,8 +207,12 @@ class _Parts:
             masking=ToolOutputMaskingService(self.session),
             conversation_context=self.context,
             hooks=self.hooks,
+            session_hooks=SessionHooks(
+                self.hooks, source=setup.start, interactive=setup.settings.interactive
+            ),
             subagents=self.subagents,
             steering=self.steering,
+            asides=asides,
             new_loop_detector=partial(_loop_detector, self.session, self.models),
             new_recording=partial(
                 ChatRecording,
@@ -226,6 +235,9 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
     parts = _Parts(setup)
     parts.connect()
     async with AsyncExitStack() as stack:
+        tasks = await stack.enter_async_context(background_tasks())
+        stack.push_async_callback(tasks.end, 0)
+        asides = Asides(parts.session.interaction, tasks)
         stack.push_async_callback(parts.host.close)
         registry = await stack.enter_async_context(
             open_agents(
@@ -251,7 +263,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
                 on_progress=parts.scheduler.note_progress,
             )
         )
-        yield parts.bundle()
+        yield parts.bundle(asides)
 
 
 def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agent_protocol.agent import AgentProtocol
+from agent_protocol.agent import AgentProtocol, MessageSend
+from agent_protocol.content import TextPart
 from agent_protocol.errors import SendRejected
 from agent_protocol.events import AgentEvent
 from harness.cassette.format import (
@@ -68,6 +70,7 @@ class Driver:
         self._waiting: list[During] = list(cassette.during)
         self._agent: AgentProtocol | None = None
         self._sends = 0
+        self._first_prompt = True
         self._over = False
         self._ended = asyncio.Event()
         self.place = "the session's start"
@@ -203,7 +206,7 @@ class Driver:
                 self._commands("hint").hint(text, source)
 
     async def _send(self, payload: Any) -> None:
-        agent = self._current_agent()
+        agent, payload = self._current_agent(), self._with_hook_context(payload)
         self._ended.clear()
         try:
             stream_id = await agent.send(payload)
@@ -222,6 +225,20 @@ class Driver:
             self._agent.subscribe(self._witness.on_event)
         self._sends += 1
         return self._agent
+
+    def _with_hook_context(self, payload: Any) -> Any:
+        """Put what the SessionStart hooks add before the first prompt, as a headless surface does.
+
+        An interactive session has it in its history.
+        """
+        first, self._first_prompt = self._first_prompt, False
+        if not first or self._services.settings.interactive or not isinstance(payload, MessageSend):
+            return payload
+        parts = list(payload.content)
+        if not parts or not isinstance(parts[0], TextPart):
+            return payload
+        text = self._services.session_hooks.started.before(parts[0].text)
+        return replace(payload, content=(replace(parts[0], text=text), *parts[1:]))
 
     def _commands(self, asked: str) -> ConversationCommands:
         if isinstance(self._runtime, ConversationCommands):

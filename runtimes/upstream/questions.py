@@ -11,7 +11,13 @@ from runtimes.upstream.connection import Connection
 from services.abort import AbortController, AbortError
 from services.background import BackgroundTasks
 from services.interaction.interaction import Interaction
-from services.interaction.questions import FallbackQuestion, Question, ValidationQuestion
+from services.interaction.questions import (
+    FallbackQuestion,
+    NewAgent,
+    NewAgentsQuestion,
+    Question,
+    ValidationQuestion,
+)
 from services.threads import within_call
 from services.wire import JsonObject
 
@@ -36,11 +42,22 @@ def _validation(message: JsonObject) -> Question[Any]:
     )
 
 
+def _new_agents(message: JsonObject) -> Question[Any]:
+    return NewAgentsQuestion(
+        agents=tuple(
+            NewAgent(name=str(each["name"]), description=str(each["description"]))
+            for each in message["agents"]
+        )
+    )
+
+
 _KINDS: Final[Mapping[str, tuple[type[Question[Any]], Callable[[JsonObject], Question[Any]]]]] = {
     FallbackQuestion.kind: (FallbackQuestion, _fallback),
     ValidationQuestion.kind: (ValidationQuestion, _validation),
+    NewAgentsQuestion.kind: (NewAgentsQuestion, _new_agents),
 }
 """What the driver asks: the type of each kind, and how its message is read."""
+_OF_A_STREAM: Final = (FallbackQuestion.kind, ValidationQuestion.kind)
 
 
 class Questions:
@@ -64,7 +81,7 @@ class Questions:
         return [kind for kind, (of, _) in _KINDS.items() if self._interaction.answers(of)]
 
     def withdraw(self) -> None:
-        """Withdraw the questions that have no answer yet."""
+        """Withdraw the questions of streams that have no answer yet."""
         for question in list(self._open):
             question.abort()
 
@@ -78,7 +95,8 @@ class Questions:
 
     async def _ask(self, id_: int, question: Question[Any]) -> None:
         withdrawn = AbortController()
-        self._open.add(withdrawn)
+        if question.kind in _OF_A_STREAM:
+            self._open.add(withdrawn)
         answer: JsonObject = {"t": "reply", "id": id_}
         try:
             value = await self._interaction.ask(question, withdrawn.signal)

@@ -21,6 +21,7 @@ from runtimes.upstream.process import DriverBroken
 from runtimes.upstream.questions import Questions
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
+from services.loop_detection.question import LoopPrompt
 from services.threads import ThreadPaths
 from services.wire import Content, JsonObject
 
@@ -35,18 +36,28 @@ class UpstreamRuntime:
     def __init__(
         self,
         connection: Connection,
+        services: Services,
         versions: Mapping[str, str],
         *,
         on_abort: Callable[[], None],
     ) -> None:
         self._connection = connection
+        self._services = services
         self._agents = Agents(connection, on_abort)
         self._transcript: list[Content] = []
         self.versions = versions
 
     def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
         """A new agent over this engine's conversation."""
-        return self._agents.new(prompt_id)
+        agent, services = self._agents.new(prompt_id), self._services
+        agent.subscribe(
+            LoopPrompt(
+                services.asides,
+                prompt_id=prompt_id or services.state.prompt_id,
+                disable=lambda: self._connection.order("disableLoopDetection"),
+            )
+        )
+        return agent
 
     def transcript(self) -> list[Content]:
         """The model-facing history as of the last `settled`."""
@@ -113,9 +124,12 @@ def runtime_for(version: str) -> RuntimeFactory:
                 on_model=services.state.set_active_model,
             )
             questions = Questions(connection, services.interaction, tasks)
-            runtime = UpstreamRuntime(connection, _versions(version), on_abort=questions.withdraw)
+            runtime = UpstreamRuntime(
+                connection, services, _versions(version), on_abort=questions.withdraw
+            )
             setup = _setup(services, questions.kinds())
-            await connection.command("open", setup=setup)
+            started = await connection.command("open", setup=setup)
+            services.session_hooks.began(started["message"], started["context"])
             await connection.until_idle()
             yield runtime
             # Only a session that ended without an error leaves a reusable driver.
@@ -163,6 +177,7 @@ def _setup(services: Services, asked: list[str]) -> JsonObject:
         "interactive": settings.interactive,
         "settings": dict(settings.parameters),
         "questions": asked,
+        "start": str(services.session_hooks.source),
         "environment": {
             **services.environment.child_variables,
             "GEMINI_CLI_HOME": str(services.workspace.home),

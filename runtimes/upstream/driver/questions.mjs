@@ -27,6 +27,10 @@ export class Questions {
         this.#ask('validation', { link, description, learnMoreUrl }),
       );
     }
+    if (kinds.includes('new_agents')) {
+      const { CoreEvent, coreEvents } = this.#core.core;
+      coreEvents.on(CoreEvent.AgentsDiscovered, ({ agents }) => void this.#meet(config, agents));
+    }
   }
 
   /** The user's answer; `failed` where the question failed or was withdrawn. */
@@ -35,6 +39,14 @@ export class Questions {
     this.#open.delete(id);
     if (failed === undefined) question?.resolve(value);
     else question?.reject(new Error(failed));
+  }
+
+  /** Ask about new agents of the project; the session goes on meanwhile. */
+  async #meet(config, agents) {
+    const shown = agents.map(({ name, description }) => ({ name, description }));
+    const answer = await this.#ask('new_agents', { agents: shown }).catch(() => undefined);
+    if (answer !== 'acknowledge') return;
+    for (const agent of agents) await config.getAgentRegistry().acknowledgeAgent(agent);
   }
 
   #ask(kind, question) {

@@ -44,13 +44,14 @@ export class Session {
     process.chdir(setup.workspace);
     const config = (this.#config = new core.Config(await this.#parameters()));
     this.#listen();
+    this.#questions.register(config, setup.questions);
     await config.refreshAuth(AUTH);
     delete process.env.GEMINI_API_KEY;
     config.contentGenerator = new core.LoggingContentGenerator(model, config);
     config.baseLlmClient = new core.BaseLlmClient(config.contentGenerator, config);
     core.createPolicyUpdater?.(config.getPolicyEngine(), config.getMessageBus(), config.storage);
     await config.initialize();
-    this.#questions.register(config, setup.questions);
+    return this.#begin();
   }
 
   agent({ agent, promptId }) {
@@ -74,6 +75,10 @@ export class Session {
     return this.#agents.get(agent).abort();
   }
 
+  disableLoopDetection() {
+    this.#client.getLoopDetectionService().disableForSession();
+  }
+
   hint({ text, source }) {
     this.#config.injectionService.addInjection(text, source);
   }
@@ -90,8 +95,13 @@ export class Session {
     this.#config.setQuotaErrorOccurred(true);
   }
 
-  reset() {
-    return this.#client.resetChat();
+  /** Start anew, as `/clear` does. */
+  async reset() {
+    const hooks = this.#config.getHookSystem();
+    await hooks?.fireSessionEndEvent('clear');
+    this.#config.injectionService.clear();
+    await this.#client.resetChat();
+    await hooks?.fireSessionStartEvent('clear');
   }
 
   async compress() {
@@ -142,7 +152,19 @@ export class Session {
 
   /** End the session; what it started is ended by the caller. */
   async close() {
+    await this.#config?.getHookSystem()?.fireSessionEndEvent('exit');
     await this.#config?.dispose();
+  }
+
+  /** Fire SessionStart as the command line tool does; returns what the hooks said. */
+  async #begin() {
+    const said = await this.#config.getHookSystem()?.fireSessionStartEvent(this.#setup.start);
+    const added = said?.getAdditionalContext();
+    const context = added ? `<hook_context>${added}</hook_context>` : null;
+    if (context !== null && this.#setup.interactive) {
+      await this.#client.addHistory({ role: 'user', parts: [{ text: context }] });
+    }
+    return { message: said?.systemMessage ?? null, context };
   }
 
   get #client() {
