@@ -27,6 +27,7 @@ BUILT: Final = frozenset(
         "routing",
         "steering",
         "subagents",
+        "trust_question",
         "validation_question",
     }
 )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from services.chat_recording import ChatRecording
 from services.clock import Clock
 from services.compression.service import ChatCompressionService
 from services.environment import Environment
+from services.folder_trust import settled_trust
 from services.hooks.events import HookNotice
 from services.hooks.session import SessionHooks, StartSource
 from services.hooks.system import open_hooks
@@ -232,7 +233,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
     Raises:
         ValueError: a setting has no meaning; the message names it.
     """
-    parts = _Parts(setup)
+    parts = _Parts(await _with_trust(setup))
     parts.connect()
     async with AsyncExitStack() as stack:
         tasks = await stack.enter_async_context(background_tasks())
@@ -264,6 +265,17 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
             )
         )
         yield parts.bundle(asides)
+
+
+async def _with_trust(setup: ServicesSetup) -> ServicesSetup:
+    """The setup, with the user's decision about the folder: one that is not trusted asks more."""
+    settings = await settled_trust(
+        setup.settings, setup.workspace, setup.interaction, setup.environment.variables
+    )
+    mode = setup.approval_mode
+    if not settings.folder_trusted and settings is not setup.settings:
+        mode = mode if mode is ApprovalMode.PLAN else ApprovalMode.DEFAULT
+    return replace(setup, settings=settings, approval_mode=mode)
 
 
 def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:

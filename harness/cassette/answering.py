@@ -12,7 +12,6 @@ from harness.cassette.fields import Fields
 from harness.cassette.format import Answers, ConfirmationAnswer, QuestionAnswer
 from harness.cassette.problems import FormatProblem, kind_of, suggest
 from services.interaction.questions import (
-    CreditsChoice,
     FallbackIntent,
     LoopChoice,
     NewAgentsChoice,
@@ -27,7 +26,6 @@ __all__ = ["QUESTIONS", "read_answers", "read_delay"]
 
 QUESTIONS: Final[Mapping[str, tuple[str | bool, ...]]] = {
     "fallback": tuple(intent.value for intent in FallbackIntent),
-    "credits": tuple(choice.value for choice in CreditsChoice),
     "validation": tuple(intent.value for intent in ValidationIntent),
     "loop": tuple(choice.value for choice in LoopChoice),
     "trust": tuple(choice.value for choice in TrustChoice),

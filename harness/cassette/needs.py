@@ -16,7 +16,6 @@ __all__ = ["FEATURES", "features_of", "function_calls"]
 FEATURES: Final[Mapping[str, str]] = {
     "compression": "summarising the history, on demand or at a threshold",
     "confirmations": "answers to tool confirmations",
-    "credits_question": "asking whether to pay with credits",
     "fallback_handler": "asking which model to go on with",
     "hooks": "hooks that run commands",
     "interactive": "an interactive session",
@@ -51,7 +50,6 @@ _TOOLS: Final = {
 }
 _QUESTIONS: Final = {
     "fallback": "fallback_handler",
-    "credits": "credits_question",
     "validation": "validation_question",
     "loop": "loop_question",
     "trust": "trust_question",

@@ -174,5 +174,8 @@ class FallbackHandler:
 
 def _question(failed_model: str, fallback_model: str, error: Exception) -> FallbackQuestion:
     return FallbackQuestion(
-        failed_model=failed_model, fallback_model=fallback_model, error=error_name(error)
+        failed_model=failed_model,
+        fallback_model=fallback_model,
+        error=error_name(error),
+        cause=error,
     )

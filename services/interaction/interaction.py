@@ -17,8 +17,6 @@ from typing import Any, TypeVar
 
 from services.abort import AbortSignal, until_aborted
 from services.interaction.questions import (
-    CreditsChoice,
-    CreditsQuestion,
     FallbackIntent,
     FallbackQuestion,
     LoopChoice,
@@ -47,7 +45,6 @@ class Handlers:
     """A surface's handlers; `None`: the question's default is the answer."""
 
     fallback: Handler[FallbackQuestion, FallbackIntent | None] | None = None
-    credits: Handler[CreditsQuestion, CreditsChoice | None] | None = None
     validation: Handler[ValidationQuestion, ValidationIntent | None] | None = None
     loop: Handler[LoopQuestion, LoopChoice] | None = None
     trust: Handler[TrustQuestion, TrustChoice | None] | None = None

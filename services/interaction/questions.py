@@ -7,14 +7,11 @@ the answer where no surface answers: the behaviour of a headless run.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Generic, TypeVar
 
 __all__ = [
-    "CreditsChoice",
-    "CreditsMenu",
-    "CreditsQuestion",
     "FallbackIntent",
     "FallbackQuestion",
     "LoopChoice",
@@ -70,8 +67,16 @@ class FallbackIntent(StrEnum):
 class FallbackQuestion(Question[FallbackIntent | None]):
     """Whether to use `fallback_model` instead of `failed_model`.
 
-    The two are equal where no other model is available. `error` is the error's class name.
+    The two are equal where no other model is available. A surface that offers to pay with credits
+    asks the user within its handler, as upstream's terminal does, and answers `retry_with_credits`.
     Source: core `fallback/types.ts`, `FallbackModelHandler`.
+
+    Attributes:
+        failed_model: The model that is not available.
+        fallback_model: The model that may replace it.
+        error: The class name of the error.
+        cause: The error as classified, for the surface's words: its reason, when the quota returns.
+            `None` where the runtime works in another program.
     """
 
     kind: ClassVar[str] = "fallback"
@@ -79,56 +84,11 @@ class FallbackQuestion(Question[FallbackIntent | None]):
     failed_model: str
     fallback_model: str
     error: str
+    cause: Exception | None = field(default=None, compare=False, repr=False)
 
     @property
     def default(self) -> None:
         """No decision: the request fails with the model's error."""
-        return None
-
-
-class CreditsMenu(StrEnum):
-    """Which of the two questions about credits is asked."""
-
-    OVERAGE = "overage"
-    """The balance suffices."""
-    EMPTY_WALLET = "empty_wallet"
-    """The balance is too low."""
-
-
-class CreditsChoice(StrEnum):
-    """What to do when a quota is used up that credits may extend."""
-
-    USE_CREDITS = "use_credits"
-    GET_CREDITS = "get_credits"
-    USE_FALLBACK = "use_fallback"
-    MANAGE = "manage"
-    STOP = "stop"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CreditsQuestion(Question[CreditsChoice | None]):
-    """Whether to pay with credits for `failed_model`, whose quota is used up.
-
-    It is asked before a `FallbackQuestion`, and instead of it unless the answer is `None`.
-    Source: `packages/cli` `ui/hooks/creditsFlowHandler.ts`; core `billing/billing.ts`.
-
-    Attributes:
-        menu: What is offered.
-        failed_model: The model whose quota is used up.
-        fallback_model: The model that may replace it; perhaps the same.
-        balance: The user's credits.
-    """
-
-    kind: ClassVar[str] = "credits"
-
-    menu: CreditsMenu
-    failed_model: str
-    fallback_model: str
-    balance: int
-
-    @property
-    def default(self) -> None:
-        """No decision: the `FallbackQuestion` follows."""
         return None
 
 

@@ -12,8 +12,6 @@ from services.abort import AbortController, AbortError
 from services.interaction import questions
 from services.interaction.interaction import Handlers, Interaction
 from services.interaction.questions import (
-    CreditsMenu,
-    CreditsQuestion,
     FallbackIntent,
     FallbackQuestion,
     LoopChoice,
@@ -28,9 +26,6 @@ from services.interaction.questions import (
 )
 
 ASKED = FallbackQuestion(failed_model="pro", fallback_model="flash", error="TerminalQuotaError")
-CREDITS = CreditsQuestion(
-    menu=CreditsMenu.OVERAGE, failed_model="pro", fallback_model="flash", balance=100
-)
 SIGN_IN = SignInQuestion(subject=SignInSubject.MCP_SERVER, name="s", prompt="Sign in?")
 
 
@@ -38,7 +33,6 @@ SIGN_IN = SignInQuestion(subject=SignInSubject.MCP_SERVER, name="s", prompt="Sig
     ("question", "default"),
     [
         (ASKED, None),
-        (CREDITS, None),
         (ValidationQuestion(link=None, description=None, learn_more_url=None), None),
         (LoopQuestion(prompt_id="p"), LoopChoice.KEEP),
         (TrustQuestion(folder="/ws"), None),
