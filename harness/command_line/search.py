@@ -341,6 +341,12 @@ def faults() -> None:
     help="Runs of one mutant at most; one that they do not find counts as survived.",
 )
 @click.option(
+    "--cases",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run with so many of the cassettes only, drawn by the seed; the share is then lower.",
+)
+@click.option(
     "--mutant", "fingerprint", metavar="FINGERPRINT", help="Show this mutant and run it alone."
 )
 @click.option("--list", "list_", is_flag=True, help="List the mutants and run none.")

@@ -71,7 +71,7 @@ class AgentStream:
 
 
 class StreamingAgent(AgentProtocol):
-    """An agent with one stream at a time, each of which is a task of the engine."""
+    """An agent with one stream at a time. Each stream is a task of the engine."""
 
     def __init__(self, tasks: BackgroundTasks) -> None:
         self._tasks = tasks

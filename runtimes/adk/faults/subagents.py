@@ -26,7 +26,7 @@ def _late(stop: Any, self: Any) -> None:
 
 
 def _parents_tools(declarations: Any) -> Any:
-    class Broken(declarations):  # type: ignore[misc]
+    class Broken(declarations):  # type: ignore[misc]  # the base is a parameter
         def current(self, model: str) -> Any:
             return [{"functionDeclarations": self._toolset._parent.declarations(model)}]
 

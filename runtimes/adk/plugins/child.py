@@ -51,7 +51,7 @@ class CompleteTaskAdkPlugin(BasePlugin):
     The plugin marks the event in place: ADK's flow asks whether an event is the last one after it
     was yielded. The answer that completes the task is never sent.
 
-    Events of the runtime carry what came of the calls. In other events the plugin reads the
+    Events of the runtime carry the outcome of the calls. In other events the plugin reads the
     function response of `complete_task`: one without an `error` completes the task.
     """
 
