@@ -16,7 +16,7 @@ from services.interaction.questions import TrustChoice, TrustQuestion
 from services.settings import Settings, settings_from_parameters
 from services.workspace import Workspace
 
-pytestmark = pytest.mark.contract("P-269")
+pytestmark = pytest.mark.contract("P-299")
 
 
 class _User:

@@ -11,7 +11,7 @@ from services.hooks.session import SessionHooks, SessionStarted, StartSource
 from services.wire import Content
 from tests.services.hooks.stand_ins import OpenSession, Session, defined, says
 
-pytestmark = pytest.mark.contract("P-267", "P-268")
+pytestmark = pytest.mark.contract("P-297", "P-298")
 
 ADDS = {
     "systemMessage": "Welcome",

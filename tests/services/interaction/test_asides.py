@@ -96,7 +96,7 @@ def _end(reason: str) -> AgentEnd:
     return AgentEnd(id="3", timestamp="t", stream_id="s", reason=reason)
 
 
-@pytest.mark.contract("P-265")
+@pytest.mark.contract("P-295")
 @pytest.mark.parametrize(
     ("events", "choice", "asked", "disabled"),
     [
@@ -133,7 +133,7 @@ async def test_a_loop_is_asked_about_at_the_end_of_its_stream(
     assert len(switched) == disabled
 
 
-@pytest.mark.contract("P-266")
+@pytest.mark.contract("P-296")
 @pytest.mark.parametrize(
     ("choice", "names"),
     [(NewAgentsChoice.ACKNOWLEDGE, ["one", "two"]), (NewAgentsChoice.IGNORE, [])],

@@ -14,7 +14,7 @@ from services.model.errors import ValidationRequiredError
 from services.model.google_errors import GoogleError
 from services.model.retry import Retry
 
-pytestmark = pytest.mark.contract("P-263", "P-264")
+pytestmark = pytest.mark.contract("P-293", "P-294")
 
 
 def _refused() -> ValidationRequiredError:
