@@ -181,6 +181,8 @@ def side_probes(seen: Observation) -> Iterator[str]:
                 yield f"handler:{word_of(side.get('error'))}"
             case "question":
                 yield f"question:{word_of(side.get('kind'))}.{_answer(side.get('answer'))}"
+            case "hints-kept":
+                yield "steering:kept"
             case "send-rejected":
                 yield f"side:send_rejected.{word_of(side.get('kind'))}"
             case other:

@@ -18,6 +18,7 @@ from harness.cassette.format import (
     AfterChunk,
     AfterEvents,
     AtEventType,
+    AtFirstOutput,
     AtRequest,
     AtTool,
     Cassette,
@@ -36,7 +37,13 @@ from harness.cassette.format import (
 )
 from harness.errors import ReplayFailure
 from harness.replay.witness import Witness
-from runtimes.contract import CommandFailed, ConversationCommands, Runtime, RuntimeBroken
+from runtimes.contract import (
+    CommandFailed,
+    ConversationCommands,
+    KeepsHints,
+    Runtime,
+    RuntimeBroken,
+)
 from services.bundle import Services
 from services.clock import VirtualClock
 from services.state import ApprovalMode, PrivilegedModeRefused
@@ -76,6 +83,7 @@ class Driver:
         self.place = "the session's start"
         """The current action as a key of the cassette."""
         witness.listen(self._on_event)
+        witness.listen_to_output(self._on_output)
 
     async def play(self, resumed: Path | None = None) -> None:
         """Play the whole script, after resuming the chat recording `resumed`, if any.
@@ -93,6 +101,7 @@ class Driver:
             await self._act(action)
             if not isinstance(action, Send):
                 await self._runtime.settled()
+            await self._send_hints()
         self._over = True
 
     def leave(self) -> tuple[During, ...]:
@@ -126,6 +135,11 @@ class Driver:
         self._fire(due)
         if event.type == "agent_end":
             self._ended.set()
+
+    def _on_output(self, tool: str) -> None:
+        # Not inside the scheduler's own change of the call: the user acts after having seen it.
+        wanted = AtFirstOutput(tool)
+        asyncio.get_running_loop().call_soon(self._fire, lambda when: when == wanted)
 
     def _fire(self, due: Callable[[object], bool]) -> None:
         fired = [moment for moment in self._waiting if due(moment.when)]
@@ -216,6 +230,16 @@ class Driver:
         if stream_id is not None:
             await self._ended.wait()
         await self._runtime.settled()
+
+    async def _send_hints(self) -> None:
+        """Send the hints that wait while the agent is idle, as an interactive client does.
+
+        Source: `packages/cli/src/ui/AppContainer.tsx` of the published core's repository.
+        """
+        if not self._cassette.session.interactive or not isinstance(self._runtime, KeepsHints):
+            return
+        while (prompt := await self._runtime.take_hints()) is not None:
+            await self._send(MessageSend(content=(TextPart(text=prompt),)))
 
     def _current_agent(self) -> AgentProtocol:
         """Return the agent of the next send: a new one each time if the cassette says so."""

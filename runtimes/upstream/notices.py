@@ -22,6 +22,7 @@ from services.state import (
     ApprovalMode,
     ApprovalModeChanged,
     CoreEvent,
+    HintsKept,
     Logged,
     ModelChanged,
     QuotaErrorOccurred,
@@ -29,8 +30,8 @@ from services.state import (
     UserFeedback,
 )
 from services.threads import ThreadPaths, within_call
-from services.tools.contract import ConfirmationDetails
-from services.wire import JsonObject
+from services.tools.contract import CallProgress, ConfirmationDetails
+from services.wire import Json, JsonObject
 
 __all__ = ["Notices"]
 
@@ -45,6 +46,9 @@ class _Call:
     parent_call_id: str | None
     confirmation_details: ConfirmationDetails | None
     correlation_id: str | None
+    live_output: Json | None
+    process_id: int | None
+    progress: CallProgress | None
 
 
 class Notices:
@@ -105,6 +109,7 @@ class Notices:
             "ModelChanged": self._model_changed,
             "ApprovalModeChanged": self._mode_changed,
             "UserFeedback": _feedback,
+            "HintsKept": lambda kept: HintsKept(texts=tuple(kept["texts"])),
         }
         with _inside(message):
             event = convert[message["name"]](payload)
@@ -146,7 +151,12 @@ class Notices:
             case QuotaErrorOccurred():
                 self._connection.order("setQuotaError")
             case (
-                RetryAttempt() | UserFeedback() | AgentsDiscovered() | AgentsRefreshed() | Logged()
+                RetryAttempt()
+                | UserFeedback()
+                | AgentsDiscovered()
+                | AgentsRefreshed()
+                | HintsKept()
+                | Logged()
             ):
                 pass  # The core has no use for these.
 
@@ -178,18 +188,25 @@ def _inside(message: JsonObject) -> AbstractContextManager[None]:
 
 
 def _shown(call: JsonObject) -> _Call:
-    asked = call.get("confirmation")
+    """The message has the values of the call's state alone."""
+    asked, reported = call.get("confirmation"), call.get("progress")
     return _Call(
         call_id=call["callId"],
         name=call["name"],
         status=call["status"],
         parent_call_id=call["parentCallId"],
         correlation_id=call["correlationId"],
-        confirmation_details=None
-        if asked is None
-        else ConfirmationDetails(
-            type=str(asked.get("type")), title=str(asked.get("title")), fields={}
-        ),
+        confirmation_details=None if asked is None else _question(asked),
+        live_output=call.get("liveOutput"),
+        process_id=call.get("pid"),
+        progress=None if reported is None else CallProgress(**reported),
+    )
+
+
+def _question(asked: JsonObject) -> ConfirmationDetails:
+    fields = {key: value for key, value in asked.items() if key not in ("type", "title")}
+    return ConfirmationDetails(
+        type=str(asked.get("type")), title=str(asked.get("title")), fields=fields
     )
 
 

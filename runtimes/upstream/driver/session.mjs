@@ -2,6 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { Questions } from './questions.mjs';
+import { Steering } from './steering.mjs';
 
 /** Parameters of cassettes that are not the core's. */
 const NOT_THE_CORES = ['policyRules', 'policySettings', 'adk'];
@@ -19,6 +20,8 @@ export class Session {
   #perform;
   #agents = new Map();
   #questions;
+  /** Present in interactive sessions. */
+  #steering;
   /** Names of the tools that were called. */
   toolsUsed = new Set();
 
@@ -51,6 +54,10 @@ export class Session {
     config.baseLlmClient = new core.BaseLlmClient(config.contentGenerator, config);
     core.createPolicyUpdater?.(config.getPolicyEngine(), config.getMessageBus(), config.storage);
     await config.initialize();
+    if (setup.interactive) {
+      this.#steering = new Steering(core, config);
+      this.#steering.install();
+    }
     return this.#begin();
   }
 
@@ -62,6 +69,7 @@ export class Session {
     });
     session.subscribe((event) => {
       this.#perform(this.#channel.call({ t: 'event', agent, event }));
+      if (event.type === 'agent_end') this.#reportKept();
     });
     this.#agents.set(agent, session);
   }
@@ -81,6 +89,11 @@ export class Session {
 
   hint({ text, source }) {
     this.#config.injectionService.addInjection(text, source);
+  }
+
+  /** The prompt that an idle client makes of pending hints. */
+  takeHints() {
+    return this.#steering?.takePrompt() ?? null;
   }
 
   setModel({ model }) {
@@ -236,6 +249,12 @@ export class Session {
       });
     });
   }
+
+  #reportKept() {
+    const texts = this.#steering?.pending ?? [];
+    if (texts.length === 0) return;
+    this.#channel.send({ t: 'notice', name: 'HintsKept', payload: { texts }, insideCall: null });
+  }
 }
 
 function picked(values, names) {
@@ -256,8 +275,23 @@ function shown(call) {
     parentCallId: request.parentCallId ?? null,
     correlationId: correlationId ?? null,
     confirmation:
-      status === 'awaiting_approval' && confirmationDetails
-        ? { type: confirmationDetails.type, title: confirmationDetails.title }
-        : null,
+      status === 'awaiting_approval' && confirmationDetails ? plain(confirmationDetails) : null,
+    ...(status === 'executing' ? whileExecuting(call) : {}),
+  };
+}
+
+function whileExecuting({ liveOutput, pid, progress, progressTotal, progressPercent, progressMessage }) {
+  return {
+    liveOutput: plain(liveOutput) ?? null,
+    pid: pid ?? null,
+    progress:
+      progress === undefined
+        ? null
+        : {
+            done: progress,
+            total: progressTotal ?? null,
+            percent: progressPercent ?? null,
+            message: progressMessage ?? null,
+          },
   };
 }
