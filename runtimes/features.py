@@ -21,6 +21,7 @@ BUILT: Final = frozenset(
         "mcp",
         "new_agents_question",
         "next_speaker",
+        "plan_mode",
         "reset",
         "resume",
         "rewind",

@@ -25,11 +25,13 @@ from services.ids import IdSource, ProcessIds, RandomSource
 from services.interaction.asides import Asides
 from services.interaction.interaction import Interaction
 from services.loop_detection.detector import LoopDetector
+from services.mcp.environment import sanitized
 from services.mcp.wiring import SessionServers, has_servers
 from services.message_bus import MessageBus
 from services.model.generator import ContentGenerator
 from services.model.metering import ModelCallObserver, metered
 from services.output_masking import ToolOutputMaskingService
+from services.plans import with_plans
 from services.policy.opening import open_policy
 from services.policy.safety import ConversationContext
 from services.policy.tool_names import mcp_tool_warnings
@@ -129,6 +131,7 @@ class _Parts:
             memory=memory,
             skills=skills,
             agents=partial(agents_in_prompt, self.subagents, self.tools),
+            settings=settings,
         )
         self.host = open_host(
             self.session,
@@ -302,11 +305,23 @@ def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:
         clock=setup.clock,
         ids=setup.ids,
         rng=setup.rng,
-        environment=setup.environment,
-        workspace=setup.workspace,
+        environment=_environment(setup),
+        workspace=with_plans(setup.workspace, setup.session_id, setup.settings, setup.events),
         content_generator=ThreadedContentGenerator(observed, threads, abreast=abreast),
         interaction=setup.interaction,
     )
+
+
+def _environment(setup: ServicesSetup) -> Environment:
+    settings, environment = setup.settings, setup.environment
+    if not settings.redact_environment_variables:
+        return environment
+    clean = sanitized(
+        environment.child_variables,
+        allowed=settings.allowed_environment_variables,
+        blocked=settings.blocked_environment_variables,
+    )
+    return replace(environment, child_variables=clean)
 
 
 def _around(setup: ServicesSetup) -> Callable[[RunCall], RunCall] | None:
