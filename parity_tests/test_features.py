@@ -100,6 +100,11 @@ PROOFS: Final = {
         "policy:asked",
         {"services.policy.engine:PolicyEngine.__init__": _headless},
     ),
+    "loop_question": Proof(
+        "loops/dialog_disable",
+        "question:loop.disable",
+        {"services.loop_detection.question:LoopPrompt.__call__": _returning()},
+    ),
     "masking": Proof(
         "masking/one_turn",
         "masking:masked",
@@ -109,6 +114,11 @@ PROOFS: Final = {
         "mcp/chosen_tools",
         "mcp:declared",
         {"services.mcp.manager:McpManager.discover": _answering()},
+    ),
+    "new_agents_question": Proof(
+        "interaction/agents_acknowledged",
+        "question:new_agents.acknowledge",
+        {"services.subagents.registry:AgentRegistry.acknowledge": _answering()},
     ),
     "next_speaker": Proof(
         "next_speaker/other_word",
@@ -156,6 +166,16 @@ PROOFS: Final = {
                 ToolResult(llm_content="done", return_display="done")
             )
         },
+    ),
+    "trust_question": Proof(
+        "interaction/trust_refused",
+        "question:trust.DO_NOT_TRUST",
+        {"services.folder_trust:TrustedFolders.trusts": _returning(True)},
+    ),
+    "validation_question": Proof(
+        "interaction/validation_verified",
+        "question:validation.verify",
+        {"services.chat.attempt:account_validation": _returning()},
     ),
 }
 

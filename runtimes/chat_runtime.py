@@ -17,10 +17,12 @@ from services.background import BackgroundTasks
 from services.bundle import Services
 from services.chat import ChatSuccession
 from services.checkpoints import Restored
+from services.loop_detection.question import LoopPrompt
 from services.mode_words import plan_mode_exit
 from services.rewind import revert_files
 from services.state import ApprovalMode, SessionUpdated
 from services.steering import InjectionSource
+from services.subagents.new_agents import ask_about_new_agents
 from services.wire import Content, JsonObject
 
 __all__ = ["ChatRuntime"]
@@ -58,17 +60,35 @@ class ChatRuntime(Runtime):
 
     def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
         """A new agent over this conversation."""
-        agent, telemetry = self._new_agent(prompt_id), self._services.telemetry
+        agent, services = self._new_agent(prompt_id), self._services
+        telemetry = services.telemetry
+        agent.subscribe(
+            LoopPrompt(
+                services.asides,
+                prompt_id=prompt_id or services.state.prompt_id,
+                disable=self._chats.loops.disable_for_session,
+            )
+        )
         return agent if telemetry is None else telemetry.agent(agent)
 
     def transcript(self) -> list[Content]:
         """The model-facing history, oldest first."""
         return self._chats.current.shown_history()
 
+    async def open(self) -> None:
+        """Begin the session: its hooks, and the question about new agents."""
+        services = self._services
+        ask_about_new_agents(services.subagents.registry, services.asides)
+        await services.session_hooks.begin(lambda context: self._chats.current.add_history(context))
+
     async def reset(self) -> None:
         """Start the conversation anew."""
-        self._chats.reset()
-        self._services.steering.clear()
+
+        def clear() -> None:
+            self._services.steering.clear()
+            self._chats.reset()
+
+        await self._services.session_hooks.cleared(clear)
 
     async def compress(self) -> None:
         """Summarise the history now.
@@ -168,4 +188,5 @@ class ChatRuntime(Runtime):
         self._services.scheduler.cancel_all()
         await self._tasks.end(_GRACE_S)
         await self._close_agents()
+        await self._services.session_hooks.finish()
         self._services.scheduler.dispose()

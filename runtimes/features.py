@@ -17,8 +17,10 @@ BUILT: Final = frozenset(
         "fallback_handler",
         "hooks",
         "interactive",
+        "loop_question",
         "masking",
         "mcp",
+        "new_agents_question",
         "next_speaker",
         "plan_mode",
         "reset",
@@ -28,5 +30,7 @@ BUILT: Final = frozenset(
         "routing",
         "steering",
         "subagents",
+        "trust_question",
+        "validation_question",
     }
 )

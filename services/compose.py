@@ -11,16 +11,20 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 
-from services.availability.handler import FallbackModelHandler
+from services.background import background_tasks
 from services.bundle import Services
 from services.chat_recording import ChatRecording
 from services.checkpoints import CheckpointFiles, Checkpoints, ShadowRepository
 from services.clock import Clock
 from services.compression.service import ChatCompressionService
 from services.environment import Environment
+from services.folder_trust import settled_trust
 from services.hooks.events import HookNotice
+from services.hooks.session import SessionHooks, StartSource
 from services.hooks.system import open_hooks
 from services.ids import IdSource, ProcessIds, RandomSource
+from services.interaction.asides import Asides
+from services.interaction.interaction import Interaction
 from services.loop_detection.detector import LoopDetector
 from services.mcp.environment import sanitized
 from services.mcp.wiring import SessionServers, has_servers
@@ -76,7 +80,8 @@ class ServicesSetup:
     auth_type: str = "gemini-api-key"
     """Determines the accessible models. Source: core `config/config.ts`, `refreshAuth`."""
     events: CoreEvents = field(default_factory=CoreEvents)
-    fallback_handler: FallbackModelHandler | None = None
+    interaction: Interaction = field(default_factory=Interaction)
+    """Asks the user; a surface registers its handlers here, before the session opens."""
     system_policies: Path | None = None
     """The folder of the administrator's policy files; a replay has none."""
     version: str = "unknown"
@@ -88,6 +93,8 @@ class ServicesSetup:
     """Observes the session; `None` where telemetry is off."""
     around_tools: Callable[[RunCall], RunCall] | None = None
     """Wraps each run of a call, in children too, outside of its measurement."""
+    start: StartSource = StartSource.STARTUP
+    """How the session begins, as its hooks are to know it."""
     notify_hooks: Callable[[HookNotice], None] = lambda _: None
     """Receives hooks' starts, ends and messages."""
 
@@ -103,7 +110,6 @@ class _Parts:
         self.models = open_models(
             self.session,
             auth_type=setup.auth_type,
-            ask=setup.fallback_handler,
             observer=None if telemetry is None else telemetry.fell_back,
         )
         self.servers = SessionServers()
@@ -197,7 +203,7 @@ class _Parts:
         if telemetry is not None:
             telemetry.watch(self.session.events, self.bus, setup.approval_mode)
 
-    def bundle(self) -> Services:
+    def bundle(self, asides: Asides) -> Services:
         """The services, which a runtime receives."""
         setup = self._setup
         return Services(
@@ -221,10 +227,13 @@ class _Parts:
             masking=ToolOutputMaskingService(self.session),
             conversation_context=self.context,
             hooks=self.hooks,
+            session_hooks=SessionHooks(
+                self.hooks, source=setup.start, interactive=setup.settings.interactive
+            ),
             subagents=self.subagents,
             steering=self.steering,
+            asides=asides,
             new_loop_detector=partial(_loop_detector, self.session, self.models),
-            fallback_handler=setup.fallback_handler,
             new_recording=partial(
                 ChatRecording,
                 self.session,
@@ -245,11 +254,14 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         ValueError: a setting has no meaning; the message names it. Or checkpoints are switched on,
             and git does not work.
     """
-    parts = _Parts(setup)
+    parts = _Parts(await _with_trust(setup))
     parts.connect()
     if parts.checkpoints is not None:
         await parts.checkpoints.open()
     async with AsyncExitStack() as stack:
+        tasks = await stack.enter_async_context(background_tasks())
+        stack.push_async_callback(tasks.end, 0)
+        asides = Asides(parts.session.interaction, tasks)
         stack.push_async_callback(parts.host.close)
         registry = await stack.enter_async_context(
             open_agents(
@@ -275,7 +287,18 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
                 on_progress=parts.scheduler.note_progress,
             )
         )
-        yield parts.bundle()
+        yield parts.bundle(asides)
+
+
+async def _with_trust(setup: ServicesSetup) -> ServicesSetup:
+    """The setup, with the user's decision about the folder: one that is not trusted asks more."""
+    settings = await settled_trust(
+        setup.settings, setup.workspace, setup.interaction, setup.environment.variables
+    )
+    mode = setup.approval_mode
+    if not settings.folder_trusted and settings is not setup.settings:
+        mode = mode if mode is ApprovalMode.PLAN else ApprovalMode.DEFAULT
+    return replace(setup, settings=settings, approval_mode=mode)
 
 
 def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:
@@ -300,6 +323,7 @@ def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:
         environment=_environment(setup),
         workspace=with_plans(setup.workspace, setup.session_id, setup.settings, setup.events),
         content_generator=ThreadedContentGenerator(observed, threads, abreast=abreast),
+        interaction=setup.interaction,
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from services.clock import Clock
 from services.environment import Environment
 from services.ids import IdSource, RandomSource
+from services.interaction.interaction import Interaction
 from services.model.generator import ContentGenerator
 from services.settings import Settings
 from services.state import CoreEvents, SessionState
@@ -29,6 +30,8 @@ class Session:
     environment: Environment
     workspace: Workspace
     content_generator: ContentGenerator
+    interaction: Interaction = field(default_factory=Interaction)
+    """Asks the user; without a surface every answer is the default."""
 
     def plans(self) -> Path:
         """Where plan mode may write."""

@@ -41,6 +41,7 @@ __all__ = [
     "NoteQuotaError",
     "Phase",
     "Provenance",
+    "QuestionAnswer",
     "Reset",
     "Restore",
     "Resume",
@@ -269,17 +270,34 @@ class ConfirmationAnswer:
     outcome: ConfirmationOutcome
     payload: JsonObject | None = None
     delay_ms: float = 0
+    never: bool = False
+    """Whether there is no answer at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAnswer:
+    """The user's answer to a question of the session, `delay_ms` virtual ms after it is asked."""
+
+    value: Json = None
+    """Also a value that is no answer to this question."""
+    delay_ms: float = 0
+    fails: str | None = None
+    """The message of the error that the surface's handler raises instead."""
+    never: bool = False
+    """Whether there is no answer at all: the question waits until it is withdrawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
     """The user's answers; the last of each kind repeats.
 
-    Without confirmations the answer is `cancel`; without fallback intents there is no handler.
+    Without confirmations the answer is `cancel`; without answers to a kind of question there is no
+    handler for it.
     """
 
     confirmations: tuple[ConfirmationAnswer, ...] = ()
-    fallback: tuple[str, ...] = ()
+    questions: Mapping[str, tuple[QuestionAnswer, ...]] = field(default_factory=dict)
+    """By the kinds of `services.interaction.questions`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -85,6 +86,7 @@ class Driver:
         self._waiting: list[During] = list(cassette.during)
         self._agent: AgentProtocol | None = None
         self._sends = 0
+        self._first_prompt = True
         self._over = False
         self._ended = asyncio.Event()
         self.place = "the session's start"
@@ -220,7 +222,9 @@ class Driver:
             case _:
                 await self._run_command(action)
 
-    async def _run_command(self, action: Action) -> None:
+    async def _run_command(
+        self, action: Reset | LeavePlanMode | Compress | ResumeSelf | Rewind | Restore
+    ) -> None:
         """Run what a user does with a slash command, or with a key at the prompt."""
         match action:
             case Reset():
@@ -262,7 +266,7 @@ class Driver:
         )
 
     async def _send(self, payload: Any) -> None:
-        agent = self._current_agent()
+        agent, payload = self._current_agent(), self._with_hook_context(payload)
         self._ended.clear()
         try:
             stream_id = await agent.send(payload)
@@ -291,6 +295,20 @@ class Driver:
             self._agent.subscribe(self._witness.on_event)
         self._sends += 1
         return self._agent
+
+    def _with_hook_context(self, payload: Any) -> Any:
+        """Put what the SessionStart hooks add before the first prompt, as a headless surface does.
+
+        An interactive session has it in its history.
+        """
+        first, self._first_prompt = self._first_prompt, False
+        if not first or self._services.settings.interactive or not isinstance(payload, MessageSend):
+            return payload
+        parts = list(payload.content)
+        if not parts or not isinstance(parts[0], TextPart):
+            return payload
+        text = self._services.session_hooks.started.before(parts[0].text)
+        return replace(payload, content=(replace(parts[0], text=text), *parts[1:]))
 
     def _commands(self, asked: str) -> ConversationCommands:
         if isinstance(self._runtime, ConversationCommands):

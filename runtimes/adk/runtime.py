@@ -102,6 +102,7 @@ async def open_engine(
     async with background_tasks() as tasks:
         runtime = AdkRuntime(services, tasks, plugins, arrange_flow)
         try:
+            await runtime.open()
             yield runtime
         finally:
             await runtime.close()

@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Checkpoints } from './checkpoints.mjs';
 import { revertEdits } from './edits.mjs';
+import { Questions } from './questions.mjs';
 import { Steering } from './steering.mjs';
 
 /** Parameters of cassettes that are not the core's. */
@@ -21,10 +22,9 @@ export class Session {
   #checkpoints;
   #perform;
   #agents = new Map();
-  #fallbacks = new Map();
+  #questions;
   /** Present in interactive sessions. */
   #steering;
-  #next = 1;
   /** Names of the tools that were called. */
   toolsUsed = new Set();
 
@@ -33,6 +33,7 @@ export class Session {
     this.#channel = channel;
     this.#perform = perform;
     this.#setup = setup;
+    this.#questions = new Questions(this.#core, channel);
   }
 
   /** The core's parameters that the session was opened with. */
@@ -50,6 +51,7 @@ export class Session {
     const config = (this.#config = new core.Config(await this.#parameters()));
     this.#checkpoints = new Checkpoints(core, config);
     this.#listen();
+    this.#questions.register(config, setup.questions);
     await config.refreshAuth(AUTH);
     delete process.env.GEMINI_API_KEY;
     config.contentGenerator = new core.LoggingContentGenerator(model, config);
@@ -60,11 +62,7 @@ export class Session {
       this.#steering = new Steering(core, config);
       this.#steering.install();
     }
-    if (setup.fallbackHandler) {
-      config.setFallbackModelHandler((failed, fallback, error) =>
-        this.#askFallback(failed, fallback, error),
-      );
-    }
+    return this.#begin();
   }
 
   agent({ agent, promptId }) {
@@ -87,6 +85,10 @@ export class Session {
 
   abort({ agent }) {
     return this.#agents.get(agent).abort();
+  }
+
+  disableLoopDetection() {
+    this.#client.getLoopDetectionService().disableForSession();
   }
 
   hint({ text, source }) {
@@ -120,9 +122,13 @@ export class Session {
     this.#config.setQuotaErrorOccurred(true);
   }
 
-  reset() {
+  /** Start anew, as `/clear` does. */
+  async reset() {
+    const hooks = this.#config.getHookSystem();
+    await hooks?.fireSessionEndEvent('clear');
     this.#config.injectionService.clear();
-    return this.#client.resetChat();
+    await this.#client.resetChat();
+    await hooks?.fireSessionStartEvent('clear');
   }
 
   async compress() {
@@ -176,10 +182,9 @@ export class Session {
     });
   }
 
-  /** The intent that the fallback handler gets. */
-  intent({ id, intent }) {
-    this.#fallbacks.get(id)?.(intent);
-    this.#fallbacks.delete(id);
+  /** The user's answer to a question of the core. */
+  reply(message) {
+    this.#questions.reply(message);
   }
 
   transcript() {
@@ -188,7 +193,19 @@ export class Session {
 
   /** End the session; what it started is ended by the caller. */
   async close() {
+    await this.#config?.getHookSystem()?.fireSessionEndEvent('exit');
     await this.#config?.dispose();
+  }
+
+  /** Fire SessionStart as the command line tool does; returns what the hooks said. */
+  async #begin() {
+    const said = await this.#config.getHookSystem()?.fireSessionStartEvent(this.#setup.start);
+    const added = said?.getAdditionalContext();
+    const context = added ? `<hook_context>${added}</hook_context>` : null;
+    if (context !== null && this.#setup.interactive) {
+      await this.#client.addHistory({ role: 'user', parts: [{ text: context }] });
+    }
+    return { message: said?.systemMessage ?? null, context };
   }
 
   get #client() {
@@ -268,19 +285,6 @@ export class Session {
     const texts = this.#steering?.pending ?? [];
     if (texts.length === 0) return;
     this.#channel.send({ t: 'notice', name: 'HintsKept', payload: { texts }, insideCall: null });
-  }
-
-  #askFallback(failed, fallback, error) {
-    const id = this.#next++;
-    this.#channel.send({
-      t: 'fallback',
-      id,
-      insideCall: this.#core.toolCall() ?? null,
-      failed,
-      fallback,
-      error: error?.constructor?.name ?? String(error),
-    });
-    return new Promise((resolve) => this.#fallbacks.set(id, resolve));
   }
 }
 

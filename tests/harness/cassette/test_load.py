@@ -206,7 +206,8 @@ def test_every_moment_and_answer_is_read(tmp_path):
     ]
     assert cassette.answers.confirmations[1].payload == {"newContent": "n"}
     assert [answer.delay_ms for answer in cassette.answers.confirmations] == [0, 2.5]
-    assert cassette.answers.fallback == ("retry_once", "stop")
+    asked = cassette.answers.questions["fallback"]
+    assert [answer.value for answer in asked] == ["retry_once", "stop"]
 
 
 def test_every_kind_of_content_part_is_read(tmp_path):

@@ -88,7 +88,7 @@ def test_a_missing_key_is_named(tmp_path, missing):
                 ("1000000000001", "thirty years; wait less"),
             )
         ),
-        ("answers: {fallback: [never]}", "answers.fallback[0]", "not an intent"),
+        ("answers: {fallback: [never]}", "answers.fallback[0]", "not an answer to this question"),
         ("answers: {other: []}", "answers.other", "unknown key"),
     ],
 )

@@ -9,6 +9,7 @@ from services.availability.availability import Availability
 from services.availability.health import TerminalReason
 from services.clock import VirtualClock
 from services.ids import CountingIds
+from services.interaction.interaction import Interaction
 from services.model.configs import ModelConfigs
 from services.model.generator import LlmRole
 from services.model.names import AccessFlags
@@ -80,7 +81,11 @@ class Session:
         self.classifier = Classifier(clock, answer or {})
         self.models = ModelConfigs(AccessFlags.for_auth(auth_type))
         self.availability = Availability(
-            models=self.models, state=self.state, clock=clock, ids=CountingIds()
+            models=self.models,
+            state=self.state,
+            clock=clock,
+            ids=CountingIds(),
+            interaction=Interaction(),
         )
         self.router = ModelRouter(
             session_at(
