@@ -9,14 +9,14 @@ Source: `packages/cli` `services/McpPromptLoader.ts`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from services.mcp.errors import McpConnectionError, McpError
 from services.mcp.registries import McpPrompt
 from services.mcp.results import ShapeError
-from services.wire import Part, js_json
+from services.wire import JsonObject, Part, js_json
 
 __all__ = [
     "PromptArgument",
@@ -148,7 +148,8 @@ async def run_prompt(command: PromptCommand, text: str) -> list[Part]:
         raise PromptCommandError(f"Error: {error}") from error
     if result.get("error"):
         raise PromptCommandError(f"Error invoking prompt: {result['error']}")
-    content: Mapping[str, Any] = next(iter(result["messages"]), {}).get("content", {})
+    messages: Sequence[JsonObject] = result["messages"]
+    content: JsonObject = messages[0]["content"] if messages else {}
     if content.get("type") != "text":
         raise PromptCommandError("Received an empty or invalid prompt response from the server.")
     return [{"text": js_json(content["text"])}]

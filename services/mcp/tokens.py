@@ -102,10 +102,6 @@ class TokenStore:
         stamped = {**entry, "updatedAt": self._clock.now_ms()}
         return self._files.save(StoredEntry(stamped, sealed=True))
 
-    def forget(self, server: str) -> None:
-        """Remove the tokens of `server`."""
-        self._files.delete(server)
-
     async def _renew(self, stored: StoredEntry, oauth: OAuthConfig) -> str | None:
         values = stored.values
         server, token = str(values["serverName"]), values["token"]
