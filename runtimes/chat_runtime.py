@@ -88,12 +88,16 @@ class ChatRuntime(Runtime):
         self._chats.rewind(to)
 
     def hint(self, text: str, source: str) -> None:
-        """Give a hint to the children that run. Source: core `legacy-agent-session.ts`.
+        """Give a hint to the children that run, and in an interactive session to the main loop.
 
         Raises:
             ValueError: there is no such source.
         """
         self._services.steering.add(text, InjectionSource(source))
+
+    async def take_hints(self) -> str | None:
+        """Take the hints that wait for the main loop, as a prompt of their own."""
+        return self._services.steering.main.take_prompt()
 
     async def settled(self) -> None:
         """Return when no stream's work is left, rollbacks after an abort included."""

@@ -18,6 +18,7 @@ from services.wire import Content
 
 __all__ = [
     "ConversationCommands",
+    "KeepsHints",
     "ReportsVersions",
     "Runtime",
     "RuntimeBroken",
@@ -118,6 +119,22 @@ class ConversationCommands(Protocol):
 
     def hint(self, text: str, source: str) -> None:
         """Steer the agent while it works. `source`: `user_steering` or `background_completion`."""
+        ...
+
+
+@runtime_checkable
+class KeepsHints(Protocol):
+    """An engine that keeps the hints of an interactive session until its main loop takes them.
+
+    They go in front of the next results of tools. After each stream an engine emits `HintsKept` for
+    those that no request took.
+    """
+
+    async def take_hints(self) -> str | None:
+        """Take what waits, as a prompt; `None` for nothing, and where hints are off.
+
+        An interactive client sends it as a message of its own whenever the agent is idle.
+        """
         ...
 
 

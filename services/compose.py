@@ -108,7 +108,12 @@ class _Parts:
         self.tools = ToolRegistry(settings, state, plans_folder=lambda: str(self.session.plans()))
         memory = ProjectMemory(self.session.workspace, trusted=settings.folder_trusted)
         skills = SkillManager(self.session.events)
-        self.steering = InjectionService(self.session.clock, steering=settings.model_steering)
+        self.steering = InjectionService(
+            self.session.clock,
+            steering=settings.model_steering,
+            interactive=settings.interactive,
+            events=self.session.events,
+        )
         self.prompts = Prompts(
             workspace=self.session.workspace,
             state=state,

@@ -18,6 +18,7 @@ __all__ = [
     "ApprovalModeChanged",
     "CoreEvent",
     "CoreEvents",
+    "HintsKept",
     "Logged",
     "ModelChanged",
     "PrivilegedModeRefused",
@@ -90,6 +91,13 @@ class QuotaErrorOccurred:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HintsKept:
+    """A stream has ended, and no request of it took these injections: they wait for the next."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Logged:
     """A record for the session's log, which telemetry writes if the user switched it on.
 
@@ -111,6 +119,7 @@ CoreEvent = (
     | AgentsDiscovered
     | AgentsRefreshed
     | QuotaErrorOccurred
+    | HintsKept
     | Logged
 )
 

@@ -9,8 +9,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, get_args
 
-from agent_protocol.agent import ActionSend, AgentSend, MessageSend, UpdateSend
+from agent_protocol.agent import AgentSend, MessageSend
+from agent_protocol.codec import send_from_wire
 from agent_protocol.content import ContentPart, MediaPart, ReferencePart, TextPart, ThoughtPart
+from agent_protocol.errors import MalformedMessage, UnsupportedSend
 from agent_protocol.events import AgentEvent
 from harness.cassette.fields import Fields, text_of, whole_of
 from harness.cassette.format import (
@@ -74,6 +76,8 @@ _BARE: Final[dict[str, Action]] = {
 _DURING: Final = ("hint", "set_approval_mode", "send")
 _TRIGGERS: Final = ("events", "type", "tool", "request", "chunk")
 _HINT_SOURCES: Final = {name: name for name in ("user_steering", "background_completion")}
+_ON_THE_WIRE: Final = ("message", "update", "action", "elicitations", "_meta")
+"""Keys of a send as the contract writes it."""
 _SOURCE: Final = {"data": "data", "uri": "uri", "mimeType": "mime_type"}
 _PARTS: Final[Mapping[str, tuple[Callable[..., ContentPart], tuple[str, ...], dict[str, str]]]] = {
     "text": (TextPart, ("text",), {}),
@@ -222,18 +226,14 @@ def _only_key(value: Json, path: str, known: tuple[str, ...]) -> str:
 
 
 def _read_payload(value: Json, path: str) -> AgentSend:
-    """Read the payload of `send`: text, a message, or another kind by its wire name (`update`)."""
+    """Read the payload of `send`: text, a message, or any kind of the contract by its wire name."""
     if isinstance(value, str):
         return MessageSend(content=(TextPart(text=value),))
-    if isinstance(value, dict) and set(value) == {"update"}:
-        update = Fields(value["update"], f"{path}.update", ("title", "model", "config"))
-        config = update.mapping("config") if "config" in update else None
-        return UpdateSend(
-            title=update.optional_text("title"), model=update.optional_text("model"), config=config
-        )
-    if isinstance(value, dict) and set(value) == {"action"}:
-        action = Fields(value["action"], f"{path}.action", ("type", "data"))
-        return ActionSend(type=action.text("type"), data=action.raw("data"))
+    if isinstance(value, dict) and not value.keys().isdisjoint(_ON_THE_WIRE):
+        try:
+            return send_from_wire(value)
+        except (MalformedMessage, UnsupportedSend) as error:
+            raise _not_a_send(error, path) from None
     fields = Fields(value, path, ("content", "display_content"))
     parts = fields.items("content", required=True)
     return MessageSend(
@@ -243,6 +243,15 @@ def _read_payload(value: Json, path: str) -> AgentSend:
         ),
         display_content=fields.optional_text("display_content"),
     )
+
+
+def _not_a_send(error: MalformedMessage | UnsupportedSend, path: str) -> FormatProblem:
+    """Return the cassette's problem for a refusal of the contract's codec."""
+    mend = "write a text, {content: [parts]}, {message: …}, {update: …} or {action: …}"
+    if isinstance(error, UnsupportedSend):
+        return FormatProblem(path, "answers elicitations, which the contract leaves out", mend)
+    place = f"{path}.{error.path}" if error.path else path
+    return FormatProblem(place, error.problem, mend)
 
 
 def _read_part(value: Json, path: str) -> ContentPart:

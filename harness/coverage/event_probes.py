@@ -179,6 +179,8 @@ def side_probes(seen: Observation) -> Iterator[str]:
                 yield f"handler:{failed}->{instead}"
                 yield f"handler:{word_of(side.get('intent'))}"
                 yield f"handler:{word_of(side.get('error'))}"
+            case "hints-kept":
+                yield "steering:kept"
             case "send-rejected":
                 yield f"side:send_rejected.{word_of(side.get('kind'))}"
             case other:

@@ -21,7 +21,7 @@ FAMILIES: Final[Mapping[Behaviour, tuple[str, ...]]] = {
     Behaviour.LOOPS: ("loops", "limits", "next_speaker"),
     Behaviour.CONTEXT: ("masking", "compression", "truncation", "distillation"),
     Behaviour.RECORDING: ("resume", "text", "tools"),
-    Behaviour.LIFECYCLE: ("abort", "limits", "text", "tools"),
+    Behaviour.LIFECYCLE: ("abort", "limits", "text", "tools", "steering"),
     Behaviour.SUBAGENTS: (
         "subagent",
         "subagent_limits",

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-from agent_protocol.agent import AgentProtocol
+from agent_protocol.agent import AgentProtocol, MessageSend
+from agent_protocol.content import TextPart
 from agent_protocol.errors import SendRejected
 from agent_protocol.events import AgentEvent
 from harness.cassette.format import (
@@ -34,7 +35,13 @@ from harness.cassette.format import (
 )
 from harness.errors import ReplayFailure
 from harness.replay.witness import Witness
-from runtimes.contract import CommandFailed, ConversationCommands, Runtime, RuntimeBroken
+from runtimes.contract import (
+    CommandFailed,
+    ConversationCommands,
+    KeepsHints,
+    Runtime,
+    RuntimeBroken,
+)
 from services.bundle import Services
 from services.clock import VirtualClock
 from services.state import ApprovalMode, PrivilegedModeRefused
@@ -90,6 +97,7 @@ class Driver:
             await self._act(action)
             if not isinstance(action, Send):
                 await self._runtime.settled()
+            await self._send_hints()
         self._over = True
 
     def leave(self) -> tuple[During, ...]:
@@ -213,6 +221,16 @@ class Driver:
         if stream_id is not None:
             await self._ended.wait()
         await self._runtime.settled()
+
+    async def _send_hints(self) -> None:
+        """Send the hints that wait while the agent is idle, as an interactive client does.
+
+        Source: `packages/cli/src/ui/AppContainer.tsx` of the published core's repository.
+        """
+        if not self._cassette.session.interactive or not isinstance(self._runtime, KeepsHints):
+            return
+        while (prompt := await self._runtime.take_hints()) is not None:
+            await self._send(MessageSend(content=(TextPart(text=prompt),)))
 
     def _current_agent(self) -> AgentProtocol:
         """Return the agent of the next send: a new one each time if the cassette says so."""

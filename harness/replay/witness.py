@@ -19,6 +19,7 @@ from services.state import (
     AgentsRefreshed,
     ApprovalModeChanged,
     CoreEvent,
+    HintsKept,
     Logged,
     ModelChanged,
     QuotaErrorOccurred,
@@ -182,6 +183,8 @@ class Witness:
                 self.side({"event": "model-changed", "model": model})
             case ApprovalModeChanged(mode=mode):
                 self.side({"event": "approval-mode-changed", "mode": str(mode)})
+            case HintsKept(texts=texts):
+                self.side({"event": "hints-kept", "texts": list(texts)})
             case (
                 UserFeedback()
                 | AgentsDiscovered()

@@ -28,6 +28,7 @@ from runtimes.adk.flow import Batch, RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.model_call import ModelParts
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
+from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.run import End, Run, RunLink
 from runtimes.adk.runner import GcliRunner
@@ -118,6 +119,9 @@ class AdkAgentProtocol(StreamingAgent):
                 tools=tools,
                 instruction=instruction_provider,
                 hooks=next((each for each in plugins if isinstance(each, HookBridgePlugin)), None),
+                steering=next(
+                    (each for each in plugins if isinstance(each, SteeringAdkPlugin)), None
+                ),
                 child_call=config.child_call,
             )
         )
@@ -159,6 +163,7 @@ class AdkAgentProtocol(StreamingAgent):
             stream,
             lambda: self._drive(stream, payload, continuation),
             name=f"adk stream {stream.id}",
+            after=self._config.services.steering.main.stream_ended,
         )
 
     async def close(self) -> None:

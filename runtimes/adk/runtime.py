@@ -20,6 +20,8 @@ from runtimes.chat_runtime import ChatRuntime
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
 from services.children.session import ChildSession
+from services.history.transforms import coalesce, strip_thoughts
+from services.wire import Content
 
 __all__ = ["AdkRuntime", "open_engine"]
 
@@ -53,6 +55,13 @@ class AdkRuntime(ChatRuntime):
 
     def _running(self) -> Iterable[AdkAgentProtocol | ChildSession]:
         return (*self._agents, *self._factory.children)
+
+    def transcript(self) -> list[Content]:
+        """The model-facing history, oldest first, as the events of the ADK session hold it."""
+        self._conversation.match_configured_model()
+        contents = self._sessions.contents()
+        strips = self._conversation.view.strips_thoughts
+        return coalesce(strip_thoughts(contents)) if strips else contents
 
     async def reset(self) -> None:
         """Start the conversation anew, with an empty state."""

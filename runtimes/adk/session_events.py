@@ -126,6 +126,12 @@ class SettledEvent:
         if self.content is not None:
             self.content = with_parts(self.content, changed)
 
+    def say(self, content: Content) -> None:
+        """Replace the content."""
+        self.content = content
+        if type(self.event) is Event:
+            self.event.content = WireContent.of(content, note_of(self.event))
+
 
 class UnreadEvent(Event):
     """An event of a settled turn that has not been read.
@@ -169,6 +175,16 @@ class SettledTurns:
         """The event of every record, oldest first."""
         self.version = object()
         """Another object when `events` changes other than by growing at its end."""
+
+    @property
+    def context(self) -> list[Content]:
+        """The environment's context: the parts of the first turn that its event does not say."""
+        if not self._contents:
+            return []
+        first, records = self._contents[0], self._records[1]
+        said = sum(len((record.content or {}).get("parts") or ()) for record in records)
+        parts = first.get("parts") or []
+        return [{**first, "parts": parts[: len(parts) - said]}] if len(parts) > said else []
 
     @property
     def outdated(self) -> bool:
@@ -219,6 +235,7 @@ class SettledTurns:
         invocation = newest[0].invocation_id if newest else None
         for place in sorted({*range(len(turns))}.difference(became.values(), places.values())):
             lists[place][:0] = self._fresh(kept + place, invocation)
+        _say_anew(turns, lists)
         new = [before[shown:], *lists]
         if old:
             new, self.events, self.version = self._records, [], object()
@@ -258,6 +275,19 @@ class SettledTurns:
             "timestamp": self._clock.now_ms() / 1000,
         }
         return [SettledEvent(fields, content)]
+
+
+def _say_anew(turns: Sequence[HistoryTurn], lists: Sequence[Sequence[SettledEvent]]) -> None:
+    """Give the only event of a model's turn the turn's content: a resume adds recorded thoughts.
+
+    A user's event keeps its own content: its turn may have the environment's context as well.
+    """
+    for (_, content), records in zip(turns, lists, strict=True):
+        saying = [record for record in records if record.content is not None]
+        if content.get("role") != "model" or len(saying) != 1:
+            continue
+        if saying[0].content is not content and saying[0].content != content:
+            saying[0].say(content)
 
 
 def _places(live: Sequence[Event], turns: Sequence[HistoryTurn]) -> dict[int, int]:

@@ -39,7 +39,7 @@ from services.children.calls import CallsOutcome
 from services.clock import Clock
 from services.model.sdk_contents import WireContent, wire_of
 from services.output_masking import MaskedResponse
-from services.wire import Part
+from services.wire import Content, Part
 
 __all__ = ["GcliSessionService"]
 
@@ -96,6 +96,18 @@ class GcliSessionService(InMemorySessionService):
             (State.USER_PREFIX, of_users.get(session.user_id, {})),
         ):
             session.state.update({prefix + key: copy.deepcopy(values[key]) for key in values})
+
+    def contents(self) -> list[Content]:
+        """The conversation as the events of its sessions hold it, oldest first.
+
+        The environment's context comes first: no event says it.
+        """
+        session = next(iter(self._live.values()), None)
+        if session is None:
+            return list(self.conversation.view.raw)
+        self._follow_history(session)
+        said = [event.content for event in session.events if event.content is not None]
+        return [*self._turns.context, *map(wire_of, said)]
 
     def pending(self, session: Session) -> types.Content | None:
         """The user-role turn that waits to be sent: all that came since the model's last answer."""
@@ -190,10 +202,7 @@ class GcliSessionService(InMemorySessionService):
         """The live session; a copy with some of its events when `config` filters."""
         session = self._live.get((app_name, user_id, session_id))
         if session is not None:
-            if self._turns.outdated:
-                self._turns.follow()
-            # Another session over the conversation may have settled turns meanwhile.
-            self._turns.show(_events_of(session))
+            self._follow_history(session)
             if config is None:
                 return session
             self.sessions[app_name][user_id][session_id].events.extend(session.events)
@@ -244,6 +253,12 @@ class GcliSessionService(InMemorySessionService):
         del session.events[len(session.events) - len(live) :]
         self._show(session, over)
         session.events.extend(event for event in live if id(event) not in gone)
+
+    def _follow_history(self, session: Session) -> None:
+        """Show what was settled outside of this session: by another one, or by a new history."""
+        if self._turns.outdated:
+            self._turns.follow()
+        self._turns.show(_events_of(session))
 
     def _show(self, session: Session, over: Sequence[Event] = ()) -> None:
         """Have the session's events begin with those of the turns that are settled now."""

@@ -23,6 +23,7 @@ from services.state import (
     ApprovalMode,
     ApprovalModeChanged,
     CoreEvent,
+    HintsKept,
     Logged,
     ModelChanged,
     QuotaErrorOccurred,
@@ -107,6 +108,7 @@ class Notices:
             "ModelChanged": self._model_changed,
             "ApprovalModeChanged": self._mode_changed,
             "UserFeedback": _feedback,
+            "HintsKept": lambda kept: HintsKept(texts=tuple(kept["texts"])),
         }
         with _inside(message):
             event = convert[message["name"]](payload)
@@ -148,7 +150,12 @@ class Notices:
             case QuotaErrorOccurred():
                 self._connection.order("setQuotaError")
             case (
-                RetryAttempt() | UserFeedback() | AgentsDiscovered() | AgentsRefreshed() | Logged()
+                RetryAttempt()
+                | UserFeedback()
+                | AgentsDiscovered()
+                | AgentsRefreshed()
+                | HintsKept()
+                | Logged()
             ):
                 pass  # The core has no use for these.
 

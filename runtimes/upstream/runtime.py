@@ -73,6 +73,11 @@ class UpstreamRuntime:
         """Steer the agent while it works."""
         self._connection.order("hint", text=text, source=source)
 
+    async def take_hints(self) -> str | None:
+        """Take the hints that wait for the main loop, as a prompt of their own."""
+        prompt: str | None = await self._connection.command("takeHints")
+        return prompt
+
     async def end(self) -> None:
         """Abort what runs; returns when it has ended."""
         await self._agents.end()

@@ -1,4 +1,4 @@
-"""`ChatSuccession`: the chats of one conversation, each of which replaces the one before.
+"""`ChatSuccession`: the chats of one conversation: each replaces the one before.
 
 A chat begins with the environment's context, or with the history of a compression or a recording. A
 resumed or rewound history, with its ids, depends on the recording alone.
@@ -33,7 +33,7 @@ __all__ = ["ChatSuccession", "SuccessiveChat"]
 
 
 class ChatSuccession(ABC):
-    """The chats of one conversation, one of which is current. `start` also begins the first."""
+    """The chats of one conversation; one is current. `start` also begins the first."""
 
     def __init__(self, services: Services) -> None:
         self._services = services

@@ -134,7 +134,7 @@ class Retry:
             self.attempt += 1
             try:
                 result = await api_call()
-            except Exception as error:
+            except Exception as error:  # whatever it is, the classification decides
                 if error_name(error) == AbortError.name:
                     raise
                 failure = error

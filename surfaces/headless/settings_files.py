@@ -68,7 +68,7 @@ def with_setting(document: JsonObject, key: str, value: Json) -> JsonObject:
 def load_settings(
     files: Sequence[Path], variables: Mapping[str, str], *, required: bool
 ) -> LoadedSettings:
-    """Read `files`, of which a later one wins; objects in them are merged key by key.
+    """Read `files`: a later one wins; objects in them are merged key by key.
 
     Args:
         files: where settings may be.

@@ -117,7 +117,7 @@ def test_compress_summarises_in_the_same_file(kit: Kit) -> None:
     assert len(list(chats.glob("*.jsonl"))) == 1
 
 
-def test_hint_does_not_reach_the_main_agent(kit: Kit) -> None:
+def test_hint_does_not_reach_the_main_agent_of_a_session_that_is_not_interactive(kit: Kit) -> None:
     async def hint(played: Played, runtime: Engine) -> None:
         runtime.hint("look left", "user_steering")
 

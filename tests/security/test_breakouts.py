@@ -56,7 +56,7 @@ _witnesses: list[Witness] = []
 
 @dataclass
 class Witness:
-    """What the interpreter was asked for, and what came of it in the world."""
+    """What the interpreter was asked for, and the effect in the world."""
 
     target: Target
     server: socket.socket

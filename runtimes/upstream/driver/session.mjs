@@ -1,6 +1,7 @@
 // One session of the core: its configuration, its agents, and what a client may do with it.
 import fs from 'node:fs';
 import path from 'node:path';
+import { Steering } from './steering.mjs';
 
 /** Parameters of cassettes that are not the core's. */
 const NOT_THE_CORES = ['policyRules', 'policySettings', 'adk'];
@@ -18,6 +19,8 @@ export class Session {
   #perform;
   #agents = new Map();
   #fallbacks = new Map();
+  /** Present in interactive sessions. */
+  #steering;
   #next = 1;
   /** Names of the tools that were called. */
   toolsUsed = new Set();
@@ -49,6 +52,10 @@ export class Session {
     config.baseLlmClient = new core.BaseLlmClient(config.contentGenerator, config);
     core.createPolicyUpdater?.(config.getPolicyEngine(), config.getMessageBus(), config.storage);
     await config.initialize();
+    if (setup.interactive) {
+      this.#steering = new Steering(core, config);
+      this.#steering.install();
+    }
     if (setup.fallbackHandler) {
       config.setFallbackModelHandler((failed, fallback, error) =>
         this.#askFallback(failed, fallback, error),
@@ -64,6 +71,7 @@ export class Session {
     });
     session.subscribe((event) => {
       this.#perform(this.#channel.call({ t: 'event', agent, event }));
+      if (event.type === 'agent_end') this.#reportKept();
     });
     this.#agents.set(agent, session);
   }
@@ -81,6 +89,11 @@ export class Session {
     this.#config.injectionService.addInjection(text, source);
   }
 
+  /** The prompt that an idle client makes of pending hints. */
+  takeHints() {
+    return this.#steering?.takePrompt() ?? null;
+  }
+
   setModel({ model }) {
     this.#config.setModel(model);
   }
@@ -94,6 +107,7 @@ export class Session {
   }
 
   reset() {
+    this.#config.injectionService.clear();
     return this.#client.resetChat();
   }
 
@@ -217,6 +231,12 @@ export class Session {
         calls: update.toolCalls.map(shown),
       });
     });
+  }
+
+  #reportKept() {
+    const texts = this.#steering?.pending ?? [];
+    if (texts.length === 0) return;
+    this.#channel.send({ t: 'notice', name: 'HintsKept', payload: { texts }, insideCall: null });
   }
 
   #askFallback(failed, fallback, error) {

@@ -98,12 +98,15 @@ script:
 - rewind: {to: 2}
 - send: {update: {title: t, config: {a: 1}}}
 - send: {action: {type: a, data: [1]}}
+- send: {message: {content: [{type: text, text: t}], displayContent: d}, _meta: {a: 1}}
 during:
 - {when: {events: 4}, do: abort}
 - {when: {type: usage}, delay_ms: 5, do: {hint: {text: h}}}
 - {when: {tool: read_file}, do: {set_approval_mode: {mode: default}}}
 - {when: {request: 0}, do: {send: again}}
 - {when: {chunk: "1:2"}, do: abort}
+- {when: {request: 1}, do: {send: {update: {title: t}}}}
+- {when: {request: 2}, do: {send: {action: {type: a}}}}
 answers:
   confirmations:
   - proceed_once
@@ -166,6 +169,9 @@ def test_every_action_is_read(tmp_path):
     )
     assert cassette.script[14] == Send(UpdateSend(title="t", config={"a": 1}))
     assert cassette.script[15] == Send(ActionSend(type="a", data=[1]))
+    assert cassette.script[16] == Send(
+        MessageSend(content=(TextPart(text="t"),), display_content="d", meta={"a": 1})
+    )
 
 
 def test_every_moment_and_answer_is_read(tmp_path):
@@ -176,9 +182,13 @@ def test_every_moment_and_answer_is_read(tmp_path):
         AtTool("read_file"),
         AtRequest(0),
         AfterChunk(1, 2),
+        AtRequest(1),
+        AtRequest(2),
     ]
     assert cassette.during[0].do == Abort()
     assert cassette.during[1].delay_ms == 5
+    assert cassette.during[5].do == Send(UpdateSend(title="t"))
+    assert cassette.during[6].do == Send(ActionSend(type="a"))
     assert cassette.during[2].do == SetApprovalMode(ApprovalMode.DEFAULT)
     assert [answer.outcome.value for answer in cassette.answers.confirmations] == [
         "proceed_once",

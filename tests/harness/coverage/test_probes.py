@@ -120,6 +120,8 @@ def test_a_baseline_shows_what_its_run_showed() -> None:
         (asked(said("System: Potential loop detected. Details: x")), "loop:warned"),
         (asked(said("x" * 5000 + "<hook_context>c</hook_context>")), "hook:context"),
         (asked(said("Please continue.")), "next_speaker:model"),
+        (asked(said("User steering update:\nx")), "steering:hint"),
+        (asked(said("User steering update:\nx")), "steering:own_prompt"),
         (asked(said("a", same_as_previous=3)), "resume:history"),
         (asked(request(role="utility_router", method="generateContent")), "asked:utility_router"),
         (asked(said("x", thread="0/1")), "subagent:asked"),

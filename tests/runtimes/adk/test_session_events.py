@@ -15,7 +15,9 @@ from google.adk.sessions.session import Session
 
 from runtimes.adk.agent import USER_ID, AdkAgentProtocol
 from runtimes.adk.root import AGENT_NAME, APP_NAME
+from runtimes.adk.runtime import AdkRuntime
 from runtimes.adk.session_events import SettledEvent, UnreadEvent
+from runtimes.chat_runtime import ChatRuntime
 from services.model.errors import ApiError
 from services.model.sdk_contents import wire_of
 
@@ -41,6 +43,12 @@ def kinds(events: Iterable[Event]) -> list[str]:
     return found
 
 
+def said(event: Event) -> Any:
+    """The content of an event, as the API's JSON."""
+    assert event.content is not None
+    return wire_of(event.content)
+
+
 async def session_of(played: Any, runtime: Any) -> Session:
     found = await runtime._sessions.get_session(
         app_name=APP_NAME, user_id=USER_ID, session_id=played.services.state.session_id
@@ -51,7 +59,7 @@ async def session_of(played: Any, runtime: Any) -> Session:
 
 @pytest.fixture
 def made(monkeypatch) -> list[SettledEvent]:
-    """Every settled event that was made since the test began."""
+    """Every settled event that was made since the test began, other than for the transcript."""
     found: list[SettledEvent] = []
     make = SettledEvent.made
 
@@ -60,6 +68,7 @@ def made(monkeypatch) -> list[SettledEvent]:
         return make(self)
 
     monkeypatch.setattr(SettledEvent, "made", counted)
+    monkeypatch.setattr(AdkRuntime, "transcript", ChatRuntime.transcript)
     return found
 
 
@@ -466,3 +475,33 @@ def test_reset_begins_with_nothing(kit, converse):
     events = converse(answers(kit, "a", "b"), script)
     assert texts(events) == ["two", "b"]
     assert events[0].id != "adk-event-1"
+
+
+def test_the_transcript_is_what_the_events_say(kit, converse):
+    async def script(played, runtime, say):
+        await say("one")
+        events = (await session_of(played, runtime)).events
+        kept = runtime.transcript()
+        events[-1].content = events[0].content
+        return kept, runtime.transcript()
+
+    kept, shown = converse(answers(kit, "a"), script)
+    assert [content["role"] for content in kept] == ["user", "model"]
+    assert shown[0]["parts"] == [*kept[0]["parts"], {"text": "one"}]
+
+
+@pytest.mark.parametrize("read", [False, True])
+def test_events_have_the_thoughts_that_a_resume_adds(kit, converse, read):
+    async def script(played, runtime, say):
+        await say("one")
+        events = (await session_of(played, runtime)).events
+        before = [said(event)["parts"] for event in events[1:2] if read]
+        await runtime.resume(None)
+        await say("two")
+        events = (await session_of(played, runtime)).events
+        return before, said(events[1])["parts"]
+
+    thought = kit.parts_chunk({"text": "**Look** inside", "thought": True})
+    before, after = converse([[thought, *reading(kit)], *answers(kit, "a", "b")], script)
+    assert [next(iter(part)) for part in after] == ["text", "functionCall"]
+    assert all([next(iter(part)) for part in parts] == ["functionCall"] for parts in before)
