@@ -26,6 +26,7 @@ from mcp.shared.auth import (
 from pydantic import AnyUrl
 
 from services.clock import Clock
+from services.confinement import Refused
 from services.mcp.config import OAuthConfig
 from services.mcp.endpoints import OAuthSecurityError, is_loopback_url, validated_endpoint
 from services.mcp.results import PROTOCOL_VERSION
@@ -55,8 +56,8 @@ class SignInError(Exception):
 class SignInSeam:
     """What a sign-in needs of the surface."""
 
-    consent: Callable[[str], Awaitable[bool]]
-    """Asks the user whether the browser may be opened."""
+    consent: Callable[[str, str], Awaitable[bool]]
+    """Asks the user whether the browser may be opened; takes the server's name and the question."""
     open_browser: Callable[[str], Awaitable[None]]
     """Opens an address; an `OSError` is no harm, as the user also sees the address."""
 
@@ -109,6 +110,8 @@ class SignIn:
                     await _Attempt(self, server, url, oauth, callback).run(challenge)
             except (SignInError, CallbackError, OAuthSecurityError, NetError) as error:
                 raise SignInError(str(error)) from error
+            except Refused:
+                raise
             except OSError as error:
                 raise SignInError(
                     f"the listener for the browser's answer cannot be opened: {error}; name "
@@ -201,8 +204,9 @@ class _Attempt:
         address = self._requests.authorization_address(address)
         await validated_endpoint(address, allow_loopback=is_loopback_url(self._url))
         agreed = await self._owner._seam.consent(
+            self._server,
             f"Authentication required for MCP Server: '{self._server}.' "
-            "Opening authentication page in your browser. "
+            "Opening authentication page in your browser. ",
         )
         if not agreed:
             raise SignInError("Authentication cancelled by user.")

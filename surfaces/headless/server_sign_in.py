@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Final, TextIO
 
+from services.browser import open_browser
 from services.mcp.config import McpServerConfig, server_configs
 from services.mcp.sign_in import SignIn, SignInError, SignInSeam
 from services.mcp.tokens import TokenStore, tokens_path
-from surfaces.headless.browser import open_browser
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions, plan_run
 from surfaces.headless.streams import Streams
@@ -101,7 +101,7 @@ def _agrees(name: str, stdin: TextIO, err: TextIO) -> bool:
 async def _signed_in(
     name: str, config: McpServerConfig, url: str, machine: Machine, streams: Streams
 ) -> None:
-    async def agreed(prompt: str) -> bool:
+    async def agreed(server: str, prompt: str) -> bool:
         return True
 
     def feedback(severity: str, message: str) -> None:

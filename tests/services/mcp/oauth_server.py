@@ -69,7 +69,7 @@ class Protected:
     def seam(self) -> SignInSeam:
         """A user who answers as the test says, with a browser that follows redirects."""
 
-        async def consent(prompt: str) -> bool:
+        async def consent(server: str, prompt: str) -> bool:
             self.asked.append(prompt)
             return self.agrees
 

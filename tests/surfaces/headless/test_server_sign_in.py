@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import parity
+from services.browser import can_open_browser, open_browser
 from services.environment import Environment
 from services.mcp.token_files import TokenFiles, tokens_path
-from surfaces.headless.browser import can_open_browser, open_browser
 from tests.services.mcp.oauth_server import Protected, protected
 
 BROWSER = """#!{python}

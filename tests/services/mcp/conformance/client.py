@@ -38,7 +38,7 @@ def _report(said: object) -> None:
     sys.stderr.write(f"{said}\n")
 
 
-async def _agrees(prompt: str) -> bool:
+async def _agrees(server: str, prompt: str) -> bool:
     return True
 
 
