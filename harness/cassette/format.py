@@ -27,6 +27,7 @@ __all__ = [
     "AfterEvents",
     "Answers",
     "AtEventType",
+    "AtFirstOutput",
     "AtRequest",
     "AtTool",
     "Cassette",
@@ -205,6 +206,16 @@ class AtTool:
 
 
 @dataclass(frozen=True, slots=True)
+class AtFirstOutput:
+    """When a call of a tool first shows something while it runs.
+
+    That is output, a report of its server, or an activity of its subagent.
+    """
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class AtRequest:
     """When a model request is made; counted from 0."""
 
@@ -219,7 +230,7 @@ class AfterChunk:
     chunk: int
 
 
-Trigger = AfterEvents | AtEventType | AtTool | AtRequest | AfterChunk
+Trigger = AfterEvents | AtEventType | AtTool | AtFirstOutput | AtRequest | AfterChunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from harness.cassette.format import (
     AfterEvents,
     Answers,
     AtEventType,
+    AtFirstOutput,
     AtRequest,
     AtTool,
     Compress,
@@ -74,7 +75,7 @@ _BARE: Final[dict[str, Action]] = {
     "quota_error": NoteQuotaError(),
 }
 _DURING: Final = ("hint", "set_approval_mode", "send")
-_TRIGGERS: Final = ("events", "type", "tool", "request", "chunk")
+_TRIGGERS: Final = ("events", "type", "tool", "output", "request", "chunk")
 _HINT_SOURCES: Final = {name: name for name in ("user_steering", "background_completion")}
 _ON_THE_WIRE: Final = ("message", "update", "action", "elicitations", "_meta")
 """Keys of a send as the contract writes it."""
@@ -170,6 +171,8 @@ def _read_trigger(value: Json, path: str) -> Trigger:
     text = text_of(argument, here)
     if key == "tool":
         return AtTool(text)
+    if key == "output":
+        return AtFirstOutput(text)
     if key == "type":
         if text not in _EVENT_TYPES:
             raise FormatProblem(here, f"{text!r} is not an event", suggest(text, _EVENT_TYPES))

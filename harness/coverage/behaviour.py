@@ -50,6 +50,7 @@ class BehaviourClass(StrEnum):
     AGENT_THREADS = "agent_threads"
     CONFIRMATION = "confirmation"
     STEERING = "steering"
+    PROGRESS = "progress"
     SURFACES = "surfaces"
 
 

@@ -35,6 +35,7 @@ FAMILIES: Final[Mapping[Behaviour, tuple[str, ...]]] = {
         "subagent_sessions",
         "subagent_remote",
     ),
+    Behaviour.INTERACTIVE: ("progress", "policy"),
 }
 """Class of behaviour to families of cassettes, likeliest first."""
 

@@ -17,6 +17,7 @@ from harness.cassette.format import (
     AfterChunk,
     AfterEvents,
     AtEventType,
+    AtFirstOutput,
     AtRequest,
     AtTool,
     Cassette,
@@ -80,6 +81,7 @@ class Driver:
         self.place = "the session's start"
         """The current action as a key of the cassette."""
         witness.listen(self._on_event)
+        witness.listen_to_output(self._on_output)
 
     async def play(self, resumed: Path | None = None) -> None:
         """Play the whole script, after resuming the chat recording `resumed`, if any.
@@ -131,6 +133,11 @@ class Driver:
         self._fire(due)
         if event.type == "agent_end":
             self._ended.set()
+
+    def _on_output(self, tool: str) -> None:
+        # Not inside the scheduler's own change of the call: the user acts after having seen it.
+        wanted = AtFirstOutput(tool)
+        asyncio.get_running_loop().call_soon(self._fire, lambda when: when == wanted)
 
     def _fire(self, due: Callable[[object], bool]) -> None:
         fired = [moment for moment in self._waiting if due(moment.when)]

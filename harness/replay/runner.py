@@ -284,6 +284,7 @@ class _Run:
             requests=self._requests.requests,
             recording=recordings(workspace.home / ".gemini"),
             tool_states=witness.tool_states,
+            progress=witness.progress,
             retries=witness.retries,
             side_events=witness.side_events,
             order=witness.order,

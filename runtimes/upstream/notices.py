@@ -31,8 +31,8 @@ from services.state import (
     UserFeedback,
 )
 from services.threads import ThreadPaths, within_call
-from services.tools.contract import ConfirmationDetails
-from services.wire import JsonObject
+from services.tools.contract import CallProgress, ConfirmationDetails
+from services.wire import Json, JsonObject
 
 __all__ = ["Notices"]
 
@@ -47,6 +47,9 @@ class _Call:
     parent_call_id: str | None
     confirmation_details: ConfirmationDetails | None
     correlation_id: str | None
+    live_output: Json | None
+    process_id: int | None
+    progress: CallProgress | None
 
 
 class Notices:
@@ -201,18 +204,25 @@ def _inside(message: JsonObject) -> AbstractContextManager[None]:
 
 
 def _shown(call: JsonObject) -> _Call:
-    asked = call.get("confirmation")
+    """The message has the values of the call's state alone."""
+    asked, reported = call.get("confirmation"), call.get("progress")
     return _Call(
         call_id=call["callId"],
         name=call["name"],
         status=call["status"],
         parent_call_id=call["parentCallId"],
         correlation_id=call["correlationId"],
-        confirmation_details=None
-        if asked is None
-        else ConfirmationDetails(
-            type=str(asked.get("type")), title=str(asked.get("title")), fields={}
-        ),
+        confirmation_details=None if asked is None else _question(asked),
+        live_output=call.get("liveOutput"),
+        process_id=call.get("pid"),
+        progress=None if reported is None else CallProgress(**reported),
+    )
+
+
+def _question(asked: JsonObject) -> ConfirmationDetails:
+    fields = {key: value for key, value in asked.items() if key not in ("type", "title")}
+    return ConfirmationDetails(
+        type=str(asked.get("type")), title=str(asked.get("title")), fields=fields
     )
 
 

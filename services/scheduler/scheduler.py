@@ -26,12 +26,13 @@ from services.scheduler.call_hooks import CallHooks
 from services.scheduler.calls import CallStatus, CompletedToolCall, ToolCallRequest
 from services.scheduler.confirmation import Confirmer
 from services.scheduler.execution import RunCall, ToolExecutor
-from services.scheduler.states import CallProgress, CallStore, ExecutingPatch, ToolCall
+from services.scheduler.states import CallStore, ExecutingPatch, ToolCall
 from services.scheduler.truncation import OutputLimiter
 from services.scheduler.turns import BatchTurns, ScheduleRejected
 from services.scheduler.validation import Registry, Resolver, Validator
 from services.session import Session
 from services.threads import within_call
+from services.tools.contract import CallProgress
 from services.wire import Json, JsonObject, js_text
 
 __all__ = [

@@ -16,6 +16,7 @@ from services.abort import AbortSignal
 from services.wire import Json, JsonObject, Part
 
 __all__ = [
+    "CallProgress",
     "ConfirmationDetails",
     "ConfirmationOutcome",
     "DelegatedQuestion",
@@ -145,6 +146,19 @@ class ConfirmationDetails:
     type: str
     title: str
     fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallProgress:
+    """The progress that a server reports; a later notice keeps the values that it leaves out.
+
+    `percent` is at most 100, and absent without a `total` above 0.
+    """
+
+    done: float
+    total: float | None = None
+    percent: float | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

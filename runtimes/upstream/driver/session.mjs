@@ -271,8 +271,23 @@ function shown(call) {
     parentCallId: request.parentCallId ?? null,
     correlationId: correlationId ?? null,
     confirmation:
-      status === 'awaiting_approval' && confirmationDetails
-        ? { type: confirmationDetails.type, title: confirmationDetails.title }
-        : null,
+      status === 'awaiting_approval' && confirmationDetails ? plain(confirmationDetails) : null,
+    ...(status === 'executing' ? whileExecuting(call) : {}),
+  };
+}
+
+function whileExecuting({ liveOutput, pid, progress, progressTotal, progressPercent, progressMessage }) {
+  return {
+    liveOutput: plain(liveOutput) ?? null,
+    pid: pid ?? null,
+    progress:
+      progress === undefined
+        ? null
+        : {
+            done: progress,
+            total: progressTotal ?? null,
+            percent: progressPercent ?? null,
+            message: progressMessage ?? null,
+          },
   };
 }

@@ -13,6 +13,7 @@ from harness.cassette.format import (
     AfterChunk,
     AfterEvents,
     AtEventType,
+    AtFirstOutput,
     AtRequest,
     AtTool,
     Compress,
@@ -103,6 +104,7 @@ during:
 - {when: {events: 4}, do: abort}
 - {when: {type: usage}, delay_ms: 5, do: {hint: {text: h}}}
 - {when: {tool: read_file}, do: {set_approval_mode: {mode: default}}}
+- {when: {output: run_shell_command}, do: {set_approval_mode: {mode: default}}}
 - {when: {request: 0}, do: {send: again}}
 - {when: {chunk: "1:2"}, do: abort}
 - {when: {request: 1}, do: {send: {update: {title: t}}}}
@@ -180,6 +182,7 @@ def test_every_moment_and_answer_is_read(tmp_path):
         AfterEvents(4),
         AtEventType("usage"),
         AtTool("read_file"),
+        AtFirstOutput("run_shell_command"),
         AtRequest(0),
         AfterChunk(1, 2),
         AtRequest(1),
@@ -187,8 +190,8 @@ def test_every_moment_and_answer_is_read(tmp_path):
     ]
     assert cassette.during[0].do == Abort()
     assert cassette.during[1].delay_ms == 5
-    assert cassette.during[5].do == Send(UpdateSend(title="t"))
-    assert cassette.during[6].do == Send(ActionSend(type="a"))
+    assert cassette.during[6].do == Send(UpdateSend(title="t"))
+    assert cassette.during[7].do == Send(ActionSend(type="a"))
     assert cassette.during[2].do == SetApprovalMode(ApprovalMode.DEFAULT)
     assert [answer.outcome.value for answer in cassette.answers.confirmations] == [
         "proceed_once",
