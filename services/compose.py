@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from services.hooks.events import HookNotice
 from services.hooks.system import open_hooks
 from services.ids import IdSource, ProcessIds, RandomSource
 from services.loop_detection.detector import LoopDetector
+from services.mcp.environment import sanitized
 from services.mcp.wiring import SessionServers, has_servers
 from services.message_bus import MessageBus
 from services.model.generator import ContentGenerator
@@ -123,6 +124,7 @@ class _Parts:
             memory=memory,
             skills=skills,
             agents=partial(agents_in_prompt, self.subagents, self.tools),
+            settings=settings,
         )
         self.host = open_host(
             self.session,
@@ -279,10 +281,22 @@ def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:
         clock=setup.clock,
         ids=setup.ids,
         rng=setup.rng,
-        environment=setup.environment,
+        environment=_environment(setup),
         workspace=setup.workspace,
         content_generator=ThreadedContentGenerator(observed, threads, abreast=abreast),
     )
+
+
+def _environment(setup: ServicesSetup) -> Environment:
+    settings, environment = setup.settings, setup.environment
+    if not settings.redact_environment_variables:
+        return environment
+    clean = sanitized(
+        environment.child_variables,
+        allowed=settings.allowed_environment_variables,
+        blocked=settings.blocked_environment_variables,
+    )
+    return replace(environment, child_variables=clean)
 
 
 def _around(setup: ServicesSetup) -> Callable[[RunCall], RunCall] | None:

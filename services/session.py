@@ -33,3 +33,7 @@ class Session:
     def plans(self) -> Path:
         """Where plan mode may write."""
         return self.workspace.plans(self.state.first_session_id)
+
+    def tasks(self) -> Path:
+        """Where the task tracker has its files."""
+        return self.workspace.tasks(self.state.first_session_id)

@@ -46,6 +46,13 @@ class Workspace:
         """
         return self.project_temp / session_id / "plans"
 
+    def tasks(self, session_id: str) -> Path:
+        """Where the task tracker of the session that began as `session_id` has its files.
+
+        Source: core `config/storage.ts`, `getProjectTempTrackerDir`.
+        """
+        return self.project_temp / session_id / "tracker"
+
     @property
     def project_hash(self) -> str:
         """SHA-256 of the workspace path, as chat recordings carry it."""

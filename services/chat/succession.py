@@ -112,6 +112,7 @@ class ChatSuccession(ABC):
         recording = services.new_recording()
         recording.initialize(resumed=resumed)
         self.declarations.restart()
+        services.prompts.chat_started()
         self._open(recording, turns or [self.environment()])
         services.compression.chat_started()
         services.conversation_context.history = self.current.shown_history

@@ -1,7 +1,7 @@
 """The built-in tools, registered in upstream's order.
 
-The tools of plan mode are only announced, not implemented; the tracker is not implemented. The main
-model does not get `read_many_files` and `get_internal_docs`.
+The tools of plan mode are only announced, not implemented. The main model does not get
+`read_many_files` and `get_internal_docs`.
 
 Source: core `Config.createToolRegistry`, and the end of `Config.initialize` for skills.
 """
@@ -26,6 +26,7 @@ from services.tools.read_mcp_resource import McpResourceReader, ReadMcpResourceT
 from services.tools.registry import ToolRegistry
 from services.tools.replace import EditTool
 from services.tools.shell import ShellTool
+from services.tools.tracker import register_tracker_tools
 from services.tools.update_topic import UpdateTopicTool
 from services.tools.web_fetch import WebFetchTool
 from services.tools.web_search import WebSearchTool
@@ -72,10 +73,13 @@ def register_builtin_tools(
     registry.register(ReadBackgroundOutputTool(host))
     registry.register(WebSearchTool(host))
     registry.register(AskUserTool(host))
-    if settings.use_write_todos and is_gemini2_model(model) and not is_preview_model(model):
+    steps = settings.use_write_todos and not settings.task_tracker
+    if steps and is_gemini2_model(model) and not is_preview_model(model):
         registry.register(WriteTodosTool(host))
     if settings.plan_enabled:
         _announce_plan_mode(registry)
+    if host.tracker is not None:
+        register_tracker_tools(registry, host, host.tracker)
     if agents is None:
         registry.announce("invoke_agent", enabled_as=("invoke_agent", "AgentTool"))
     else:

@@ -85,7 +85,7 @@ def find_by_suffix(host: ToolHost, path: str) -> Path | None:
     name = cleaned.replace("\\", "/").rsplit("/", 1)[-1]
     found = [
         file
-        for file in _breadth_first(root, name, FileDiscovery(root))
+        for file in _breadth_first(root, name, host.ignored())
         if str(file).replace("\\", "/").endswith(cleaned.replace("\\", "/"))
     ]
     return found[0] if len(found) == 1 else None

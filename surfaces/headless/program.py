@@ -293,6 +293,8 @@ async def _converse(
 
 def _warn(run: _Run) -> None:
     options = run.options
+    for warning in run.plan.settings.warnings:
+        run.streams.report(f"[WARNING] {warning}")
     if run.plan.approval_mode is ApprovalMode.YOLO:
         run.streams.report(YOLO)
     risky = options.raw_output and not options.accept_raw_output_risk
