@@ -16,6 +16,8 @@ from services.abort import AbortController
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.chat import ChatSuccession
+from services.mode_words import plan_mode_exit
+from services.state import ApprovalMode
 from services.steering import InjectionSource
 from services.wire import Content
 
@@ -86,6 +88,21 @@ class ChatRuntime(Runtime):
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""
         self._chats.rewind(to)
+
+    async def leave_plan_mode(self, mode: ApprovalMode) -> None:
+        """Change the mode while no stream runs; if that ends plan mode, the history says so.
+
+        Source: the published command line's prompt (`useGeminiStream`).
+
+        Raises:
+            PrivilegedModeRefused: the folder is not trusted, and the mode asks less than usual.
+        """
+        state = self._services.state
+        planning = state.approval_mode is ApprovalMode.PLAN
+        state.set_approval_mode(mode)
+        if planning and mode is not ApprovalMode.PLAN:
+            text = plan_mode_exit(mode, manual=True)
+            self._chats.current.add_history({"role": "user", "parts": [{"text": text}]})
 
     def hint(self, text: str, source: str) -> None:
         """Give a hint to the children that run, and in an interactive session to the main loop.

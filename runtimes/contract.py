@@ -14,11 +14,13 @@ from typing import Protocol, runtime_checkable
 
 from agent_protocol.agent import AgentProtocol
 from services.bundle import Services
+from services.state import ApprovalMode
 from services.wire import Content
 
 __all__ = [
     "ConversationCommands",
     "KeepsHints",
+    "LeavesPlanMode",
     "ReportsVersions",
     "Runtime",
     "RuntimeBroken",
@@ -119,6 +121,19 @@ class ConversationCommands(Protocol):
 
     def hint(self, text: str, source: str) -> None:
         """Steer the agent while it works. `source`: `user_steering` or `background_completion`."""
+        ...
+
+
+@runtime_checkable
+class LeavesPlanMode(Protocol):
+    """An engine whose user can leave plan mode without an approved plan."""
+
+    async def leave_plan_mode(self, mode: ApprovalMode) -> None:
+        """Change the mode while no stream runs; if that ends plan mode, the history says so.
+
+        Raises:
+            PrivilegedModeRefused: the folder is not trusted, and the mode asks less than usual.
+        """
         ...
 
 

@@ -19,6 +19,7 @@ BUILT: Final = frozenset(
         "masking",
         "mcp",
         "next_speaker",
+        "plan_mode",
         "reset",
         "resume",
         "rewind",

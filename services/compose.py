@@ -27,6 +27,7 @@ from services.message_bus import MessageBus
 from services.model.generator import ContentGenerator
 from services.model.metering import ModelCallObserver, metered
 from services.output_masking import ToolOutputMaskingService
+from services.plans import with_plans
 from services.policy.opening import open_policy
 from services.policy.safety import ConversationContext
 from services.policy.tool_names import mcp_tool_warnings
@@ -282,7 +283,7 @@ def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:
         ids=setup.ids,
         rng=setup.rng,
         environment=_environment(setup),
-        workspace=setup.workspace,
+        workspace=with_plans(setup.workspace, setup.session_id, setup.settings, setup.events),
         content_generator=ThreadedContentGenerator(observed, threads, abreast=abreast),
     )
 

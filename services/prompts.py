@@ -85,6 +85,31 @@ any code is written.
 done, and at once, in the same answer as your next calls.
 - Where your user and the tracker disagree about what is done, check before you change it."""
 _TOPIC: Final = "[Active Topic: {topic}]"
+_PLANNING: Final = """\
+How you plan:
+- Explore with read-only tools. Leave source code as it is, also when you are asked to change it.
+- Write the plan as a `.md` file in {plans}/. It names the changes, the files and the checks.
+- {agreement}
+- {approval}"""
+_AGREEMENT: Final = {
+    True: "Discuss the approach with your user before you write the plan, and show the plan.",
+    False: "No user discusses the approach with you: choose one, and give your reasons.",
+}
+_APPROVAL: Final = {
+    True: "When you agree, call `exit_plan_mode` with the file's name: your user then approves or "
+    "rejects the plan. Only an approved plan is implemented.",
+    False: "When the plan is finished, call `exit_plan_mode` with the file's name, and implement "
+    "it.",
+}
+_APPROVED: Final = (
+    "Your user approved the plan in {plan}. Plan mode is over, and so are its restrictions. Read "
+    "that file before you do anything else, and implement the plan. Where it has to change, ask "
+    "your user, and change the file too."
+)
+_APPROVED_BEFORE: Final = (
+    "An earlier plan is approved: {plan}. Read that file first. Revise it; begin another file only "
+    "if your user asks for a new plan."
+)
 _SKILLS: Final = "Skills that you may use; `activate_skill` gives you what one says, by its name:"
 _PLACE: Final = "You work in these folders, of which the first two hundred items are shown:"
 _AGENT_PLANS: Final = (
@@ -157,7 +182,7 @@ class Prompts:
 
     def system_instruction(self) -> str:
         """The system instruction for the approval mode now in force."""
-        sections = [_ROLE, _MODES[self._state.approval_mode]]
+        sections = [_ROLE, *self._mode(interactive=self._state.interactive)]
         if not self._state.interactive:
             sections.append(_HEADLESS)
         if agents := self._agents():
@@ -167,7 +192,7 @@ class Prompts:
 
     def headless_instruction(self) -> str:
         """The system instruction of a headless session, without memory and agents."""
-        sections = [_ROLE, _MODES[self._state.approval_mode], _HEADLESS]
+        sections = [_ROLE, *self._mode(interactive=False), _HEADLESS]
         return "\n\n".join([*sections, *self._tracker()])
 
     def agent_instruction(
@@ -191,8 +216,7 @@ class Prompts:
         sections += self._user_memory()
         sections.append("\n".join([_PLACE, *map(self._overview, folders)]))
         if self._state.approval_mode is ApprovalMode.PLAN:
-            plans = self._workspace.project_temp / self._state.first_session_id / "plans"
-            sections.append(_AGENT_PLANS.format(plans=plans))
+            sections.append(_AGENT_PLANS.format(plans=self._plans))
         sections.append(_AGENT_RULES + (_STRUCTURED_END if structured else _PLAIN_END))
         return "\n\n".join(sections)
 
@@ -213,6 +237,30 @@ class Prompts:
     def session_memory(self) -> str:
         """The instructions of project and servers, as in the first turn; may be empty."""
         return self._project_context()
+
+    @property
+    def _plans(self) -> Path:
+        return self._workspace.plans(self._state.first_session_id)
+
+    def _mode(self, *, interactive: bool) -> list[str]:
+        """The sections about the approval mode and the approved plan.
+
+        Source: core `prompts/promptProvider.ts`, `planningWorkflow` and `primaryWorkflows`.
+        """
+        mode, approved = self._state.approval_mode, self._state.approved_plan
+        planning = mode is ApprovalMode.PLAN
+        sections = [_MODES[mode]]
+        if planning:
+            sections.append(
+                _PLANNING.format(
+                    plans=self._plans,
+                    agreement=_AGREEMENT[interactive],
+                    approval=_APPROVAL[interactive],
+                )
+            )
+        if approved is not None:
+            sections.append((_APPROVED_BEFORE if planning else _APPROVED).format(plan=approved))
+        return sections
 
     def _user_memory(self) -> list[str]:
         if self._memory is None:

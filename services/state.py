@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 __all__ = [
@@ -178,6 +179,9 @@ class SessionState:
         self.quota_error_occurred = False
         self.sequence_model: str | None = None
         """The sticky model of the current sequence of requests; see its resets below."""
+        self.approved_plan: Path | None = None
+        """The plan that the user approved last. Source: core `config/config.ts`,
+        `setApprovedPlanPath`."""
         self.topic_title: str | None = None
         self.last_prompt_id = session_id
         """The prompt that the turn loop works on, or worked on last."""

@@ -36,6 +36,7 @@ __all__ = [
     "During",
     "DuringAction",
     "Hint",
+    "LeavePlanMode",
     "NoteQuotaError",
     "Phase",
     "Provenance",
@@ -134,6 +135,13 @@ class SetApprovalMode:
 
 
 @dataclass(frozen=True, slots=True)
+class LeavePlanMode:
+    """Leave plan mode for another mode, as a user does at the prompt."""
+
+    mode: ApprovalMode
+
+
+@dataclass(frozen=True, slots=True)
 class Hint:
     """Steer the agent with a text in its next request."""
 
@@ -173,6 +181,7 @@ Action = (
     | ResumeSelf
     | SetModel
     | SetApprovalMode
+    | LeavePlanMode
     | Hint
     | NoteQuotaError
     | WriteFile

@@ -30,6 +30,7 @@ from harness.cassette.format import (
     During,
     DuringAction,
     Hint,
+    LeavePlanMode,
     NoteQuotaError,
     Reset,
     ResumeSelf,
@@ -53,6 +54,9 @@ __all__ = ["APPROVAL_MODES", "read_action", "read_answers", "read_during"]
 APPROVAL_MODES: Final = {mode.name.lower(): mode for mode in ApprovalMode}
 """The modes as cassettes write them."""
 
+_AFTER_PLAN_MODE: Final = {
+    name: mode for name, mode in APPROVAL_MODES.items() if mode is not ApprovalMode.PLAN
+}
 _EVENT_TYPES: Final = frozenset(
     kind.__dataclass_fields__["type"].default for kind in get_args(AgentEvent)
 )
@@ -64,6 +68,7 @@ _ACTIONS: Final = (
     "quota_error",
     "set_model",
     "set_approval_mode",
+    "leave_plan_mode",
     "hint",
     "write_file",
     "rewind",
@@ -104,6 +109,8 @@ def read_action(value: Json, path: str) -> Action:
         fields = Fields(argument, here, ("path", "text"))
         target = fields.text("path").removeprefix("<WS>/")
         return WriteFile(inside(target, fields.at("path")), fields.text("text"))
+    if key == "leave_plan_mode":
+        return LeavePlanMode(_read_mode(argument, here, _AFTER_PLAN_MODE))
     if key == "rewind":
         return _read_rewind(argument, here)
     return _read_shared(key, argument, here)
@@ -199,8 +206,12 @@ def _read_shared(key: str, argument: Json, path: str) -> Hint | SetApprovalMode 
         whole = {"text": argument} if isinstance(argument, str) else argument
         hint = Fields(whole, path, ("text", "source"))
         return Hint(hint.text("text"), hint.choice("source", _HINT_SOURCES, "user_steering"))
+    return SetApprovalMode(_read_mode(argument, path, APPROVAL_MODES))
+
+
+def _read_mode(argument: Json, path: str, modes: Mapping[str, ApprovalMode]) -> ApprovalMode:
     whole = {"mode": argument} if isinstance(argument, str) else argument
-    return SetApprovalMode(Fields(whole, path, ("mode",)).choice("mode", APPROVAL_MODES))
+    return Fields(whole, path, ("mode",)).choice("mode", modes)
 
 
 def _read_rewind(argument: Json, path: str) -> Rewind:

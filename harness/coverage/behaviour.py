@@ -49,6 +49,7 @@ class BehaviourClass(StrEnum):
     AGENT_DEFINITIONS = "agent_definitions"
     AGENT_THREADS = "agent_threads"
     CONFIRMATION = "confirmation"
+    PLAN = "plan"
     STEERING = "steering"
     PROGRESS = "progress"
     SURFACES = "surfaces"

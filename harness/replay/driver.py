@@ -25,6 +25,7 @@ from harness.cassette.format import (
     During,
     DuringAction,
     Hint,
+    LeavePlanMode,
     NoteQuotaError,
     Reset,
     ResumeSelf,
@@ -40,6 +41,7 @@ from runtimes.contract import (
     CommandFailed,
     ConversationCommands,
     KeepsHints,
+    LeavesPlanMode,
     Runtime,
     RuntimeBroken,
 )
@@ -202,6 +204,8 @@ class Driver:
                 self._services.availability.set_model(model)
             case SetApprovalMode(mode=mode):
                 self._set_approval_mode(mode)
+            case LeavePlanMode(mode=mode):
+                await self._leave_plan_mode(mode)
             case NoteQuotaError():
                 self._services.state.note_quota_error()
             case WriteFile(path=path, text=text):
@@ -251,7 +255,10 @@ class Driver:
     def _commands(self, asked: str) -> ConversationCommands:
         if isinstance(self._runtime, ConversationCommands):
             return self._runtime
-        raise ReplayFailure(
+        raise self._impossible(asked)
+
+    def _impossible(self, asked: str) -> ReplayFailure:
+        return ReplayFailure(
             self._cassette.name,
             f"this runtime cannot do `{asked}`",
             "leave it out, or use a runtime that can",
@@ -261,9 +268,20 @@ class Driver:
         try:
             self._services.state.set_approval_mode(mode)
         except PrivilegedModeRefused as refused:
-            self._witness.side_events.append(
-                {"event": "approval-mode-rejected", "message": str(refused)}
-            )
+            self._mode_refused(str(refused))
+
+    async def _leave_plan_mode(self, mode: ApprovalMode) -> None:
+        if not isinstance(self._runtime, LeavesPlanMode):
+            raise self._impossible("leave_plan_mode")
+        try:
+            await self._runtime.leave_plan_mode(mode)
+        except PrivilegedModeRefused as refused:
+            self._mode_refused(str(refused))
+        except CommandFailed as failed:
+            self._mode_refused(failed.message)
+
+    def _mode_refused(self, message: str) -> None:
+        self._witness.side_events.append({"event": "approval-mode-rejected", "message": message})
 
     def _rejected(self, rejected: SendRejected) -> None:
         self._witness.side_events.append(

@@ -20,6 +20,7 @@ from runtimes.upstream.pool import Lease, lease
 from runtimes.upstream.process import DriverBroken
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
+from services.state import ApprovalMode
 from services.threads import ThreadPaths
 from services.wire import Content, JsonObject
 
@@ -68,6 +69,14 @@ class UpstreamRuntime:
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""
         await self._connection.command("rewind", to=to)
+
+    async def leave_plan_mode(self, mode: ApprovalMode) -> None:
+        """Change the mode while no stream runs; if that ends plan mode, the history says so.
+
+        Raises:
+            CommandFailed: the core refused the mode.
+        """
+        await self._connection.command("leavePlanMode", mode=str(mode))
 
     def hint(self, text: str, source: str) -> None:
         """Steer the agent while it works."""

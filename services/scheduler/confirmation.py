@@ -31,6 +31,7 @@ from services.tools.contract import (
     ConfirmationDetails,
     ConfirmationOutcome,
     DelegatedQuestion,
+    PolicyDecides,
     ServerInvocation,
     ServerTool,
     Tool,
@@ -119,7 +120,7 @@ class Confirmer:
             tool: Its tool.
             signal: Ends the question.
             forced: A hook asks for the confirmation. Mode and policy are not consulted again,
-                unless the call delegates its question to another one.
+                unless the call delegates its question to another one, or leaves it to the policy.
             system_message: A hook's message, shown with the question.
 
         Raises:
@@ -134,7 +135,7 @@ class Confirmer:
                 raise ConfirmationError(f"Tool call {call_id} lost during confirmation loop")
             details = (
                 call.invocation.confirmation_details()
-                if forced and not isinstance(call.invocation, DelegatedQuestion)
+                if forced and not isinstance(call.invocation, DelegatedQuestion | PolicyDecides)
                 else await self._details(tool, call.invocation, signal)
             )
             if details is None:
@@ -169,6 +170,8 @@ class Confirmer:
             and self._state.approval_mode is ApprovalMode.AUTO_EDIT
             and not self._policy.targets_build_file(invocation.params)
         ):
+            return None
+        if isinstance(invocation, PolicyDecides) and not invocation.needs_decision():
             return None
         of_server = invocation if isinstance(invocation, ServerInvocation) else None
         name, args, shown = tool.name, invocation.params, tool.display_name or tool.name

@@ -198,6 +198,10 @@ class ToolSettings:
     ] = True
     plan_enabled: Annotated[bool, Named("plan", "general.plan.enabled")] = True
     """Whether plan mode's tools are registered."""
+    plan_directory: Annotated[
+        str | None, Named("planSettings.directory", "general.plan.directory")
+    ] = None
+    """The folder for plans, inside the workspace; by default one in the session's folder."""
     use_write_todos: Annotated[bool, Named("useWriteTodos", "useWriteTodos")] = True
     """Whether older models have the tool for a list of tasks."""
     task_tracker: Annotated[bool, Named("tracker", "experimental.taskTracker")] = False

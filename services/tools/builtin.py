@@ -1,7 +1,6 @@
 """The built-in tools, registered in upstream's order.
 
-The tools of plan mode are only announced, not implemented. The main model does not get
-`read_many_files` and `get_internal_docs`.
+The main model does not get `read_many_files` and `get_internal_docs`.
 
 Source: core `Config.createToolRegistry`, and the end of `Config.initialize` for skills.
 """
@@ -11,11 +10,12 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from services.model.names import is_gemini2_model, is_preview_model
-from services.state import ApprovalMode
 from services.tools.activate_skill import ActivateSkillTool
 from services.tools.ask_user import AskUserTool
 from services.tools.background_tools import ListBackgroundProcessesTool, ReadBackgroundOutputTool
 from services.tools.contract import Tool
+from services.tools.enter_plan_mode import EnterPlanModeTool
+from services.tools.exit_plan_mode import ExitPlanModeTool
 from services.tools.glob_files import GlobTool
 from services.tools.grep_search import GrepTool
 from services.tools.host import ToolHost
@@ -77,7 +77,8 @@ def register_builtin_tools(
     if steps and is_gemini2_model(model) and not is_preview_model(model):
         registry.register(WriteTodosTool(host))
     if settings.plan_enabled:
-        _announce_plan_mode(registry)
+        registry.register(ExitPlanModeTool(host))
+        registry.register(EnterPlanModeTool(host))
     if host.tracker is not None:
         register_tracker_tools(registry, host, host.tracker)
     if agents is None:
@@ -85,18 +86,6 @@ def register_builtin_tools(
     else:
         registry.register(agents)
     register_skills(registry, host)
-
-
-def _announce_plan_mode(registry: ToolRegistry) -> None:
-    planning = frozenset({ApprovalMode.PLAN})
-    registry.announce(
-        "exit_plan_mode", enabled_as=("exit_plan_mode", "ExitPlanModeTool"), modes=planning
-    )
-    registry.announce(
-        "enter_plan_mode",
-        enabled_as=("enter_plan_mode", "EnterPlanModeTool"),
-        modes=frozenset(ApprovalMode) - planning,
-    )
 
 
 def register_skills(registry: ToolRegistry, host: ToolHost) -> None:

@@ -160,3 +160,29 @@ def test_the_settings_list_files_that_git_ignores(tmp_path: Path) -> None:
 
     assert not shown(Settings())
     assert shown(Settings(respect_git_ignore=False))
+
+
+def test_in_plan_mode_the_instruction_names_the_folder_for_plans(tmp_path: Path) -> None:
+    for interactive, said in ((True, "approves or rejects"), (False, "No user discusses")):
+        made, state = prompts(tmp_path, interactive=interactive)
+        assert "exit_plan_mode" not in made.system_instruction()
+        state.set_approval_mode(ApprovalMode.PLAN)
+
+        text = made.system_instruction()
+
+        assert f"in {tmp_path}/home/.gemini/tmp/{tmp_path.name}/s/plans/." in text
+        assert said in text
+
+
+def test_the_instruction_names_the_approved_plan_in_every_mode(tmp_path: Path) -> None:
+    made, state = prompts(tmp_path, interactive=True)
+    state.approved_plan = Path("/plans/p.md")
+
+    approved = made.system_instruction()
+    state.set_approval_mode(ApprovalMode.PLAN)
+    planning = made.system_instruction()
+
+    assert "approved the plan in /plans/p.md. Plan mode is over" in approved
+    assert "An earlier plan is approved: /plans/p.md." in planning
+    assert "Plan mode is over" not in planning
+    assert "/plans/p.md" in made.headless_instruction()

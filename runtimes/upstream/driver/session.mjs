@@ -102,6 +102,16 @@ export class Session {
     this.#config.setApprovalMode(mode);
   }
 
+  /** Leave plan mode as the command line's prompt does while no stream runs. */
+  async leavePlanMode({ mode }) {
+    const { core } = this.#core;
+    const planning = this.#config.isPlanMode();
+    this.#config.setApprovalMode(mode);
+    if (!planning || this.#config.isPlanMode()) return;
+    const text = core.getPlanModeExitMessage(mode, true);
+    await this.#client.addHistory({ role: 'user', parts: [{ text }] });
+  }
+
   setQuotaError() {
     this.#config.setQuotaErrorOccurred(true);
   }

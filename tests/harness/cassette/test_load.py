@@ -18,6 +18,7 @@ from harness.cassette.format import (
     AtTool,
     Compress,
     Hint,
+    LeavePlanMode,
     NoteQuotaError,
     Reset,
     ResumeSelf,
@@ -91,6 +92,8 @@ script:
 - set_model: n
 - set_approval_mode: {mode: plan}
 - set_approval_mode: yolo
+- leave_plan_mode: {mode: default}
+- leave_plan_mode: auto_edit
 - hint: {text: h, source: background_completion}
 - hint: {text: h}
 - write_file: {path: <WS>/d/e, text: w}
@@ -154,7 +157,7 @@ def test_every_key_of_the_head_is_read(tmp_path):
 def test_every_action_is_read(tmp_path):
     cassette = load(tmp_path, FULL)
     assert cassette.script[0].payload.display_content == "d"
-    assert cassette.script[1:14] == (
+    assert cassette.script[1:16] == (
         Compress(),
         Reset(),
         ResumeSelf(),
@@ -162,6 +165,8 @@ def test_every_action_is_read(tmp_path):
         SetModel("n"),
         SetApprovalMode(ApprovalMode.PLAN),
         SetApprovalMode(ApprovalMode.YOLO),
+        LeavePlanMode(ApprovalMode.DEFAULT),
+        LeavePlanMode(ApprovalMode.AUTO_EDIT),
         Hint("h", "background_completion"),
         Hint("h", "user_steering"),
         WriteFile("d/e", "w"),
@@ -169,9 +174,9 @@ def test_every_action_is_read(tmp_path):
         Rewind("u1"),
         Rewind(2),
     )
-    assert cassette.script[14] == Send(UpdateSend(title="t", config={"a": 1}))
-    assert cassette.script[15] == Send(ActionSend(type="a", data=[1]))
-    assert cassette.script[16] == Send(
+    assert cassette.script[16] == Send(UpdateSend(title="t", config={"a": 1}))
+    assert cassette.script[17] == Send(ActionSend(type="a", data=[1]))
+    assert cassette.script[18] == Send(
         MessageSend(content=(TextPart(text="t"),), display_content="d", meta={"a": 1})
     )
 

@@ -117,6 +117,7 @@ def test_what_is_wrong_is_named_with_its_key(tmp_path, change, key, words):
         ("{compress: false}", "script[0].compress", "must be true"),
         ("{set_model: 5}", "script[0].set_model", "must be a mapping"),
         ("{set_approval_mode: {mode: x}}", "script[0].set_approval_mode.mode", "auto_edit"),
+        ("{leave_plan_mode: {mode: plan}}", "script[0].leave_plan_mode.mode", "auto_edit"),
         ("{hint: {text: h, source: me}}", "script[0].hint.source", "user_steering"),
         ("{write_file: {path: ../x, text: t}}", "script[0].write_file.path", "leads out"),
         ("{write_file: {path: <HOME>/x, text: t}}", "script[0].write_file.path", "placeholder"),

@@ -210,6 +210,27 @@ def test_a_pro_model_makes_plans() -> None:
     )
 
 
+@pytest.mark.contract("P-267")
+def test_a_flash_model_implements_an_approved_plan() -> None:
+    session = Session("auto")
+    session.state.approved_plan = Path("/plans/p.md")
+
+    assert session.decide() == RoutingDecision(
+        model="gemini-3.8-flash",
+        source="agent-router/approval-mode",
+        reasoning="Routing to Flash model because an approved plan exists at /plans/p.md.",
+    )
+    session.state.set_approval_mode(ApprovalMode.PLAN)
+    assert session.decide().model == "gemini-3.1-pro-preview-customtools"
+
+
+def test_a_fixed_model_implements_plans_too() -> None:
+    session = Session("gemini-2.5-pro")
+    session.state.approved_plan = Path("/plans/p.md")
+
+    assert session.decide().source == "agent-router/override"
+
+
 def test_plan_mode_chooses_nothing_where_it_is_switched_off() -> None:
     settings = Settings(plan_model_routing=False)
     session = Session("auto", mode=ApprovalMode.PLAN, settings=settings)
