@@ -11,6 +11,7 @@ from services.mcp.context import McpContext, Registries
 from services.mcp.diagnostics import McpDiagnostics
 from services.mcp.manager import McpManager
 from services.mcp.progress import McpProgress
+from services.mcp.sign_in import SignIn, SignInSeam
 from services.mcp.tokens import TokenStore, tokens_path
 from services.mcp.toolbox import McpToolbox
 from services.session import Session
@@ -38,6 +39,7 @@ async def open_mcp(
     version: str,
     on_progress: Callable[[McpProgress], None] = _unheard,
     policy_warnings: Callable[[str, Sequence[str]], Sequence[str]] = _no_warnings,
+    sign_in: SignInSeam | None = None,
 ) -> AsyncIterator[McpManager]:
     """The servers of a session; none is started before `McpManager.start`.
 
@@ -51,6 +53,7 @@ async def open_mcp(
         version: the version that servers receive.
         on_progress: receives the progress of executing calls.
         policy_warnings: warnings about the policy's rules, by server and its tools.
+        sign_in: the user, for servers with `oauth.enabled`; `None`: no user can sign in.
 
     Raises:
         McpConfigError: a server's configuration is malformed.
@@ -65,12 +68,22 @@ async def open_mcp(
         session.events.emit(UserFeedback(severity=severity, message=message))
 
     diagnostics = McpDiagnostics(session.events)
+    tokens = TokenStore(tokens_path(session.workspace.home), clock, feedback=feedback)
     context = McpContext(
         session=session,
         trusted=trusted or (lambda: settings.folder_trusted),
         tasks=tasks,
         diagnostics=diagnostics,
-        tokens=TokenStore(tokens_path(session.workspace.home), clock, feedback=feedback),
+        tokens=tokens,
+        sign_in=None
+        if sign_in is None
+        else SignIn(
+            tokens,
+            clock,
+            sign_in,
+            show=lambda message: feedback("info", message),
+            variables=session.environment.variables,
+        ),
         version=version,
         on_progress=on_progress,
         policy_warnings=policy_warnings,

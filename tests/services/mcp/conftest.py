@@ -19,6 +19,7 @@ from services.clock import VirtualClock, virtual_loop
 from services.mcp.manager import McpManager
 from services.mcp.progress import McpProgress
 from services.mcp.session import open_mcp
+from services.mcp.sign_in import SignInSeam
 from services.settings import Settings
 from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
 from services.tools.contract import ToolExecution, ToolResult
@@ -92,7 +93,11 @@ def session(tmp_path: Path) -> OpenSession:
 
     @asynccontextmanager
     async def opened(
-        servers: Mapping[str, Any], *, start: bool = True, **settings: Any
+        servers: Mapping[str, Any],
+        *,
+        start: bool = True,
+        sign_in: SignInSeam | None = None,
+        **settings: Any,
     ) -> AsyncIterator[Session]:
         folder, home = tmp_path / "ws", tmp_path / "home"
         folder.mkdir(exist_ok=True)
@@ -125,6 +130,7 @@ def session(tmp_path: Path) -> OpenSession:
                 tools=made.tools,
                 version="0.61.0",
                 on_progress=made.progress.append,
+                sign_in=sign_in,
             ) as manager,
         ):
             made.manager = manager
