@@ -7,7 +7,7 @@ import functools
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pytest
 from services.abort import AbortController
 from services.background import background_tasks
 from services.clock import VirtualClock, virtual_loop
+from services.interaction.interaction import Interaction
 from services.mcp.manager import McpManager
 from services.mcp.progress import McpProgress
 from services.mcp.session import open_mcp
@@ -97,6 +98,7 @@ def session(tmp_path: Path) -> OpenSession:
         *,
         start: bool = True,
         sign_in: SignInSeam | None = None,
+        interaction: Interaction | None = None,
         **settings: Any,
     ) -> AsyncIterator[Session]:
         folder, home = tmp_path / "ws", tmp_path / "home"
@@ -122,10 +124,11 @@ def session(tmp_path: Path) -> OpenSession:
             lambda event: made.feedback.append(event) if isinstance(event, UserFeedback) else None
         )
 
+        at = session_at(made.workspace, configured, state=state, events=events, clock=clock)
         async with (
             background_tasks() as tasks,
             open_mcp(
-                session_at(made.workspace, configured, state=state, events=events, clock=clock),
+                replace(at, interaction=interaction or Interaction()),
                 tasks=tasks,
                 tools=made.tools,
                 version="0.61.0",

@@ -15,6 +15,8 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 
 from services.clock import VIRTUAL_EPOCH_MS
 from services.confinement import Confinement, Refused, confined
+from services.interaction.interaction import Handlers, Interaction
+from services.interaction.questions import SignInQuestion, SignInSubject
 from services.mcp.config import OAuthConfig
 from services.mcp.sign_in import SignInSeam
 from services.mcp.states import McpServerStatus
@@ -409,3 +411,20 @@ def test_an_unreadable_plain_file_is_not_overwritten(tmp_path: Path) -> None:
     assert "is no list of tokens" in problem
     assert path.read_text() == "[{"
     assert json.dumps(said).count("is no list of tokens") == 1
+
+
+@on_virtual_time
+async def test_the_surface_of_a_session_answers_the_question(session: OpenSession) -> None:
+    asked: list[SignInQuestion] = []
+
+    async def declines(question: SignInQuestion) -> bool:
+        asked.append(question)
+        return False
+
+    async with protected() as server:
+        interaction = Interaction(Handlers(sign_in=declines))
+        async with session({"web": server.config()}, interaction=interaction) as opened:
+            assert opened.manager.status("web") is McpServerStatus.DISCONNECTED
+        [question] = asked
+        assert (question.subject, question.name) == (SignInSubject.MCP_SERVER, "web")
+        assert question.prompt.startswith("Authentication required for MCP Server: 'web.'")
