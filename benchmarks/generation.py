@@ -123,7 +123,7 @@ def command_figures(examples: int, walls: Mapping[int, Sequence[float]]) -> list
 
 
 def shrink_figures(shrunk: Shrunk, seconds: float) -> list[Figure]:
-    """How long the fixed finding took to shrink, and what is left of it."""
+    """How long the fixed finding took to shrink, and its result."""
     size = size_of(shrunk.document)
     return [
         Figure(

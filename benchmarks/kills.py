@@ -61,7 +61,7 @@ class Setting:
 
 @dataclass(slots=True, kw_only=True)
 class Kill:
-    """What came of one run that was killed."""
+    """The result of one run that was killed."""
 
     after_s: float
     kept: int = 0

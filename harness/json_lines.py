@@ -21,7 +21,7 @@ digest under a name such as `max_tokens` looks like a secret."""
 
 
 class JsonLines:
-    """A file of JSON lines, of which a killed process loses at most the last line.
+    """A file of JSON lines. A process that is killed loses at most the last one.
 
     Use as a context manager.
     """

@@ -61,7 +61,7 @@ class CassetteItem(pytest.Item):
     """`path`, `root` and `name`, as the process that judges finds the case by."""
     serving: Serving
     outcome: dict[str, Any]
-    """What came of it: `result`, before waivers, and `problem`, why it could not be loaded."""
+    """The result: `result`, before waivers, and `problem`, why it could not be loaded."""
 
     def runtest(self) -> None:
         """Judge it.
@@ -98,7 +98,7 @@ class CassetteHooks:
     def __init__(self, config: pytest.Config, serving: Serving) -> None:
         self._serving = serving
         self._shows = not hasattr(config, "workerinput")
-        """This process shows what comes of the session; a worker of pytest-xdist does not."""
+        """This process shows the session's result; a worker of pytest-xdist does not."""
         self._outcomes: dict[str, dict[str, Any]] = {}
         self._lines: list[str] = []
 

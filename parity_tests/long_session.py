@@ -1,4 +1,4 @@
-"""A long working session, as cassettes: whole, or in two halves of which the second resumes.
+"""A long working session, as cassettes: whole, or in two halves: the second one resumes.
 
 Two hundred prompts, sixty large tool outputs, two models that give out, a compression: all limits
 have their defaults, so the outputs are large enough to be cut, and old ones to be masked.

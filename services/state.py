@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 __all__ = [
@@ -18,12 +19,14 @@ __all__ = [
     "ApprovalModeChanged",
     "CoreEvent",
     "CoreEvents",
+    "HintsKept",
     "Logged",
     "ModelChanged",
     "PrivilegedModeRefused",
     "QuotaErrorOccurred",
     "RetryAttempt",
     "SessionState",
+    "SessionUpdated",
     "UserFeedback",
 ]
 
@@ -65,6 +68,13 @@ class ApprovalModeChanged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionUpdated:
+    """A command replaced the conversation. A surface shows it as `session_update`."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UserFeedback:
     """A message for the user. `severity` is `info`, `warning` or `error`."""
 
@@ -90,6 +100,13 @@ class QuotaErrorOccurred:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HintsKept:
+    """A stream has ended, and no request of it took these injections: they wait for the next."""
+
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Logged:
     """A record for the session's log, which telemetry writes if the user switched it on.
 
@@ -111,6 +128,8 @@ CoreEvent = (
     | AgentsDiscovered
     | AgentsRefreshed
     | QuotaErrorOccurred
+    | SessionUpdated
+    | HintsKept
     | Logged
 )
 
@@ -169,6 +188,9 @@ class SessionState:
         self.quota_error_occurred = False
         self.sequence_model: str | None = None
         """The sticky model of the current sequence of requests; see its resets below."""
+        self.approved_plan: Path | None = None
+        """The plan that the user approved last. Source: core `config/config.ts`,
+        `setApprovedPlanPath`."""
         self.topic_title: str | None = None
         self.last_prompt_id = session_id
         """The prompt that the turn loop works on, or worked on last."""

@@ -1,4 +1,4 @@
-"""The commands that run cassettes and show what came of it."""
+"""The commands that run cassettes and show the results."""
 
 from __future__ import annotations
 

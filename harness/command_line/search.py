@@ -53,6 +53,11 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
     help="Show the profiles and exit.",
 )
 @click.option(
+    "--toward",
+    metavar="PART",
+    help="Draw scenarios that execute more of this file or folder of the runtimes or services.",
+)
+@click.option(
     "--examples", type=int, metavar="N", help=f"Number of scenarios.  [default: {_EXAMPLES}]"
 )
 @click.option(
@@ -102,12 +107,16 @@ def generate() -> None:
     \b
     parity generate
     parity generate --profile aborts --time 10m -n 0
+    parity generate --toward services/policy --time 10m -n 0
     parity generate --sample --examples 2000 --seed 7
     parity generate --time 1h --resume
     parity generate --control upstream --candidate legacy --time 10m
 
     --search prefers interesting scenarios and gives no rate of differences. --sample draws every
     scenario independently and, without findings, gives an upper bound.
+
+    --toward first runs 120 scenarios to find the options of the grammar that lead to the part: for
+    example to a room in which mutants survive (`parity mutants`).
 
     The same command with --resume continues an interrupted run; without --seed, it continues the
     last such run. With --time, no block starts after the time limit, and started blocks are
@@ -339,6 +348,12 @@ def faults() -> None:
     show_default=True,
     metavar="N",
     help="Runs of one mutant at most; one that they do not find counts as survived.",
+)
+@click.option(
+    "--cases",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run with so many of the cassettes only, drawn by the seed; the share is then lower.",
 )
 @click.option(
     "--mutant", "fingerprint", metavar="FINGERPRINT", help="Show this mutant and run it alone."

@@ -161,7 +161,7 @@ def _run(plan: _Plan, document: JsonObject, waivers: Waivers) -> Trial:
 
 
 def _observe(plan: _Plan, backend: Backend, file: Path, name: str, waivers: Waivers) -> list[str]:
-    """Keep what the published core does with it; what came of that, in lines."""
+    """Keep what the published core does with it; return the result in lines."""
     words = ["parity", "baseline", str(_CORPUS), "--runtime", "upstream"]
     later = shlex.join([*words, "--out", str(_BASELINES), "-k", name])
     if plan.no_upstream:

@@ -61,7 +61,7 @@ class _Plan:
 
 @dataclass(slots=True)
 class _Tally:
-    """What came of it so far, in the order in which the runs ended."""
+    """The results so far, in the order in which the runs ended."""
 
     kept: list[str] = field(default_factory=list)
     stale: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -179,7 +179,7 @@ def _observe_all(
 
 
 def _conclude(plan: _Plan, tally: _Tally, names: Sequence[str] | None) -> int:
-    """Say what came of it; `names` are all cassettes there are, if that is known."""
+    """Print the result; `names` are all cassettes there are, if that is known."""
     for message in sorted(tally.problems):
         say(f"not loaded: {message}", err=True)
     for message in sorted(tally.doubts):

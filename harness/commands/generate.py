@@ -27,9 +27,10 @@ from harness.generating.report import (
     generation_json,
     show_generation,
 )
+from harness.generating.toward import SCENARIOS, Weights, weights_toward
 from harness.parity.waivers import Waivers, load_waivers
 from harness.progress import in_words
-from harness.scenarios.between import left_out
+from harness.scenarios.between import left_out, profile_between
 from harness.scenarios.block import BlockDone, BlockTask, run_block
 from harness.scenarios.found import FOUND, KnownFinding, read_found
 from harness.scenarios.generation import GenerationPlan
@@ -62,6 +63,7 @@ class _Asked:
 
     way: str | None
     profile: str
+    toward: str | None
     examples: int | None
     time_s: float | None
     seed: int | None
@@ -143,6 +145,8 @@ def _plan(asked: _Asked, waivers: Waivers) -> GenerationPlan:
     plan = GenerationPlan(
         way="sample" if asked.way == "sample" else "search",
         profile=asked.profile,
+        toward=asked.toward,
+        weights=_weights(asked),
         seed=asked.seed or 0,
         control=asked.control,
         candidate=asked.candidate,
@@ -157,6 +161,15 @@ def _plan(asked: _Asked, waivers: Waivers) -> GenerationPlan:
         problem = f"{JOURNALS} has no such run to resume"
         raise UsageError(problem, "give the options of that run, or omit --resume")
     return replace(plan, seed=secrets.randbelow(_SEEDS) if seed is None else seed)
+
+
+def _weights(asked: _Asked) -> Weights | None:
+    """The weights that lead to the part that is asked for; `None`: the profile's own."""
+    if asked.toward is None:
+        return None
+    say(f"running {SCENARIOS} scenarios to find what leads to {asked.toward}", err=True)
+    profile = profile_between(asked.profile, asked.control, asked.candidate)
+    return weights_toward(asked.toward, profile)
 
 
 def _seams(asked: _Asked, backend: Backend) -> tuple[GenerateSeams, int]:
@@ -195,7 +208,8 @@ def _command(asked: _Asked, plan: GenerationPlan) -> Sequence[str]:
 
 
 def _say_begin(asked: _Asked, plan: GenerationPlan, resumed: bool, blocks: int) -> None:
-    what = f"{plan.way} of {plan.profile}, seed {plan.seed}"
+    toward = f" toward {plan.toward}" if plan.toward is not None else ""
+    what = f"{plan.way} of {plan.profile}{toward}, seed {plan.seed}"
     until = in_words(asked.time_s) if asked.time_s is not None else f"{plan.examples} examples"
     after = f", continuing after {blocks} blocks" if resumed else ""
     say(f"{what}: {plan.control} and {plan.candidate}, {until}{after}", err=True)

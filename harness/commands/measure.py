@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from harness.command_line.run_and_read import run
-from harness.command_line.search import faults, generate
+from harness.command_line.search import faults, generate, mutants
 from harness.commands import checks
 from harness.commands.gate import Question
 from harness.errors import HarnessError, UsageError
@@ -26,6 +26,7 @@ from harness.whole_file import writable_file, writable_folder
 __all__ = ["measure"]
 
 _INTERRUPTED = 130
+_COMMANDS = {"leg": run, "faults": faults, "mutants": mutants, "sample": generate}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +152,7 @@ def _run(measurement: Measurement, how: _How) -> int:
 
 
 def _invoked(words: Sequence[str], measurement: Measurement, how: _How) -> int:
-    command = {"leg": run, "faults": faults, "sample": generate}[measurement.kind]
+    command = _COMMANDS[measurement.kind]
     trust = ["--trust"] if how.trust and measurement.kind != "sample" else []
     args = [*words[1:], "-n", str(how.jobs), *how.options, *trust]
     try:

@@ -14,12 +14,13 @@ from typing import Any
 
 import click
 
-from harness.cassette.find import CassetteFile
+from harness.cassette.find import CassetteFile, with_variants
 from harness.commands import checks
 from harness.config import default_baselines, default_equivalents, default_waivers, to_run
 from harness.errors import UsageError
 from harness.experiment.backend import Backend, real_backend
 from harness.experiment.limits import Limits
+from harness.gate.facts import evidence_facts
 from harness.inventory import files_component
 from harness.mutants.journal import JOURNALS, MutantJournal
 from harness.mutants.measurement import Measurement, Prepared
@@ -35,7 +36,7 @@ from harness.triage.checkout import Checkout
 from harness.whole_file import writable_file, write_asked_for
 from harness.wrapping import say
 from services.redaction import redacted_value
-from services.wire import Json
+from services.wire import Json, JsonObject
 
 __all__ = ["MutantsSetup", "mutants"]
 
@@ -63,6 +64,7 @@ class _Asked:
     check: bool
     resume: bool
     most_runs: int
+    cases: int | None
     jobs: int
     limits: Limits
     trust: bool
@@ -112,11 +114,13 @@ class _Command:
         self._asked = asked
         self._setup = setup
         self._population = population
-        self._files = files
+        self._corpus = files
+        self._files = _drawn(files, asked.cases, asked.seed)
         self._baselines = asked.baselines or default_baselines()
-        self._waivers = checks.current_waivers(asked.waivers_file or default_waivers())
+        self._waivers_file = asked.waivers_file or default_waivers()
+        self._waivers = checks.current_waivers(self._waivers_file)
         self._equivalents = load_equivalents(asked.equivalents_file or default_equivalents())
-        self._digest = good_runs_digest(files)
+        self._digest = good_runs_digest(self._corpus)
 
     def sample(self) -> int:
         """Draw a sample and run it."""
@@ -177,7 +181,7 @@ class _Command:
         return 1 if stale or found else 0
 
     def _measured(self, chosen: Sequence[Mutant]) -> dict[str, Measured]:
-        """What comes of each of these mutants, equivalent by the record or not."""
+        """The result of each of these mutants, also of those recorded as equivalent."""
         rows = [Row(mutant) for mutant in chosen]
         with (
             tempfile.TemporaryDirectory(prefix="parity-mutants-") as folder,
@@ -220,11 +224,18 @@ class _Command:
             "equivalents": sorted(self._equivalents.records),
         }
 
+    def _facts(self) -> JsonObject:
+        """What was measured, and the day: the gate compares it with what is there."""
+        files = [(file.name, file.path) for file in with_variants(self._corpus)]
+        return evidence_facts(files, self._waivers_file, self._waivers.as_of)
+
     def _end(self, sample: Sample) -> int:
         sources = {source.file: source for source in self._population.sources}
         show(sample, sources, sys.stdout)
         if self._asked.json_file is not None:
-            document = redacted_value({**sample.to_json(sources), "state": self._state()})
+            document = redacted_value(
+                {**sample.to_json(sources), "state": self._state(), "measured": self._facts()}
+            )
             text = json.dumps(document, indent=1) + "\n"
             write_asked_for(self._asked.json_file, text, "--json")
             say(f"written: {self._asked.json_file}")
@@ -240,7 +251,7 @@ def _run(
     journal: MutantJournal | None,
     progress: MutantProgress,
 ) -> None:
-    """Run the mutants of which nothing is known yet, and write down what comes of each."""
+    """Run the mutants that have no result yet, and add each result to the journal."""
     by_name = {row.mutant.fingerprint: row for row in rows}
     if journal is not None:
         for fingerprint, measured in journal.known.items():
@@ -253,6 +264,14 @@ def _run(
             journal.add(measured)
 
     measurement.run(prepared, waiting(rows), take, progress)
+
+
+def _drawn(files: list[CassetteFile], cases: int | None, seed: int) -> list[CassetteFile]:
+    """So many of the files at random, in their order; `None` for all."""
+    if cases is None or cases >= len(files):
+        return files
+    rng = random.Random(seed)  # noqa: S311 - a draw that can be made again
+    return [files[number] for number in sorted(rng.sample(range(len(files)), cases))]
 
 
 def _changed(revision: str | None) -> frozenset[str]:

@@ -90,7 +90,7 @@ def header_of(
 
 
 def _path_from_here(path: Path) -> str:
-    """A path as journals name it: from here, so that it says nothing of where this is."""
+    """A path as journals name it: relative, so that they do not contain this folder's place."""
     place, here = path.resolve(), Path.cwd()
     return place.relative_to(here).as_posix() if place.is_relative_to(here) else str(path)
 

@@ -248,7 +248,7 @@ def _journal(plan: _Plan, document: JsonObject, trial: Trial, waivers: Waivers) 
 
 @dataclass(slots=True)
 class _Made:
-    """What came of it: `shrunk` is missing where it was interrupted."""
+    """The result: `shrunk` is missing where it was interrupted."""
 
     best: Trial
     shrunk: Shrunk | None = None

@@ -150,7 +150,7 @@ def _verify(
 
 
 def _replayed(result: Verification, place: Here, again: _Replay, backend: Backend) -> Verification:
-    """Run some of the record's cases, and add what came of it."""
+    """Run some of the record's cases, and add the result."""
     said = result.record.statement
     if not isinstance(said, SignOff):
         raise UsageError("a revocation has no cases", "leave --replay out")

@@ -16,6 +16,7 @@ from services.wire import JsonObject
 __all__ = ["request_probes"]
 
 
+_STEERING: Final = "User steering update:"
 _SIGNS: Final = (
     ("<hook_context>", "hook:context"),
     ("Tool input parameters were modified by a hook", "hook:input_replaced"),
@@ -29,8 +30,7 @@ _SIGNS: Final = (
     ("[System: You successfully executed a tool but returned", "nudge:empty_answer"),
     ("[The previous response was interrupted", "history:placeholder"),
     ("<activated_skill", "skill:activated"),
-    ("User steering update:", "steering:hint"),
-    ("Background execution update:", "steering:background"),
+    (_STEERING, "steering:hint"),
 )
 _SNAPSHOT: Final = "<state_snapshot>"
 _VERIFY: Final = "Critically evaluate the <state_snapshot>"
@@ -106,7 +106,7 @@ def _main(request: ObservedRequest, before: ObservedRequest | None) -> Iterator[
 
 
 def _content(content: JsonObject, texts: set[str]) -> Iterator[str]:
-    results = 0
+    results, steered = 0, False
     for part in objects_in(content.get("parts")):
         if "inlineData" in part or "fileData" in part:
             yield "sent:media"
@@ -121,10 +121,13 @@ def _content(content: JsonObject, texts: set[str]) -> Iterator[str]:
             if answer.get("parts"):
                 yield "sent:media"
             texts.update(map(ends_of, texts_in(response)))
-        elif isinstance(part.get("text"), str):
-            texts.add(ends_of(part["text"]))
+        elif isinstance(text := part.get("text"), str):
+            texts.add(ends_of(text))
+            steered = steered or text.startswith(_STEERING)
     if results:
         yield "sent:results" if results > 1 else "sent:result"
+    elif steered:
+        yield "steering:own_prompt"
 
 
 def _shows(request: ObservedRequest, sign: str) -> bool:

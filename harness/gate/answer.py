@@ -23,6 +23,7 @@ __all__ = [
     "GateAnswer",
     "Leg",
     "Measurement",
+    "MutantAnswer",
     "Reason",
     "ReasonKind",
     "Sample",
@@ -37,7 +38,7 @@ class Condition(Value):
     """One condition, and whether it holds."""
 
     name: str
-    """`legs`, `coverage`, `kills`, `samples`, `waivers`, `provider rules`, `cost`."""
+    """`legs`, `coverage`, `kills`, `mutants`, `samples`, `waivers`, `provider rules`, `cost`."""
     about: str
     """The condition in a few words."""
     answer: Answer = Field(strict=False)
@@ -101,6 +102,19 @@ class ClassKills(Value):
     """Exact lower bound of the rate with 95 % confidence."""
 
 
+class MutantAnswer(Value):
+    """The number of found mutants of a part of the source, over all samples of it."""
+
+    part: str
+    """`runtimes` or `services`."""
+    seeds: tuple[int, ...] = Field(strict=False)
+    tried: int
+    """Mutants that are reached and not equivalent."""
+    found: int
+    bound: float
+    """Exact lower bound of the share with 95 % confidence."""
+
+
 class Sample(Value):
     """Generated scenarios, drawn independently."""
 
@@ -153,6 +167,7 @@ class GateAnswer(Value):
     legs: tuple[Leg, ...] = Field(default=(), strict=False)
     coverage: tuple[ClassAnswer, ...] = Field(default=(), strict=False)
     kills: tuple[ClassKills, ...] = Field(default=(), strict=False)
+    mutants: tuple[MutantAnswer, ...] = Field(default=(), strict=False)
     samples: tuple[Sample, ...] = Field(default=(), strict=False)
     waivers: tuple[WaiverAnswer, ...] = Field(default=(), strict=False)
     cost: tuple[CostAnswer, ...] = Field(default=(), strict=False)

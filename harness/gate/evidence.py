@@ -1,4 +1,4 @@
-"""`Evidence`: journals, kill matrices and generated runs, read from files and folders.
+"""`Evidence`: journals, kill matrices, mutants and generated runs, from files and folders.
 
 The content of a file decides its kind. Files of a folder that are not evidence become remarks.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import HarnessError, UsageError
-from harness.gate.measurements import KillRun, SampleRun, read_measurement
+from harness.gate.measurements import KillRun, MutantRun, SampleRun, read_measurement
 from harness.report.journal import JournalRecord, read_journal
 from harness.sides import baseline_folder
 from harness.wording import listed
@@ -26,7 +26,7 @@ _MOST_FILES: Final = 2000
 """The maximum number of files in a folder."""
 _HEAD: Final = 4096
 
-_WHAT: Final = "a journal, a kill matrix or a generated run's summary"
+_WHAT: Final = "a journal, a kill matrix, a sample of mutants or a generated run's summary"
 _MEND: Final = "name another place, or make the evidence with `parity measure`"
 
 
@@ -53,6 +53,7 @@ class Evidence:
 
     legs: tuple[LegRun, ...] = ()
     kills: tuple[KillRun, ...] = ()
+    mutants: tuple[MutantRun, ...] = ()
     samples: tuple[SampleRun, ...] = ()
     remarks: tuple[str, ...] = ()
     """Files of a folder that are no evidence or cannot be read."""
@@ -65,7 +66,7 @@ def read_evidence(places: Sequence[Path]) -> Evidence:
         UsageError: A path is missing or unreadable, or an explicitly named file is not evidence.
             Such files in a folder become `remarks`.
     """
-    runs: list[LegRun | KillRun | SampleRun] = []
+    runs: list[LegRun | KillRun | MutantRun | SampleRun] = []
     remarks: list[str] = []
     for place in places:
         others: list[str] = []
@@ -88,6 +89,7 @@ def read_evidence(places: Sequence[Path]) -> Evidence:
     return Evidence(
         legs=tuple(each for each in runs if isinstance(each, LegRun)),
         kills=tuple(each for each in runs if isinstance(each, KillRun)),
+        mutants=tuple(each for each in runs if isinstance(each, MutantRun)),
         samples=tuple(each for each in runs if isinstance(each, SampleRun)),
         remarks=tuple(remarks),
     )
@@ -111,7 +113,7 @@ def _files(place: Path) -> Iterator[Path]:
     yield from entries
 
 
-def _read(file: Path) -> LegRun | KillRun | SampleRun | None:
+def _read(file: Path) -> LegRun | KillRun | MutantRun | SampleRun | None:
     """Return the evidence in a file; `None` if there is none."""
     try:
         with open_regular(file) as stream:
@@ -139,7 +141,7 @@ def _is_answer(file: Path) -> bool:
 
 def _promising(head: bytes) -> bool:
     """Return whether a document's first key is known; other documents are not read whole."""
-    return head[1:].lstrip().startswith((b'"kills"', b'"generation"'))
+    return head[1:].lstrip().startswith((b'"kills"', b'"mutants"', b'"generation"'))
 
 
 def _leg_run(record: JournalRecord) -> LegRun:

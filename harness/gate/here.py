@@ -40,6 +40,8 @@ class Here:
     as_of: date
     seed: int = 0
     """Seed of a release's samples, from the commit; 0 outside of a checkout."""
+    since: str = ""
+    """The revision of the policy; empty for the local files."""
 
     def scope(self, evidence: Evidence, phase: str, profile: str, folder: Path = FOLDER) -> Scope:
         """Return the scope to judge; proposed measurements write their evidence into `folder`."""
@@ -55,6 +57,7 @@ class Here:
             environment=environment(),
             folder=folder,
             seed=self.seed,
+            since=self.since,
         )
 
 
@@ -91,6 +94,7 @@ def here(
         ),
         as_of=as_of,
         seed=_commit_seed(),
+        since=policy_from or "",
     )
 
 

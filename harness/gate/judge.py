@@ -8,6 +8,7 @@ from harness.gate.answer import GateAnswer, Reason
 from harness.gate.cost import judged_cost
 from harness.gate.kills import judged_kills
 from harness.gate.legs import judged_legs, seen_legs
+from harness.gate.mutants import judged_mutants
 from harness.gate.reached import judged_coverage
 from harness.gate.samples import judged_samples
 from harness.gate.scope import Judged, Scope, counted
@@ -26,6 +27,7 @@ def judge(scope: Scope) -> GateAnswer:
     seen = seen_legs(scope)
     coverage, classes = judged_coverage(scope, seen)
     kills, tallies = judged_kills(scope)
+    mutants, shares = judged_mutants(scope)
     samples, drawn = judged_samples(scope)
     waived, states, warnings = judged_waivers(scope, seen)
     provider, alike = judged_provider(scope, seen)
@@ -36,6 +38,7 @@ def judge(scope: Scope) -> GateAnswer:
         waived,
         *coverage,
         kills,
+        *mutants,
         *samples,
         *cost,
     ]
@@ -50,6 +53,7 @@ def judge(scope: Scope) -> GateAnswer:
         legs=tuple(legs[rule.name].summary() for rule in scope.legs if rule.name in legs),
         coverage=classes,
         kills=tallies,
+        mutants=shares,
         samples=drawn,
         waivers=states,
         cost=costs,

@@ -1,4 +1,4 @@
-"""Reads the keys of kill matrices and of summaries of generated runs that the gate needs."""
+"""Reads what the gate needs of kill matrices, samples of mutants and generated runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 from harness.errors import first_problem
 from harness.gate.facts import Facts
 
-__all__ = ["FaultSeen", "KillRun", "SampleRun", "read_measurement"]
+__all__ = ["FaultSeen", "KillRun", "MutantRun", "SampleRun", "read_measurement"]
 
 _MOST_FAULTS: Final = 100_000
 
@@ -92,6 +92,41 @@ class KillRun(_Part):
         return f"{drawn.size} of {drawn.of} observable faults, seed {drawn.seed}"
 
 
+class _Share(_Part):
+    tried: Count
+    found: Count
+
+
+class _Mutant(_Part):
+    fingerprint: Name
+    outcome: Name
+
+
+class MutantRun(_Part):
+    """A sample of mutants (`parity mutants --json`)."""
+
+    file: Path
+    mutants: Literal[1]
+    seed: Count
+    parts: tuple[Name, ...] = Field(alias="in", strict=False)
+    """The folders and files that were mutated."""
+    whole: _Share = Field(alias="all")
+    sample: tuple[_Mutant, ...] = Field(strict=False, max_length=_MOST_FAULTS)
+    interrupted: bool
+    facts: Measured = Field(alias="measured")
+
+    @model_validator(mode="after")
+    def _no_more_than_tried(self) -> Self:
+        if self.whole.found > self.whole.tried:
+            raise ValueError("more mutants are found than were tried")
+        return self
+
+    @property
+    def survivors(self) -> tuple[str, ...]:
+        """The fingerprints of the mutants that were not found."""
+        return tuple(each.fingerprint for each in self.sample if each.outcome == "survived")
+
+
 class _Finding(_Part):
     fingerprint: str | None = None
 
@@ -131,8 +166,8 @@ class SampleRun(_Part):
         return tuple(dict.fromkeys(found))
 
 
-def read_measurement(file: Path, document: Mapping[str, Any]) -> KillRun | SampleRun:
-    """Read the JSON of `parity faults` or `parity generate`.
+def read_measurement(file: Path, document: Mapping[str, Any]) -> KillRun | MutantRun | SampleRun:
+    """Read the JSON of `parity faults`, `parity mutants` or `parity generate`.
 
     Raises:
         ValueError: It is another document, or has another format.
@@ -141,6 +176,8 @@ def read_measurement(file: Path, document: Mapping[str, Any]) -> KillRun | Sampl
     try:
         if "kills" in document:
             return KillRun.model_validate(whole)
+        if "mutants" in document:
+            return MutantRun.model_validate(whole)
         return SampleRun.model_validate(whole)
     except ValidationError as error:
         place, problem = first_problem(error)

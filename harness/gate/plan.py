@@ -22,6 +22,7 @@ __all__ = ["Planned", "in_about", "measure_command", "needed", "plan_of"]
 _START_S: Final = 3.0
 """Seconds until the workers of a command have started."""
 _FAULT_S: Final = 2.2
+_MUTANT_S: Final = 3.0
 _CASE_S: Final = {"baseline": 0.02, "upstream": 0.43, "": 0.12}
 _SCENARIO_S: Final = {"upstream": 1.0, "": 0.16}
 """Seconds of one worker for one unit on one side, measured on two busy cores: docs/gate.md."""
@@ -89,6 +90,8 @@ def _usual(measurement: Measurement) -> float:
     sides = (measurement.control, measurement.candidate)
     if measurement.kind == "faults":
         return _FAULT_S
+    if measurement.kind == "mutants":
+        return _MUTANT_S
     if measurement.kind == "sample":
         return sum(_SCENARIO_S.get(_engine(side), _SCENARIO_S[""]) for side in sides)
     took = sum(_CASE_S.get(_engine(side), _CASE_S[""]) for side in sides)

@@ -44,6 +44,11 @@ class ReasonKind(StrEnum):
     KILLS_PARTIAL = "kill matrix partial"
     KILLS_FEW = "too few faults"
     KILL_RATE_LOW = "kill rate too low"
+    MUTANTS_MISSING = "mutants missing"
+    MUTANTS_STALE = "mutants stale"
+    MUTANTS_PARTIAL = "mutants partial"
+    MUTANTS_FEW = "too few mutants"
+    MUTANTS_LOW = "too few mutants found"
     SAMPLE_MISSING = "sample missing"
     SAMPLE_STALE = "sample stale"
     SAMPLE_SMALL = "sample too small"
@@ -75,6 +80,7 @@ _CONTRADICTIONS: Final = frozenset(
     {
         ReasonKind.DIVERGENT,
         ReasonKind.KILL_RATE_LOW,
+        ReasonKind.MUTANTS_LOW,
         ReasonKind.SAMPLE_FINDINGS,
         ReasonKind.WAIVER_EXPIRED,
         ReasonKind.WAIVER_UNUSED,
@@ -104,7 +110,7 @@ class Value(BaseModel):
 class Measurement(Value):
     """One `parity` command that makes a missing piece of evidence."""
 
-    kind: Literal["leg", "faults", "sample"]
+    kind: Literal["leg", "faults", "mutants", "sample"]
     about: str
     """The subject: the name of a leg, or the profile of a sample."""
     words: tuple[str, ...] = Field(strict=False)
@@ -115,7 +121,7 @@ class Measurement(Value):
     candidate: str = ""
     """The sides as the command line names them, or empty."""
     units: int
-    """Number of cases, faults or scenarios to run."""
+    """Number of cases, faults, mutants or scenarios to run."""
 
     @property
     def command(self) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from harness.coverage.behaviour import BehaviourClass
+from harness.mutants.population import ROOMS
 from harness.scenarios.profiles import PROFILES as GENERATOR_PROFILES
 from harness.sides import hands_over
 from seeded_faults import Behaviour
@@ -17,6 +18,7 @@ __all__ = [
     "CostRule",
     "KillRule",
     "LegRule",
+    "MutantRule",
     "Phase",
     "PhaseGates",
     "Profile",
@@ -53,7 +55,9 @@ class LegRule(Table):
     """A runtime's base name; `A+B` begins in A and resumes in B."""
     candidate: Annotated[str, Field(pattern=_SIDE)]
     min_cases: Count
-    """Minimum of cases of the phase."""
+    """Minimum of cases of the phases that count."""
+    own_cases: Count = 0
+    """Minimum of cases of the phase itself among them."""
     profiles: tuple[Profile, ...] = Field(default=PROFILES, strict=False, min_length=1)
     """The profiles of the gate that require it."""
 
@@ -75,6 +79,23 @@ class KillRule(Table):
     class_bound: Share
     held_out: Share = 0.0
     """The same bound over the held-out faults; 0 requires none."""
+
+
+class MutantRule(Table):
+    """A sample of mutants of one part of the source, and the share to find."""
+
+    part: Literal["runtimes", "services"]
+    sample: Annotated[int, Field(ge=1)]
+    """Minimum of mutants that are reached and not equivalent."""
+    bound: Share
+    """Minimum of the exact lower 95 % bound of the share found."""
+    cases: Count = 0
+    """How many cassettes, drawn at random, the sample runs with; 0 for all."""
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The folders of the part, as `parity mutants --json` lists them."""
+        return ROOMS[self.part]
 
 
 class SampleRule(Table):
@@ -122,6 +143,7 @@ class ProfileGate(Table):
     recordings_days: Count
     """Days after which a record mentions that recordings are old; no answer depends on it."""
     kills: KillRule
+    mutants: tuple[MutantRule, ...] = Field(default=(), strict=False)
     sample: tuple[SampleRule, ...] = Field(strict=False)
     waivers: WaiverRule
     cost: tuple[CostRule, ...] = Field(strict=False)

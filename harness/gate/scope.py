@@ -73,6 +73,8 @@ class Scope:
     """The folder into which proposed measurements write their evidence."""
     seed: int = 0
     """Seed of a release's samples, different for each commit."""
+    since: str = ""
+    """The revision whose policy judges; empty for that of the local files."""
 
     @property
     def gates(self) -> PhaseGates:

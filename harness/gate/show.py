@@ -195,7 +195,9 @@ def show_plan(plan: Sequence[Planned], out: Lines, indent: str, *, commands: boo
 
 def units(measurement: Measurement) -> str:
     """Return the noun for a measurement's units."""
-    name = {"leg": "case", "faults": "fault", "sample": "scenario"}[measurement.kind]
+    name = {"leg": "case", "faults": "fault", "mutants": "mutant", "sample": "scenario"}[
+        measurement.kind
+    ]
     return name if measurement.units == 1 else f"{name}s"
 
 

@@ -189,6 +189,7 @@ class Campaign:
                 fingerprint=finding.fingerprint,
                 choices=finding.choices,
                 profile=self.plan.profile,
+                weights=self.plan.weights,
                 how=self._how(finding),
                 time_s=self.setup.shrink_s,
             )

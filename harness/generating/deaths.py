@@ -62,7 +62,7 @@ def _alone(
 
 
 def _together(task: BlockTask, parts: list[BlockDone]) -> BlockDone:
-    """Add up the parts of a block, each of which drew all examples and ran one."""
+    """Add up the parts of a block: each drew all examples and ran one."""
     first = parts[0]
     whole = BlockDone(
         number=task.number,

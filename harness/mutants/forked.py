@@ -32,7 +32,7 @@ _PREPARE_S: Final = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The process gave no answer: it went over its time, or it ended."""
+    """The process gave no answer: it exceeded its time limit, or it ended."""
 
     over_time: bool
 
@@ -60,7 +60,7 @@ class Forked:
         self._cpu_s = cpu_s
         self._wall_s = wall_s
         self._failed: Any = None
-        """What came of preparing, once that is known: `()` where nothing went wrong."""
+        """The failure of `prepare`, or `()` once it has succeeded."""
 
     def __enter__(self) -> Self:
         here, there = Pipe()
@@ -120,7 +120,7 @@ class Forked:
 
             signal.signal(signal.SIGPROF, ring)
             nowhere = os.open(os.devnull, os.O_WRONLY)
-            for stream in (1, 2):  # what broken code warns of says nothing to the user
+            for stream in (1, 2):  # the warnings of broken code do not concern the user
                 os.dup2(nowhere, stream)
             self._answer(connection)
         except BaseException:  # noqa: BLE001, S110 - the end of a forked process: nothing is above it

@@ -173,7 +173,7 @@ def _traced(
             case_begins()
             found = forked.ask(playing.request(case.file, runtime, trusted=case.trusted))
             if isinstance(found, Gone):
-                good[case.file.name] = GoodRun(left_out=f"{runtime} went over its limits")
+                good[case.file.name] = GoodRun(left_out=f"{runtime} exceeded its limits")
                 return cases[number:]
             if isinstance(found, Raised):
                 good[case.file.name] = GoodRun(left_out=found.says)

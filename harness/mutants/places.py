@@ -25,7 +25,7 @@ Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 _DECLARED: Final = frozenset({"__all__", "__slots__", "__match_args__"})
 _TYPES: Final = frozenset({"NewType", "ParamSpec", "TypeVar", "namedtuple", "getLogger"})
-"""What is called to declare something: nothing that a run shows comes of its arguments."""
+"""Functions that declare something: no run shows their arguments."""
 _NO_BODY: Final = frozenset({"abstractmethod", "overload"})
 _LOGGERS: Final = frozenset({"_logger", "logger", "logging"})
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

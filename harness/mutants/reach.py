@@ -2,7 +2,7 @@
 
 Each run is made in a process of its own, forked when everything is imported, so that no cache of
 the process hides a line from the cases behind the first. Lines count inside functions only: what
-is executed when a module is imported says nothing of a case.
+is executed when a module is imported depends on no case.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def has_line(lines: Lines, file: str, span: tuple[int, int]) -> bool:
 
 
 class _Seen:
-    """A trace function that keeps lines by file, and leaves code alone of which it has seen all."""
+    """A trace function that collects lines by file, and skips code that it has seen whole."""
 
     def __init__(self, folders: tuple[str, ...]) -> None:
         self._folders = folders

@@ -1,4 +1,4 @@
-"""What came of a mutant."""
+"""The result of a mutant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sample of mutants with what came of them: counts, shares and bounds, and the JSON document."""
+"""A sample of mutants with its results: counts, shares, bounds, and the JSON document."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Tally:
     tried: int
     found: int
     crashes: int
-    """Of those found, the ones that gave themselves away by crashing."""
+    """Those that were found because they crashed."""
     time_limits: int
 
     @classmethod
@@ -103,7 +103,7 @@ class Sample:
     seconds: float = 0.0
 
     def of(self, *outcomes: Outcome) -> list[Row]:
-        """The mutants of which this is known in the end."""
+        """The mutants that have one of these outcomes."""
         return [
             row
             for row in self.rows
@@ -171,7 +171,7 @@ class Sample:
 def draw(mutants: Iterable[Mutant], size: int, reach: Reach, equivalents: Equivalents) -> list[Row]:
     """Take mutants in their order until `size` of them are reached and not equivalent.
 
-    The others are rows as well: what became of them is known at once.
+    The others are rows as well: their outcome is known at once.
     """
     rows: list[Row] = []
     counted = 0

@@ -95,7 +95,7 @@ def show(sample: Sample, sources: Mapping[str, Source], stream: TextIO) -> None:
 def show_mutant(
     mutant: Mutant, source: Source, stream: TextIO, measured: Measured | None = None
 ) -> None:
-    """Write one mutant: where it is, its diff, and what came of it."""
+    """Write one mutant: where it is, its diff, and its result."""
     console = Screen(stream)
     head = f"{mutant.fingerprint}  {mutant.operator.value}  {mutant.where}"
     console.print(escape(printable(head)), style="bold")

@@ -81,7 +81,7 @@ class Conversation:
         return shared_prefix(self._contents, contents)
 
     def advance(self, contents: Sequence[Content], same: int) -> int:
-        """Become `contents`, the first `same` of which are known; return the first turn read anew.
+        """Become `contents`, whose first `same` are known; return the first turn read anew.
 
         A turn may go on in the first new content: the last known one is always read again.
         """

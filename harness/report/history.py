@@ -18,7 +18,7 @@ from harness.wording import did_you_mean, listed, near_words
 __all__ = ["Entry", "histories", "journal_files", "matched_name", "read_known"]
 
 _CASE_WISE = ("corpus", "baselines")
-"""Components of which only this cassette's files matter to it."""
+"""Components with files of several cassettes: only this cassette's own matter to it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,7 +37,7 @@ class CassetteText:
     cut: bool = False
     """The file goes on where the text ends."""
     note: str = ""
-    """What the cassette says about itself; empty where it says nothing."""
+    """The cassette's own note; empty without one."""
 
 
 def cassette_text(name: str, file: str | None) -> CassetteText | None:

@@ -54,7 +54,7 @@ class JournalRecord:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Cases of which nothing came, sorted: the run was cut off before them."""
+        """Cases without a result, sorted: the run was cut off before them."""
         there = {*self.finished, *self.skipped, *self.problems}
         return tuple(name for name in self.planned if name not in there)
 

@@ -105,7 +105,7 @@ class RunReport:
     stopped: int = 0
     """Divergent cases after which the run was stopped, as `--maxfail` asks; 0: it was not."""
     took_ms: Mapping[str, float] = field(default_factory=dict)
-    """Cassette to the milliseconds that both sides took; no part of what came of it."""
+    """Cassette to the milliseconds that both sides took; no part of the result."""
     durations: int = 0
     """How many of the slowest cases are listed."""
     versions: Mapping[str, str] = field(default_factory=dict)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from harness.cassette.needs import FEATURES
 from harness.scenarios.profiles import PROFILES, Profile
 from harness.sides import engines_of
@@ -11,14 +14,24 @@ from runtimes.registry import UnknownRuntime, runtime_traits
 __all__ = ["left_out", "profile_between"]
 
 
-def profile_between(name: str, control: str, candidate: str) -> Profile:
+def profile_between(
+    name: str,
+    control: str,
+    candidate: str,
+    weights: Mapping[str, Mapping[str, int]] | None = None,
+) -> Profile:
     """The profile of that name without the features that one of the sides lacks.
+
+    `weights` replace the profile's own.
 
     Raises:
         KeyError: there is no such profile.
     """
     lacking = {feature for side in (control, candidate) for feature in _lacking(side)}
-    return PROFILES[name].without(lacking)
+    profile = PROFILES[name]
+    if weights is not None:
+        profile = replace(profile, weights=weights)
+    return profile.without(lacking)
 
 
 def left_out(name: str, *sides: str) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from harness.codec import Coded
@@ -46,6 +46,8 @@ class BlockTask:
     waivers: Waivers
     fault: str | None = None
     """The name of a seeded fault to put in."""
+    weights: Mapping[str, Mapping[str, int]] | None = None
+    """Weights in place of the profile's own."""
     muted: frozenset[str] = frozenset()
     """Known fingerprints: counted, not kept."""
     only: int | None = None
@@ -124,7 +126,7 @@ def run_block(task: BlockTask) -> BlockDone:
 
 
 def _draw(task: BlockTask, look_at: Callable[[DrawnScenario], None]) -> None:
-    profile = profile_between(task.profile, task.control, task.candidate)
+    profile = profile_between(task.profile, task.control, task.candidate, task.weights)
     seed = block_seed(task.seed, profile, task.number)
     draw_block(task.way, profile, seed, task.examples, look_at)
 

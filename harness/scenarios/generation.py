@@ -51,13 +51,17 @@ class GenerationPlan:
     waivers: Waivers
     fault: str | None = None
     """The name of a seeded fault to put in."""
+    toward: str | None = None
+    """The part of the source that the weights lead to."""
+    weights: Mapping[str, Mapping[str, int]] | None = None
+    """Weights in place of the profile's own (`harness.generating.toward`)."""
     examples: int | None = None
     """How many scenarios; `None` draws until `enough` returns true."""
 
     @property
     def drawn_from(self) -> Profile:
         """The profile without the features that a side lacks."""
-        return profile_between(self.profile, self.control, self.candidate)
+        return profile_between(self.profile, self.control, self.candidate, self.weights)
 
     @property
     def facts(self) -> JsonObject:
@@ -76,6 +80,7 @@ class GenerationPlan:
     def command(self, examples: int | None = None) -> list[str]:
         """The command line that draws the same; `examples` if the plan has no number."""
         words = ["parity", "generate", f"--{self.way}", "--profile", self.profile]
+        words += ["--toward", self.toward] if self.toward is not None else []
         words += ["--seed", str(self.seed)]
         count = self.examples if self.examples is not None else examples
         words += ["--examples", str(count)] if count is not None else []
@@ -116,6 +121,7 @@ def block_tasks(
                 candidate=plan.candidate,
                 waivers=plan.waivers,
                 fault=plan.fault,
+                weights=plan.weights,
                 muted=muted(number),
             )
         left = None if left is None else left - examples

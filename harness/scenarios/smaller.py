@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.errors import HarnessError, in_short
@@ -23,6 +24,8 @@ class ShrinkTask:
     fingerprint: str
     choices: tuple[int, ...]
     profile: str
+    weights: Mapping[str, Mapping[str, int]] | None = None
+    """Weights in place of the profile's own."""
     how: Judging
     time_s: float
     """The seconds that it may take."""
@@ -53,7 +56,9 @@ def run_shrink(task: ShrinkTask) -> Smaller:
             fingerprint=task.fingerprint,
             enough=lambda: clock.now_ms() >= end_ms,
             choices=task.choices,
-            profile=profile_between(task.profile, task.how.control, task.how.candidate),
+            profile=profile_between(
+                task.profile, task.how.control, task.how.candidate, task.weights
+            ),
         )
     except HarnessError as error:
         return Smaller(words=f"not shrunk: {error}")

@@ -148,11 +148,15 @@ def evidence_of(found: GateEvidence) -> tuple[Evidence, ...]:
         for leg in found.legs
     ]
     kills = [_file("kill matrix", run.sample or "every fault", run.file) for run in found.kills]
+    mutants = [
+        _file("mutants", f"{run.whole.tried} of {', '.join(run.parts)}, seed {run.seed}", run.file)
+        for run in found.mutants
+    ]
     samples = [
         _file("sample", f"{run.drawn} of {run.profile}, seed {run.seed}", run.file)
         for run in found.samples
     ]
-    return (*journals, *kills, *samples)
+    return (*journals, *kills, *mutants, *samples)
 
 
 def refuse_unless_yes(answer: GateAnswer) -> None:

@@ -47,6 +47,9 @@ def _answer(answer: GateAnswer) -> Iterator[str]:
         if kill.name == "all":
             rate = f"{kill.rate:.1%}, at least {kill.bound:.1%} at 95 %"
             yield f"seeded faults: {kill.killed} of {kill.observable} found ({rate})"
+    for mutants in answer.mutants:
+        share = f"{mutants.found} of {mutants.tried} found, at least {mutants.bound:.1%} at 95 %"
+        yield f"mutants of the {mutants.part}: {share}"
     for sample in answer.samples:
         yield f"sample: {sample.says}"
     used = sum(1 for each in answer.waivers if each.count)

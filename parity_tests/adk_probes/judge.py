@@ -1,4 +1,4 @@
-"""Both runs of a probe, and what is left of their differences."""
+"""Both runs of a probe, and the differences that count."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PRODUCT: Final = ("model", "contents", "systemInstruction", "tools")
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a probe."""
+    """The result of a probe."""
 
     left: tuple[str, ...]
     """Differences that the closed list does not have, a line each."""

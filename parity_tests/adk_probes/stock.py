@@ -280,7 +280,7 @@ async def _send(
                     shown[-1][1] += words
                 else:
                     shown.append(["text", words])
-            # A text of which no delta was shown is new, whatever other deltas came before it.
+            # A text without a delta is new, whatever other deltas came before it.
             streamed = bool(event.partial) and (streamed or bool(words))
             shown += [
                 ["tool", response.name, response.id in answers.ids]

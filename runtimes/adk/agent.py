@@ -28,12 +28,14 @@ from runtimes.adk.flow import Batch, RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.model_call import ModelParts
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
+from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.run import End, Run, RunLink
 from runtimes.adk.runner import GcliRunner
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.stream import Stream
 from runtimes.adk.tools import Toolbox
+from runtimes.adk.toolset import SessionToolset
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.chat import StreamingAgent
@@ -118,6 +120,9 @@ class AdkAgentProtocol(StreamingAgent):
                 tools=tools,
                 instruction=instruction_provider,
                 hooks=next((each for each in plugins if isinstance(each, HookBridgePlugin)), None),
+                steering=next(
+                    (each for each in plugins if isinstance(each, SteeringAdkPlugin)), None
+                ),
                 child_call=config.child_call,
             )
         )
@@ -126,7 +131,10 @@ class AdkAgentProtocol(StreamingAgent):
             config.arrange_flow(flow)
         link = config.link
         hosted = HostedAgent.make(
-            model, flow, lambda: link.run.step.base.write_instruction(instruction_provider())
+            model,
+            flow,
+            lambda: link.run.step.base.write_instruction(instruction_provider()),
+            [SessionToolset(tools, link)],
         )
         app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=list(plugins))
         self._runner = GcliRunner(hosted, app, session_service)
@@ -159,6 +167,7 @@ class AdkAgentProtocol(StreamingAgent):
             stream,
             lambda: self._drive(stream, payload, continuation),
             name=f"adk stream {stream.id}",
+            after=self._config.services.steering.main.stream_ended,
         )
 
     async def close(self) -> None:
@@ -178,6 +187,7 @@ class AdkAgentProtocol(StreamingAgent):
         clock = self._config.services.clock
         platform_time.set_time_provider(lambda: clock.now_ms() / 1000)
         platform_uuid.set_id_provider(self._sessions.next_id)
+        self._session = await self._sessions.current(self._session)
         self._sessions.refresh(self._session)
         events = self._runner.run_async(
             user_id=USER_ID,

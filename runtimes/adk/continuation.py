@@ -21,6 +21,7 @@ from google.adk.models.llm_request import LlmRequest
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import ToolsDone
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
+from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.processors.base import agent_event
 from runtimes.adk.run import End, Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
@@ -50,6 +51,7 @@ class Continuation:
     _sessions: GcliSessionService
     _link: RunLink
     max_turns: MaxTurnsAdkPlugin
+    _steering: SteeringAdkPlugin
 
     async def run_tools(
         self, context: InvocationContext, call_event: Event, llm_request: LlmRequest
@@ -78,6 +80,8 @@ class Continuation:
                 self._conversation.take_request(wire_of(event.content), prompt_id=run.prompt_id)
         if run.end is not None:
             self._sessions.discard_pending(context.session)
+        else:
+            self._steer(context)
 
     async def after(self, stream: Stream, run: Run) -> list[Part] | End:
         """Decide after an invocation: the next request's parts, or the end."""
@@ -160,7 +164,14 @@ class Continuation:
         for call in completed:
             stream.emit(stream.translator.tool_response(call))
         self._record(completed)
-        return run.end or _parts(completed)
+        return run.end or self._steering.before_answers(_parts(completed))
+
+    def _steer(self, context: InvocationContext) -> None:
+        """Put what was injected meanwhile in front of the results that wait to be sent."""
+        results = self._sessions.pending_parts(context.session)
+        parts = self._steering.before_answers(results)
+        if parts is not results:
+            self._sessions.extend_pending(context.session, parts)
 
     async def _completed(self, run: Run, tools: ToolRound) -> Sequence[CompletedToolCall] | None:
         """Run the turn's calls and see what they mean for the run; `None` once it is aborted."""

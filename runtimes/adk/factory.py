@@ -20,6 +20,7 @@ from runtimes.adk.plugins.hook_bridge import hook_bridge
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, TokenLimitAdkPlugin
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
 from runtimes.adk.plugins.named import without_namesakes
+from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.processors.contents import ContentsProcessor
 from runtimes.adk.processors.conversation import (
     CompressionProcessor,
@@ -80,7 +81,8 @@ class SessionFactory:
             services.settings.max_session_turns, self._session_turns, driven=True
         )
         token_limit = TokenLimitAdkPlugin(services.content_generator, driven=True)
-        continuation = Continuation(*parts, max_turns)
+        steering = SteeringAdkPlugin(services.steering.main, driven=True)
+        continuation = Continuation(*parts, max_turns, steering)
         return AdkAgentProtocol(
             AdkConfig(
                 services=services,
@@ -98,6 +100,7 @@ class SessionFactory:
                 max_turns,
                 token_limit,
                 LoopDetectionAdkPlugin(conversation.loops, link),
+                steering,
             ),
             request_processors=(
                 LimitsProcessor(*parts, max_turns),
@@ -107,7 +110,7 @@ class SessionFactory:
                 OverflowProcessor(*parts, token_limit),
                 LoopCheckProcessor(*parts),
                 GcliRoutingProcessor(*parts),
-                ToolsProcessor(*parts, tools),
+                ToolsProcessor(*parts),
             ),
             session_service=sessions,
         )
@@ -142,7 +145,7 @@ class SessionFactory:
                 ChildCompression(*parts, child),
                 ContentsProcessor(*parts),
                 ChildRouting(*parts, child),
-                ToolsProcessor(*parts, tools),
+                ToolsProcessor(*parts),
             ),
             session_service=sessions,
         )

@@ -17,6 +17,7 @@ from google.genai import types
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import Blocked, Retrying, Stopped
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
+from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.responses import announcing, called_off, consolidated, partial
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.tools import Toolbox
@@ -52,6 +53,8 @@ class ModelParts:
     """The system instruction as it is now."""
     hooks: HookBridgePlugin | None = None
     """The user's hooks around model calls, where there are any."""
+    steering: SteeringAdkPlugin | None = None
+    """What is injected while the agent works."""
     child_call: Callable[[JsonObject], AskedCall] | None = None
     """In a child: what its batch runs for a function call. A child's calls keep the ids that they
     came with, an answer that a hook stopped does not end the run, and retries are announced."""
@@ -65,9 +68,11 @@ class ModelParts:
         content, run = self.pending(), self.link.run
         if content is None:
             raise RuntimeError("there is nothing to send")
-        shown = run.display_content
+        shown, message = run.display_content, wire_of(content)
+        if self.steering is not None:
+            self.steering.request_sent(message.get("parts") or [])
         return self.conversation.take_request(
-            wire_of(content),
+            message,
             prompt_id=run.prompt_id,
             display_content=None if shown is None else [{"text": shown}],
         )

@@ -325,6 +325,6 @@ class ToolRound:
 
 
 def _asked_for(done: CompletedToolCall, calls: Sequence[_Call]) -> _Call:
-    """The call that `done` came of. A hook may have changed what was run under its id."""
+    """The call whose result `done` is. A hook may have changed what was run under its id."""
     same_id = [call for call in calls if call.request.call_id == done.request.call_id]
     return next((call for call in same_id if call.args == done.request.args), same_id[0])

@@ -62,7 +62,10 @@ class LegacyAgentProtocol(StreamingAgent):
         stream.emit_user_message(payload)
         parts, shown = content_to_parts(payload.content), payload.display_content
         return self._start(
-            stream, lambda: stream.loop(parts, shown), name=f"legacy stream {stream.id}"
+            stream,
+            lambda: stream.loop(parts, shown),
+            name=f"legacy stream {stream.id}",
+            after=self._services.steering.main.stream_ended,
         )
 
 
@@ -109,6 +112,7 @@ class _Stream(AgentStream):
             reason = end_reason_of_calls(completed)
             if reason is not None:
                 return self.end(reason)
+            parts = self._services.steering.main.before_answers(parts)
             after_tools = bool(completed)
 
     async def _turn(self, parts: list[Part], shown: list[Part] | None) -> _TurnOutcome | None:

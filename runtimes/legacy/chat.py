@@ -134,7 +134,7 @@ class GeminiChat(Chat):
             await self._wait(attempt, key, kind)
 
     async def _wait(self, attempt: int, key: ModelConfigKey, kind: str) -> None:
-        """Announce another attempt, the first of which is number 1, and wait for it."""
+        """Announce another attempt, and wait for it. The first has the number 1."""
         delay_ms = _MID_STREAM_DELAY_MS * 2 ** (attempt - 1)
         self._services.events.emit(
             RetryAttempt(

@@ -193,6 +193,7 @@ class GeminiClient:
             yield server.ModelInfo(model)
         state.sequence_model = model
         self._chats.begin_turn(model)  # also where the abort has come: the next turn sees it
+        services.steering.main.request_sent(parts)
         failed = False
         async with aclosing(
             turn.run(key, parts, signal, display_content=sending.display_content)

@@ -33,8 +33,10 @@ class AgentStream:
         self._events = events
         self._log = log
 
-    async def run(self, work: Callable[[], Awaitable[None]]) -> None:
-        """Emit `agent_start` and do `work`, which ends the stream.
+    async def run(
+        self, work: Callable[[], Awaitable[None]], after: Callable[[], None] = lambda: None
+    ) -> None:
+        """Emit `agent_start` and do `work`, which ends the stream; call `after` then.
 
         An exception of `work` becomes an `error` and the end, after an abort only the end.
         """
@@ -52,6 +54,7 @@ class AgentStream:
                 self.end("failed")
         finally:
             self.active = False
+            after()
 
     def drop(self) -> None:
         """Emit the start and the end of a stream whose work did not begin."""
@@ -71,7 +74,7 @@ class AgentStream:
 
 
 class StreamingAgent(AgentProtocol):
-    """An agent with one stream at a time, each of which is a task of the engine."""
+    """An agent with one stream at a time. Each stream is a task of the engine."""
 
     def __init__(self, tasks: BackgroundTasks) -> None:
         self._tasks = tasks
@@ -97,7 +100,13 @@ class StreamingAgent(AgentProtocol):
         if self._stream is not None and self._stream.active:
             raise StreamActive(f"{session}.send() cannot be called while a stream is active.")
 
-    def _start(self, stream: AgentStream, work: Callable[[], Awaitable[None]], name: str) -> str:
-        """Start the task that runs the stream, and return the stream's id."""
-        self._tasks.start(stream.run(work), name=name, unbegun=stream.drop)
+    def _start(
+        self,
+        stream: AgentStream,
+        work: Callable[[], Awaitable[None]],
+        name: str,
+        after: Callable[[], None] = lambda: None,
+    ) -> str:
+        """Start the task that runs the stream, and then calls `after`; return the stream's id."""
+        self._tasks.start(stream.run(work, after), name=name, unbegun=stream.drop)
         return stream.id

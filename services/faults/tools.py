@@ -33,8 +33,6 @@ finished_result_lost_by_abort = fault.wrap(
     instead(lambda _, self, call, _result: _cancelled(call.request, _USER_CANCELLED)),
     says="A tool's result after an abort is discarded.",
     origin="cancellation of the task in which the tool runs",
-    unobservable="an abort ends the stream before what cancelled calls brought back is emitted, "
-    "recorded or sent: tests/harness/faults/test_unobservable_services.py",
 )
 wait_for_previous_ignored = fault.wrap(
     "services.scheduler.scheduler:is_parallelizable",

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Final
 from services.mcp.tool_schemas import with_wait_parameter
 from services.settings import Settings
 from services.steering import InjectionService, InjectionSource
+from services.steering_texts import user_hints
 from services.subagents.child_run import (
     LocalInvocation,
     LocalSessionInvocation,
@@ -23,7 +24,6 @@ from services.subagents.definition import (
     LocalAgentDefinition,
     RemoteAgentDefinition,
 )
-from services.subagents.steering_inbox import user_hints
 from services.tools.base import Invocation, SchemaTool
 from services.tools.contract import (
     ConfirmationDetails,

@@ -1,6 +1,6 @@
 """Fetches the cards of one place's remote agents in parallel, and returns them in order.
 
-A `RemoteLoader` implements the agents' protocol, of which the registry is independent.
+A `RemoteLoader` implements the agents' protocol, so that the registry does not depend on it.
 
 Source: core `agents/registry.ts` (`registerRemoteAgent`), `agents/a2a-errors.ts`.
 """

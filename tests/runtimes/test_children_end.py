@@ -1,4 +1,4 @@
-"""Children that do not end by themselves, or badly: what is left of them, in both runtimes."""
+"""Children that do not end by themselves, or badly: what remains of them, in both runtimes."""
 
 from __future__ import annotations
 

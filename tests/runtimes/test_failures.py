@@ -1,4 +1,4 @@
-"""How a stream ends that fails, and what is left of it in history."""
+"""How a stream ends that fails, and what remains of it in history."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def test_a_pattern_of_a_schema_ends_in_time(schema, arguments):
 
 
 def references(count: int, keyword: str) -> dict[str, Any]:
-    """A schema of `count` definitions, each of which means the next one twice."""
+    """A schema of `count` definitions: each means the next one twice."""
     definitions: dict[str, Any] = {
         f"d{n}": {keyword: [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(count)
     }

@@ -87,7 +87,7 @@ def in_compare(source: Source, node: ast.Compare, *, is_test: bool) -> Iterator[
 
 
 def in_negation(source: Source, node: ast.UnaryOp, *, is_test: bool) -> Iterator[Change]:
-    """`not x` becomes `x`, where it is no test, of which `of_test` does the same."""
+    """`not x` becomes `x` outside of tests; `of_test` does the same for tests."""
     if isinstance(node.op, ast.Not) and not is_test:
         text = f"bool({source.segment(node.operand)})"
         yield Change(Operator.NEGATE_CONDITION, (source.replaced(node, text),))

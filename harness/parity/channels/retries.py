@@ -22,6 +22,7 @@ _REPORTS: Final = {
     "approval-mode-rejected": Seam.POLICY,
     "confirmation": Seam.POLICY,
     "send-rejected": Seam.LIFECYCLE,
+    "hints-kept": Seam.LIFECYCLE,
 }
 
 

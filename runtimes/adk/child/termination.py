@@ -21,8 +21,9 @@ from google.adk.plugins.base_plugin import BasePlugin
 from runtimes.adk.agent import Invoke
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import Delta, note_of
-from runtimes.adk.plugins.child import CompleteTaskAdkPlugin, SteeringAdkPlugin
+from runtimes.adk.plugins.child import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
+from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.processors.base import agent_event
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.tool_round import ToolRound
@@ -36,6 +37,7 @@ from services.model.sdk_contents import WireContent
 from services.model.stream import call_name
 from services.subagents.definition import AgentOutput, TerminateMode
 from services.subagents.prompt import ChildPrompt
+from services.subagents.steering_inbox import SteeringInbox
 from services.wire import JsonObject, Part
 
 __all__ = ["ChildCall", "ChildConversation", "ChildTermination"]
@@ -79,7 +81,7 @@ class ChildTermination(ChildRun):
         self.max_turns = MaxTurnsAdkPlugin(max(0, limits.turns), driven=True)
         self.max_time = MaxTimeAdkPlugin(services.clock, limits.minutes * 60_000, driven=True)
         self.complete_task = CompleteTaskAdkPlugin()
-        self.steering = SteeringAdkPlugin(services.steering, driven=True)
+        self.steering = SteeringAdkPlugin(SteeringInbox(services.steering), driven=True)
         super().__init__(child, self.max_time)
         self.instruction = ""
         """The system instruction, once the chat is open."""

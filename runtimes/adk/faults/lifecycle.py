@@ -205,3 +205,19 @@ async def results_outside_a_round_unrecorded(results: Any, self: Any, stream: An
         return await results(self, stream, run)
     finally:
         self._conversation = kept
+
+
+hints_only_outside_of_rounds = fault.wrap(
+    "runtimes.adk.continuation:Continuation._steer",
+    returns(None),
+    says="Hints go only with results that no round of tools sends.",
+    origin="two paths to one batch; one was forgotten",
+)
+
+
+@held_out(
+    "runtimes.adk.plugins.steering:SteeringAdkPlugin.request_sent",
+    origin="a plugin without the callback that follows the request",
+)
+def hints_never_taken_by_a_request(request_sent: Any, self: Any, parts: Any) -> None:
+    """A hint for the main loop is sent with every batch of results."""

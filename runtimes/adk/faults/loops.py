@@ -55,7 +55,7 @@ follow_ups_count_as_turns = held_out.wrap(
     "runtimes.adk.run:Run.follow_up",
     then(put("follows_up", False)),
     says="An automatic follow-up is a separate turn: it counts, and drops earlier calls.",
-    origin="google-adk's invocations, each of which looks like a turn",
+    origin="google-adk's invocations: each looks like a turn",
 )
 compression_forgets_repetitions = held_out.wrap(
     "runtimes.adk.conversation:Conversation.start",

@@ -26,7 +26,7 @@ def _late(stop: Any, self: Any) -> None:
 
 
 def _parents_tools(declarations: Any) -> Any:
-    class Broken(declarations):  # type: ignore[misc]
+    class Broken(declarations):  # type: ignore[misc]  # the base is a parameter
         def current(self, model: str) -> Any:
             return [{"functionDeclarations": self._toolset._parent.declarations(model)}]
 
@@ -42,6 +42,13 @@ def _last_chunk_only(see: Any, self: Any, delta: Any) -> Any:
     return see(self, delta)
 
 
+@instead
+def _hints_first(before_answers: Any, self: Any, answers: Any) -> Any:
+    parts = before_answers(self, answers)
+    injected = len(parts) - len(answers)
+    return [*parts[:injected][::-1], *parts[injected:]]
+
+
 subagent_turns_off_by_one_adk = fault.wrap(
     "runtimes.adk.plugins.limits:MaxTurnsAdkPlugin.__init__",
     then(put("turns", 1)),
@@ -49,8 +56,8 @@ subagent_turns_off_by_one_adk = fault.wrap(
     origin="a plugin that counts before the callback, not after",
 )
 subagent_hints_first = fault.wrap(
-    "runtimes.adk.plugins.child:SteeringAdkPlugin.before_answers",
-    instead(lambda before_answers, self, answers: [*before_answers(self, [])[::-1], *answers]),
+    "runtimes.adk.plugins.steering:SteeringAdkPlugin.before_answers",
+    _hints_first,
     says="Hints come before background completions.",
     origin="two queues joined in the order of their names",
 )

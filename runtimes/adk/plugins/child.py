@@ -1,48 +1,17 @@
-"""The plugins of a child's task: what it is sent while it works, and what completes it."""
+"""`CompleteTaskAdkPlugin`: what completes a child's task."""
 
 from __future__ import annotations
 
-from google.adk.agents.callback_context import CallbackContext
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
-from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.notes import note_of
-from runtimes.adk.plugins.driven import DrivenPlugin
 from services.children.calls import CallsOutcome
-from services.model.sdk_contents import WireContent, wire_of
-from services.steering import InjectionService
 from services.subagents.definition import COMPLETE_TASK
 from services.subagents.recovery import TASK_COMPLETED
-from services.subagents.steering_inbox import SteeringInbox
 
-__all__ = ["CompleteTaskAdkPlugin", "SteeringAdkPlugin"]
-
-
-class SteeringAdkPlugin(SteeringInbox, DrivenPlugin):
-    """Is the inbox of one agent, and puts its parts before the answers of tools.
-
-    ADK's callbacks put them before the parts of the request's last content.
-    """
-
-    def __init__(self, steering: InjectionService, *, driven: bool = False) -> None:
-        SteeringInbox.__init__(self, steering)
-        DrivenPlugin.__init__(self, "steering", driven=driven)
-
-    async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """Collect while the invocation runs."""
-        await self._running.aclose()
-        self._running.enter_context(self.collecting())
-
-    async def before_model_callback(
-        self, *, callback_context: CallbackContext, llm_request: LlmRequest
-    ) -> None:
-        """Put what was sent into the request's last content."""
-        if llm_request.contents:
-            last = wire_of(llm_request.contents[-1])
-            parts = self.before_answers(last.get("parts") or [])
-            llm_request.contents[-1] = WireContent.of({**last, "parts": parts})
+__all__ = ["CompleteTaskAdkPlugin"]
 
 
 class CompleteTaskAdkPlugin(BasePlugin):
@@ -51,7 +20,7 @@ class CompleteTaskAdkPlugin(BasePlugin):
     The plugin marks the event in place: ADK's flow asks whether an event is the last one after it
     was yielded. The answer that completes the task is never sent.
 
-    Events of the runtime carry what came of the calls. In other events the plugin reads the
+    Events of the runtime carry the outcome of the calls. In other events the plugin reads the
     function response of `complete_task`: one without an `error` completes the task.
     """
 

@@ -15,7 +15,6 @@ from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, TokenLimitAdkPlugin
 from runtimes.adk.processors.base import EngineProcessor, note_event
 from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import Run
-from runtimes.adk.tools import Toolbox
 from services.compression.service import CompressionStatus
 from services.hooks.results import HookOutput
 from services.model.configs import ModelConfigKey
@@ -176,17 +175,13 @@ class GcliRoutingProcessor(EngineProcessor):
 
 @dataclass(eq=False)
 class ToolsProcessor(EngineProcessor):
-    """Fills the request's tools and its table of them, for the model that it was routed to.
+    """Has ADK fill the request's tools and its table of them, for the model that it was routed to.
 
-    Takes the place of ADK's `agent_tools`, which would declare every tool anew at each step.
+    `SessionToolset` declares the product's tools.
     """
 
-    _tools: Toolbox
     name = "agent_tools"
 
     async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
-        base = run.step.base
-        base.write_tools(request, self._tools.declared(base.model or ""))
-        # Declares the agent's own tools; where there are none, ADK need not look for each chunk.
         await process_agent_tools(context, request)
         run.asked = context, request

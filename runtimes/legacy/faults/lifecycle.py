@@ -9,6 +9,7 @@ from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import Altered, given
 from seeded_faults.wrappers import result, returns
 from services.abort import AbortController
+from services.presentation.finish import end_reason_of_calls
 
 fault = Faults(Site.LEGACY, Behaviour.LIFECYCLE)
 fault_answers = Faults(Site.LEGACY, Behaviour.ANSWERS)
@@ -99,3 +100,15 @@ def abort_outlives_its_stream(init: Any, self: Any, services: Any, client: Any, 
     """After an abort every later send of the conversation ends as aborted."""
     init(self, services, client, *args)
     client.controller = self.controller = getattr(client, "controller", self.controller)
+
+
+@fault(
+    "runtimes.legacy.agent:_Stream._answer",
+    origin="hints put in before it is known whether the stream goes on",
+)
+def hints_lost_with_the_end(answer: Any, self: Any, completed: Any) -> Any:
+    """A hint is lost if the calls that it came with end the stream."""
+    parts = answer(self, completed)
+    if end_reason_of_calls(completed) is not None:
+        self._services.steering.main.clear()
+    return parts

@@ -1,6 +1,10 @@
 // One session of the core: its configuration, its agents, and what a client may do with it.
 import fs from 'node:fs';
 import path from 'node:path';
+import { Checkpoints } from './checkpoints.mjs';
+import { revertEdits } from './edits.mjs';
+import { Questions } from './questions.mjs';
+import { Steering } from './steering.mjs';
 
 /** Parameters of cassettes that are not the core's. */
 const NOT_THE_CORES = ['policyRules', 'policySettings', 'adk'];
@@ -15,10 +19,12 @@ export class Session {
   #channel;
   #setup;
   #config;
+  #checkpoints;
   #perform;
   #agents = new Map();
-  #fallbacks = new Map();
-  #next = 1;
+  #questions;
+  /** Present in interactive sessions. */
+  #steering;
   /** Names of the tools that were called. */
   toolsUsed = new Set();
 
@@ -27,6 +33,7 @@ export class Session {
     this.#channel = channel;
     this.#perform = perform;
     this.#setup = setup;
+    this.#questions = new Questions(this.#core, channel);
   }
 
   /** The core's parameters that the session was opened with. */
@@ -42,18 +49,20 @@ export class Session {
     Object.assign(process.env, setup.environment, { GEMINI_API_KEY: 'replayed' });
     process.chdir(setup.workspace);
     const config = (this.#config = new core.Config(await this.#parameters()));
+    this.#checkpoints = new Checkpoints(core, config);
     this.#listen();
+    this.#questions.register(config, setup.questions);
     await config.refreshAuth(AUTH);
     delete process.env.GEMINI_API_KEY;
     config.contentGenerator = new core.LoggingContentGenerator(model, config);
     config.baseLlmClient = new core.BaseLlmClient(config.contentGenerator, config);
     core.createPolicyUpdater?.(config.getPolicyEngine(), config.getMessageBus(), config.storage);
     await config.initialize();
-    if (setup.fallbackHandler) {
-      config.setFallbackModelHandler((failed, fallback, error) =>
-        this.#askFallback(failed, fallback, error),
-      );
+    if (setup.interactive) {
+      this.#steering = new Steering(core, config);
+      this.#steering.install();
     }
+    return this.#begin();
   }
 
   agent({ agent, promptId }) {
@@ -64,6 +73,7 @@ export class Session {
     });
     session.subscribe((event) => {
       this.#perform(this.#channel.call({ t: 'event', agent, event }));
+      if (event.type === 'agent_end') this.#reportKept();
     });
     this.#agents.set(agent, session);
   }
@@ -77,8 +87,17 @@ export class Session {
     return this.#agents.get(agent).abort();
   }
 
+  disableLoopDetection() {
+    this.#client.getLoopDetectionService().disableForSession();
+  }
+
   hint({ text, source }) {
     this.#config.injectionService.addInjection(text, source);
+  }
+
+  /** The prompt that an idle client makes of pending hints. */
+  takeHints() {
+    return this.#steering?.takePrompt() ?? null;
   }
 
   setModel({ model }) {
@@ -89,12 +108,27 @@ export class Session {
     this.#config.setApprovalMode(mode);
   }
 
+  /** Leave plan mode as the command line's prompt does while no stream runs. */
+  async leavePlanMode({ mode }) {
+    const { core } = this.#core;
+    const planning = this.#config.isPlanMode();
+    this.#config.setApprovalMode(mode);
+    if (!planning || this.#config.isPlanMode()) return;
+    const text = core.getPlanModeExitMessage(mode, true);
+    await this.#client.addHistory({ role: 'user', parts: [{ text }] });
+  }
+
   setQuotaError() {
     this.#config.setQuotaErrorOccurred(true);
   }
 
-  reset() {
-    return this.#client.resetChat();
+  /** Start anew, as `/clear` does. */
+  async reset() {
+    const hooks = this.#config.getHookSystem();
+    await hooks?.fireSessionEndEvent('clear');
+    this.#config.injectionService.clear();
+    await this.#client.resetChat();
+    await hooks?.fireSessionStartEvent('clear');
   }
 
   async compress() {
@@ -116,14 +150,28 @@ export class Session {
   rewind({ to }) {
     const { core } = this.#core;
     const recording = this.#recording;
-    const id = typeof to === 'number' ? this.#userMessages()[to]?.id : to;
-    const conversation = recording.rewindTo(id);
+    const conversation = recording.rewindTo(this.#messageId(to));
     if (!conversation) throw new Error('there is nothing to rewind');
     this.#client.setHistory(core.convertSessionToClientHistory(conversation.messages));
   }
 
-  confirm({ correlationId, confirmed, outcome, payload }) {
+  /** Take back what tools did to files after a message, which is named as for `rewind`. */
+  revert({ to }) {
     const { core } = this.#core;
+    const { messages } = this.#recording.getConversation();
+    revertEdits(this.#core, messages, this.#messageId(to), (severity, message) =>
+      core.coreEvents.emitFeedback(severity, message),
+    );
+  }
+
+  /** Restore a checkpoint: its name, or its number from 0. */
+  restore({ checkpoint }) {
+    return this.#checkpoints.restore(checkpoint);
+  }
+
+  async confirm({ correlationId, confirmed, outcome, payload }) {
+    const { core } = this.#core;
+    if (this.#checkpoints.saved) await this.#checkpoints.saved;
     return this.#config.getMessageBus().publish({
       type: core.MessageBusType.TOOL_CONFIRMATION_RESPONSE,
       correlationId,
@@ -134,10 +182,9 @@ export class Session {
     });
   }
 
-  /** The intent that the fallback handler gets. */
-  intent({ id, intent }) {
-    this.#fallbacks.get(id)?.(intent);
-    this.#fallbacks.delete(id);
+  /** The user's answer to a question of the core. */
+  reply(message) {
+    this.#questions.reply(message);
   }
 
   transcript() {
@@ -146,7 +193,19 @@ export class Session {
 
   /** End the session; what it started is ended by the caller. */
   async close() {
+    await this.#config?.getHookSystem()?.fireSessionEndEvent('exit');
     await this.#config?.dispose();
+  }
+
+  /** Fire SessionStart as the command line tool does; returns what the hooks said. */
+  async #begin() {
+    const said = await this.#config.getHookSystem()?.fireSessionStartEvent(this.#setup.start);
+    const added = said?.getAdditionalContext();
+    const context = added ? `<hook_context>${added}</hook_context>` : null;
+    if (context !== null && this.#setup.interactive) {
+      await this.#client.addHistory({ role: 'user', parts: [{ text: context }] });
+    }
+    return { message: said?.systemMessage ?? null, context };
   }
 
   get #client() {
@@ -157,8 +216,10 @@ export class Session {
     return this.#client.getChatRecordingService();
   }
 
-  #userMessages() {
-    return this.#recording.getConversation().messages.filter(({ type }) => type === 'user');
+  #messageId(to) {
+    if (typeof to !== 'number') return to;
+    const { messages } = this.#recording.getConversation();
+    return messages.filter(({ type }) => type === 'user')[to]?.id;
   }
 
   async #parameters() {
@@ -211,6 +272,7 @@ export class Session {
     const { TOOL_CALLS_UPDATE } = core.MessageBusType;
     this.#config.getMessageBus().subscribe(TOOL_CALLS_UPDATE, (update) => {
       for (const call of update.toolCalls) this.toolsUsed.add(call.request.name);
+      this.#checkpoints.note(update.toolCalls);
       this.#channel.send({
         t: 'calls',
         scheduler: String(update.schedulerId),
@@ -219,17 +281,10 @@ export class Session {
     });
   }
 
-  #askFallback(failed, fallback, error) {
-    const id = this.#next++;
-    this.#channel.send({
-      t: 'fallback',
-      id,
-      insideCall: this.#core.toolCall() ?? null,
-      failed,
-      fallback,
-      error: error?.constructor?.name ?? String(error),
-    });
-    return new Promise((resolve) => this.#fallbacks.set(id, resolve));
+  #reportKept() {
+    const texts = this.#steering?.pending ?? [];
+    if (texts.length === 0) return;
+    this.#channel.send({ t: 'notice', name: 'HintsKept', payload: { texts }, insideCall: null });
   }
 }
 
@@ -251,8 +306,23 @@ function shown(call) {
     parentCallId: request.parentCallId ?? null,
     correlationId: correlationId ?? null,
     confirmation:
-      status === 'awaiting_approval' && confirmationDetails
-        ? { type: confirmationDetails.type, title: confirmationDetails.title }
-        : null,
+      status === 'awaiting_approval' && confirmationDetails ? plain(confirmationDetails) : null,
+    ...(status === 'executing' ? whileExecuting(call) : {}),
+  };
+}
+
+function whileExecuting({ liveOutput, pid, progress, progressTotal, progressPercent, progressMessage }) {
+  return {
+    liveOutput: plain(liveOutput) ?? null,
+    pid: pid ?? null,
+    progress:
+      progress === undefined
+        ? null
+        : {
+            done: progress,
+            total: progressTotal ?? null,
+            percent: progressPercent ?? null,
+            message: progressMessage ?? null,
+          },
   };
 }

@@ -47,7 +47,7 @@ def remote_invocation(
 
     Args:
         definition: the registered agent.
-        inputs: the agent's inputs, of which only `query` is read.
+        inputs: the agent's inputs; only `query` is read.
         agents: the session's remote agents.
         host: the parts of the session for tools.
         sessions: whether the call uses a session of the agent's own

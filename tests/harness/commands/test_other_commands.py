@@ -141,7 +141,7 @@ def test_list_takes_a_phase_and_an_expression(corpus: Path) -> None:
 
 @pytest.fixture
 def contract(corpus: Path) -> Path:
-    """A contract of this project's own, of which one cassette names a behaviour."""
+    """A contract of this project's own. One cassette names a behaviour of it."""
     row = "| P-001 | It answers. | `message:agent.text` | s |"
     (corpus.parent / "parity_tests").mkdir(exist_ok=True)
     file = corpus.parent / "parity_tests" / "contract.md"

@@ -329,7 +329,7 @@ def test_an_interrupt_leaves_a_journal_and_a_partial_report(tmp_path: Path) -> N
 
 @contextmanager
 def waiting_run(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """A run with two workers, one of which waits; the process, and the place where it waits."""
+    """A run with two workers; one waits. The process, and the place where it waits."""
     meeting = folder / "meeting"
     os.mkfifo(meeting)
     corpus = write_corpus(folder / "corpus", a__1="plain", a__2=f"waits at {meeting}")

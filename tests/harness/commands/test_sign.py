@@ -145,7 +145,7 @@ def journal_of(checkout: Signable, **cases: str) -> list[dict[str, Any]]:
 def instead(
     lines: list[dict[str, Any]], name: str, other: Callable[[dict[str, Any]], dict[str, Any]]
 ) -> None:
-    """Write the journal with something else in the place of what came of a case."""
+    """Write the journal with something else in the place of a case's result."""
     made = [other(line) if line.get("finished") == name else line for line in lines]
     text = "".join(json.dumps(each) + "\n" for each in made)
     Path("parity-report/leg.jsonl").write_text(text)

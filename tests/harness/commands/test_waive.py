@@ -17,7 +17,7 @@ def invoke(*arguments: object) -> Result:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with cassettes of which one differs, one stalls and one agrees."""
+    """A project with three cassettes: one differs, one stalls and one agrees."""
     monkeypatch.chdir(tmp_path)
     write_corpus(
         tmp_path / "cassettes", a__differs="loses usage", a__same="plain", a__stuck="stalls"

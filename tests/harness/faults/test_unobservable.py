@@ -1,4 +1,4 @@
-"""Faults of the runtimes that no run can show: each does what it says, and nothing comes of it."""
+"""Faults of the runtimes that no run can show: each does what it says, and no channel shows it."""
 
 from __future__ import annotations
 

@@ -74,6 +74,7 @@ max_age_days = 3
 baselines = true
 recordings_days = 365
 kills = { faults = 4, bound = 0.4, class_faults = 4, class_bound = 0.4 }
+mutants = [{ part = "services", sample = 8, bound = 0.4, cases = 2 }]
 sample = [{ profile = "fallback", examples = 100 }]
 waivers = { most = 2 }
 cost = [{ leg = "legacy ≡ adk", model_calls = 1.0, tokens = 1.5, prefix_stability = 0.9 }]
@@ -83,6 +84,7 @@ max_age_days = 1
 baselines = false
 recordings_days = 365
 kills = { faults = 4, bound = 0.4, class_faults = 4, class_bound = 0.4, held_out = 0.2 }
+mutants = [{ part = "services", sample = 8, bound = 0.4 }]
 sample = [{ profile = "fallback", examples = 100 }]
 waivers = { most = 2 }
 cost = [{ leg = "legacy ≡ adk", model_calls = 1.0, tokens = 1.5, prefix_stability = 0.9 }]
@@ -231,6 +233,23 @@ def kills(faults: Sequence[JsonObject] | None = None, **changes: Any) -> JsonObj
     return facts | changes
 
 
+def mutants(survived: int = 1, tried: int = 8, **changes: Any) -> JsonObject:
+    rows = [
+        {"fingerprint": f"{n:012x}", "outcome": "survived" if n < survived else "found"}
+        for n in range(tried)
+    ]
+    facts = {
+        "mutants": 1,
+        "seed": 8,
+        "in": ["services"],
+        "all": {"tried": tried, "found": tried - survived},
+        "sample": rows,
+        "interrupted": False,
+        "measured": measured(),
+    }
+    return facts | changes
+
+
 def sample(**changes: Any) -> JsonObject:
     facts = {
         "generation": 1,
@@ -259,6 +278,7 @@ class World:
 
     legs: dict[str, LegFile] = field(default_factory=dict)
     kills: JsonObject | None = field(default_factory=kills)
+    mutants: list[JsonObject] = field(default_factory=lambda: [mutants()])
     samples: list[JsonObject] = field(default_factory=lambda: [sample()])
     waivers: Waivers = field(default_factory=lambda: Waivers(as_of=DAY))
     gates: Gates = field(default_factory=gates)
@@ -282,6 +302,8 @@ class World:
             leg.write(folder / f"{name}.jsonl")
         if self.kills is not None:
             (folder / "kills.json").write_text(json.dumps(self.kills))
+        for number, each in enumerate(self.mutants):
+            (folder / f"mutants-{number}.json").write_text(json.dumps(each))
         for number, each in enumerate(self.samples):
             (folder / f"sample-{number}.json").write_text(json.dumps(each))
 

@@ -23,6 +23,7 @@ from tests.harness.gate.green import (
     inventory,
     kills,
     measured,
+    mutants,
     result,
     sample,
 )
@@ -228,6 +229,10 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         lambda made: (skipped("adk", "a/two")(made), header("adk", phase="B")(made)),
         K.LEG_PARTIAL,
     ),
+    "a leg with too few cases of the phase itself": (
+        has(gates=gates(own=("min_cases = 1", "min_cases = 1\nown_cases = 4"))),
+        K.LEG_PARTIAL,
+    ),
     "a leg without a case, though none is asked for": (
         lambda made: (
             made.legs.update(back=LegFile(*LEGS["back"], results={}, skipped=NAMES)),
@@ -275,6 +280,23 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         lambda made: made.change_case("adk", "a/one", contract=("P-001", "P-999")),
         K.BEHAVIOUR_UNREACHED,
     ),
+    "no mutants": (has(mutants=[]), K.MUTANTS_MISSING),
+    "mutants of other code": (
+        has(mutants=[mutants(measured=measured(components=STALE.digests))]),
+        K.MUTANTS_STALE,
+    ),
+    "mutants with other packages": (
+        has(mutants=[mutants(measured=measured(environment={"google-adk": "2.12.0"}))]),
+        K.MUTANTS_STALE,
+    ),
+    "old mutants": (
+        has(mutants=[mutants(measured=measured(asOf="2026-02-01"))]),
+        K.MUTANTS_STALE,
+    ),
+    "mutants of another part": (has(mutants=[mutants() | {"in": ["runtimes"]}]), K.MUTANTS_MISSING),
+    "a sample of mutants cut off": (has(mutants=[mutants(interrupted=True)]), K.MUTANTS_PARTIAL),
+    "too few mutants": (has(mutants=[mutants(tried=7)]), K.MUTANTS_FEW),
+    "too many mutants survive": (has(mutants=[mutants(survived=4)]), K.MUTANTS_LOW),
     "no kill matrix": (has(kills=None), K.KILLS_MISSING),
     "a kill matrix of other code": (
         has(kills=kills(conditions=measured_with(STALE))),

@@ -127,7 +127,7 @@ def test_a_place_that_is_not_there_or_nothing_of_this_is_refused(tmp_path: Path)
     with pytest.raises(UsageError, match="is not there"):
         read_evidence([tmp_path / "gone"])
     (tmp_path / "x.txt").write_text("hello")
-    with pytest.raises(UsageError, match="is not a journal, a kill matrix or"):
+    with pytest.raises(UsageError, match="is not a journal, a kill matrix, a sample"):
         read_evidence([tmp_path / "x.txt"])
 
 

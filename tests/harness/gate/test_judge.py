@@ -21,6 +21,7 @@ from tests.harness.gate.green import (
     kills,
     kinds,
     measured,
+    mutants,
     result,
     sample,
     spoiled,
@@ -57,6 +58,7 @@ def test_the_whole_of_it_is_a_yes(tmp_path: Path) -> None:
         "waivers",
         "coverage",
         "kills",
+        "mutants",
         "samples",
         "cost",
     }
@@ -199,6 +201,36 @@ def test_a_fault_that_survives_in_any_measurement_survives(tmp_path: Path) -> No
     (tmp_path / "a-kills.json").write_text(json.dumps(survivors))
 
     assert kinds(made.judged(tmp_path)) == {ReasonKind.KILL_RATE_LOW}
+
+
+def test_samples_of_mutants_with_several_seeds_count_together(tmp_path: Path) -> None:
+    made = world()
+    made.mutants = [mutants(survived=2), mutants(survived=0, seed=9), mutants(0, 3, seed=9)]
+
+    (counted,) = made.judged(tmp_path).mutants
+
+    assert (counted.seeds, counted.tried, counted.found) == ((8, 9), 16, 14)
+    assert 0.61 < counted.bound < 0.66
+
+
+def test_missing_mutants_are_measured_over_the_corpus(tmp_path: Path) -> None:
+    made = spoiled(has(mutants=[]))
+
+    (reason,) = made.judged(tmp_path / "a", since="main").reasons
+    assert reason.change == (
+        "parity mutants cassettes --in services --sample 8 --seed 8 --cases 2 --since main "
+        "--json parity-report/mutants-services.json -n 0"
+    )
+    made.profile = "release"
+    (reason,) = made.judged(tmp_path / "b", since="main", seed=77).reasons
+    assert "--seed 77 --json" in reason.change
+
+
+def test_the_reason_of_too_few_found_mutants_names_a_survivor(tmp_path: Path) -> None:
+    (reason,) = spoiled(has(mutants=[mutants(survived=4)])).judged(tmp_path).reasons
+
+    assert "4 of 8 found" in reason.says
+    assert reason.change.endswith("parity mutants --mutant 000000000000")
 
 
 def test_a_baseline_may_stand_for_its_runtime_in_a_pull_request_only(tmp_path: Path) -> None:

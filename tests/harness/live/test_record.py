@@ -1,4 +1,4 @@
-"""`parity record` against the stand-in for the API, and what becomes of the cassettes."""
+"""`parity record` against the stand-in for the API, and the cassettes that it writes."""
 
 import json
 import os

@@ -72,7 +72,7 @@ def measured(
     *,
     keep: bool = False,
 ) -> Measured:
-    """What comes of a mutant that every case of the corpus executes in a runtime, or in both.
+    """The result of a mutant that every case of the corpus executes in a runtime, or in both.
 
     With `keep` the good runs are those that are kept already.
     """

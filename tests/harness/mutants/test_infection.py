@@ -1,4 +1,4 @@
-"""Probes: a run of which they say that a mutant makes no difference is the same with the mutant."""
+"""Probes: where they see no difference, a run with the mutant is the same as without it."""
 
 from __future__ import annotations
 

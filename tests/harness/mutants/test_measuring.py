@@ -1,4 +1,4 @@
-"""A mutant from the edit to what came of it, on a cassette or two."""
+"""A mutant from its edit to its result, on a cassette or two."""
 
 from __future__ import annotations
 

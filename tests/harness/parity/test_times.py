@@ -9,7 +9,7 @@ import pytest
 from harness.explain import explain
 from harness.parity.compare import compare_observations, compare_repeated
 from harness.parity.divergence import ChannelName, Kind
-from harness.replay.observation import HookRun, Observation
+from harness.replay.observation import ChildObservation, HookRun, Observation
 from services.state import RetryAttempt
 from tests.harness.samples import Facts, observation
 
@@ -125,10 +125,18 @@ def test_times_are_not_compared_across_products_or_with_a_baseline() -> None:
     assert places(replace(seen, times={}), after) == []
 
 
+def test_times_are_compared_with_one_subagent_and_not_with_several() -> None:
+    children = [ChildObservation(thread=f"0/{n}", agent="helper", agent_id="a") for n in range(2)]
+    one, two = timed(children=children[:1]), timed(children=children)
+
+    assert places(one, late(one, 40, range(7))) == [("events", 0, "timestamp")]
+    assert places(two, late(two, 40, range(7))) == []
+
+
 def test_a_run_that_did_something_else_is_not_late_as_well() -> None:
     seen = timed()
     other = late(seen, 40, range(7))
-    other.events[4] = {**other.events[4], "inputTokens": 11}  # type: ignore[index]
+    other.events[4] = {**other.events[4], "inputTokens": 11}  # type: ignore[index]  # a list, though only read as a sequence
 
     paths = [path for _, _, path in places(seen, other)]
 

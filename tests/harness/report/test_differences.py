@@ -212,7 +212,7 @@ def test_a_marker_inside_a_line_does_not_count() -> None:
 
 
 def checkout(folder: Path, text: str) -> Path:
-    """A folder with a page, and with waivers of which upstream's are one."""
+    """A folder with a page and with waivers, upstream's among them."""
     example = (REPOSITORY / "parity_tests" / "waivers.toml").read_text().splitlines()
     waivers = [line.removeprefix("#   ") for line in example if line.startswith("#   ")]
     (folder / "docs").mkdir()

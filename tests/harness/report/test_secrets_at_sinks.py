@@ -50,7 +50,7 @@ def pieces(text: str) -> list[str]:
 
 
 def leaks(text: str) -> set[str]:
-    """The kinds of secrets of which a piece stands in `text`."""
+    """The kinds of secrets that have a piece in `text`."""
     found = set()
     for name, (_, _, secret) in SECRETS.items():
         words = [secret[at : at + WINDOW] for at in range(len(secret) - WINDOW + 1)]

@@ -10,15 +10,17 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from runtimes.adk.plugins.child import CompleteTaskAdkPlugin, SteeringAdkPlugin
+from runtimes.adk.plugins.child import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import (
     MaxTimeAdkPlugin,
     MaxTurnsAdkPlugin,
     TokenLimitAdkPlugin,
 )
+from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from services.chat import MAX_TURNS_EXCEEDED, SessionTurns
 from services.clock import VirtualClock
 from services.steering import InjectionService, InjectionSource
+from services.subagents.steering_inbox import SteeringInbox
 from tests.runtimes.adk.stock import Stock, answer, call
 
 
@@ -67,7 +69,9 @@ async def test_driven_plugins_leave_adks_callbacks_alone():
         MaxTurnsAdkPlugin(0, driven=True),
         TokenLimitAdkPlugin(UNASKED, driven=True),
         MaxTimeAdkPlugin(VirtualClock(), 0, driven=True),
-        SteeringAdkPlugin(InjectionService(VirtualClock(), steering=True), driven=True),
+        SteeringAdkPlugin(
+            SteeringInbox(InjectionService(VirtualClock(), steering=True)), driven=True
+        ),
     )
     stock = Stock([[answer("a")]], *plugins)
     assert codes(await stock.send("go")) == []
@@ -123,7 +127,8 @@ async def test_what_was_sent_goes_before_the_answers_once():
         return {"result": path}
 
     steps = [[call("looking", path="a")], [call("look", path="b")], [answer("a")]]
-    stock = Stock(steps, SteeringAdkPlugin(steering), tools=[looking, look])
+    plugin = SteeringAdkPlugin(SteeringInbox(steering))
+    stock = Stock(steps, plugin, tools=[looking, look])
     await stock.send("go")
     kinds = [
         ["answer" if part.function_response else "text" for part in request[-1].parts]
@@ -132,6 +137,19 @@ async def test_what_was_sent_goes_before_the_answers_once():
     assert kinds == [["text"], ["text", "answer"], ["answer"]]
     assert "use b" in str(stock.requests[1][-1].parts)
     assert steering._listeners == {}
+
+
+async def test_what_waits_for_the_main_loop_goes_before_the_answers_of_tools_once():
+    steering = InjectionService(VirtualClock(), steering=True, interactive=True)
+    steering.add("use b", InjectionSource.USER_STEERING)
+    steps = [[call("look", path="a")], [call("look", path="b")], [answer("a")]]
+    stock = Stock(steps, SteeringAdkPlugin(steering.main), tools=[look])
+    await stock.send("go")
+    kinds = [
+        ["answer" if part.function_response else "text" for part in request[-1].parts]
+        for request in stock.requests
+    ]
+    assert kinds == [["text"], ["text", "answer"], ["answer"]]
 
 
 def complete_task(result: str) -> dict[str, Any]:

@@ -52,7 +52,7 @@ CALL = {"functionCall": {"name": " loop ", "args": {"a": 1}}}
 
 
 class Watched:
-    """A run with the plugin, and what came of the events it saw."""
+    """A run with the plugin, and what the events that it saw became."""
 
     def __init__(self) -> None:
         self.detector, link = Detector(), RunLink()

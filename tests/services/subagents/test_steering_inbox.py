@@ -6,12 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from services.subagents.steering_inbox import (
-    background_completion,
-    injected_parts,
-    steering_update,
-    user_hints,
-)
+from services.steering_texts import background_completion, steering_update, user_hints
+from services.subagents.steering_inbox import injected_parts
 from services.tools.background import completion_note
 from tests.runtimes.upstream.stand_ins import needs_core
 from tests.services.subagents.core_twin import from_core

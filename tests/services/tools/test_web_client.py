@@ -127,7 +127,7 @@ def asked(generator: Generator, key: str = "web-fetch"):
     """The answer or error of one question, and the retries on the way."""
     events, clock = CoreEvents(), VirtualClock()
     retries: list[RetryAttempt] = []
-    events.subscribe(lambda event: retries.append(event))  # type: ignore[arg-type]
+    events.subscribe(lambda event: retries.append(event))  # type: ignore[arg-type]  # any event
     state = SessionState(
         session_id="s",
         model="gemini-2.5-flash",
@@ -138,11 +138,11 @@ def asked(generator: Generator, key: str = "web-fetch"):
     folder = Path("/nowhere")
     session = replace(
         session_at(Workspace.at(folder, folder), state=state, events=events, clock=clock),
-        content_generator=generator,  # type: ignore[arg-type]
+        content_generator=generator,  # type: ignore[arg-type]  # only what is called
     )
     model = ClientModel(
         session=session,
-        models=open_models(session, auth_type="gemini-api-key", ask=None, observer=None),
+        models=open_models(session, auth_type="gemini-api-key", observer=None),
         system_instruction=lambda: "Be brief.",
     )
 

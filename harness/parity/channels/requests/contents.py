@@ -1,4 +1,4 @@
-"""Names the seam where the contents of a request differ: the history, or what became of it."""
+"""Names the seam where the contents of a request differ: the history, or what was made of it."""
 
 from __future__ import annotations
 
