@@ -55,6 +55,8 @@ class Behaviour(StrEnum):
     """Starts, ends, aborts, and the order of events."""
     SUBAGENTS = "subagents"
     """Agents that a call starts: how they end, what they may call, whose services they use."""
+    INTERACTIVE = "interactive"
+    """What only interactive sessions need: live progress, hints, plans, questions, the way back."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,8 +19,8 @@ from services.clock import Clock
 from services.policy.engine import PolicyEngine
 from services.policy.rules import Decision
 from services.policy.updates import UpdatePolicy
-from services.tools.contract import ConfirmationDetails, ConfirmationOutcome
-from services.wire import JsonObject
+from services.tools.contract import CallProgress, ConfirmationDetails, ConfirmationOutcome
+from services.wire import Json, JsonObject
 
 __all__ = [
     "Announcement",
@@ -111,6 +111,21 @@ class ToolCallView(Protocol):
     @property
     def correlation_id(self) -> str | None:
         """The id that an answer must carry; each question has a new one."""
+        ...
+
+    @property
+    def live_output(self) -> Json | None:
+        """The whole output so far, while the call executes."""
+        ...
+
+    @property
+    def process_id(self) -> int | None:
+        """The process that the call runs, while it executes."""
+        ...
+
+    @property
+    def progress(self) -> CallProgress | None:
+        """The progress that a server reported, while the call executes."""
         ...
 
 

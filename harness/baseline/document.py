@@ -25,7 +25,7 @@ from harness.replay.observation import (
     RunPaths,
     Thread,
 )
-from harness.replay.trace import children_of, retry_record
+from harness.replay.trace import children_of, progress_of, retry_record
 from services.state import RetryAttempt
 from services.wire import Content, Json, JsonObject
 
@@ -105,6 +105,7 @@ class _Document(_Part):
     unused_steps: list[_Count]
     error: str | None = None
     stalled: Annotated[bool, Field(strict=True)] = False
+    progress: dict[str, list[JsonObject]] | None = None
     children: list[ChildObservation] = field(default_factory=list)
     threads: dict[
         Literal["tool_states", "retries", "side_events"], dict[Annotated[int, Field(ge=0)], Thread]
@@ -148,6 +149,7 @@ def to_document(seen: Observation) -> JsonObject:
         "toolStates": [
             {"call": call, "states": list(states)} for call, states in seen.tool_states.items()
         ],
+        **progress_of(seen),
         "retries": [retry_record(retry) for retry in seen.retries],
         "sideEvents": list(seen.side_events),
         "workspaceChanges": dict(seen.workspace_changes),
@@ -199,6 +201,7 @@ def from_document(
         requests=requests,
         recording=document.recording,
         tool_states=calls,
+        progress=document.progress,
         retries=[RetryAttempt(**asdict(retry)) for retry in document.retries],
         side_events=document.side_events,
         workspace_changes=document.workspace_changes,

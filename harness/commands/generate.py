@@ -27,6 +27,7 @@ from harness.generating.report import (
     generation_json,
     show_generation,
 )
+from harness.generating.toward import SCENARIOS, Weights, weights_toward
 from harness.parity.waivers import Waivers, load_waivers
 from harness.progress import in_words
 from harness.scenarios.between import left_out, profile_between
@@ -35,7 +36,6 @@ from harness.scenarios.found import FOUND, KnownFinding, read_found
 from harness.scenarios.generation import GenerationPlan
 from harness.scenarios.generation_journal import JOURNALS, GenerationJournal, last_seed
 from harness.scenarios.profiles import PROFILES
-from harness.scenarios.toward import SCENARIOS, Weights, weights_toward
 from harness.whole_file import writable_file, writable_folder, write_asked_for
 from harness.wrapping import say
 from services.clock import SystemClock

@@ -18,6 +18,7 @@ from harness.coverage.kept_probes import (
     transcript_probes,
     workspace_probes,
 )
+from harness.coverage.progress_probes import progress_probes
 from harness.coverage.request_probes import request_probes
 from harness.replay.observation import Observation
 
@@ -50,7 +51,9 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "next_speaker": "outcomes of the next-speaker check",
         "nudge": "messages to a model after an invalid response",
         "policy": "decisions about tool calls",
+        "progress": "what calls show while they work, and how these calls end",
         "provider": "rules of the API that requests broke",
+        "question": "questions of the session, by kind and answer",
         "recorded": "kinds of lines of chat recordings",
         "replay": "the course of the replay",
         "request": "declarations of a request, and repeated requests",
@@ -83,6 +86,7 @@ def reached(seen: Observation) -> tuple[str, ...]:
         *event_probes(seen),
         *retry_probes(seen),
         *state_probes(seen),
+        *progress_probes(seen),
         *side_probes(seen),
         *request_probes(seen),
         *transcript_probes(seen),

@@ -193,12 +193,17 @@ def _incomplete(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
     if lacks:
         says = f"{leg.run.file.name} is partial: {'; '.join(lacks)}"
         yield scope.reason(ReasonKind.LEG_PARTIAL, rule.name, says, _completed(scope, leg))
-    least = max(1, rule.min_cases)
-    if len(leg.cases) < least:
-        few = f"{counted(len(leg.cases), 'case')} of phase {scope.phase} in {leg.run.file.name}"
-        says = f"{few}, but at least {least} are required"
-        change = "add cassettes, or lower min_cases in the gates"
-        yield scope.reason(ReasonKind.LEG_PARTIAL, rule.name, says, change)
+    own = [case for case in leg.cases if case.phase == scope.phase]
+    for cases, least, key in (
+        (leg.cases, max(1, rule.min_cases), "min_cases"),
+        (own, rule.own_cases, "own_cases"),
+    ):
+        if len(cases) < least:
+            of = " itself" if key == "own_cases" else ""
+            few = f"{counted(len(cases), 'case')} of phase {scope.phase}{of}"
+            says = f"{few} in {leg.run.file.name}, but at least {least} are required"
+            change = f"add cassettes, or lower {key} in the gates"
+            yield scope.reason(ReasonKind.LEG_PARTIAL, rule.name, says, change)
 
 
 def _completed(scope: Scope, leg: LegSeen) -> str | Measurement:

@@ -55,7 +55,9 @@ class LegRule(Table):
     """A runtime's base name; `A+B` begins in A and resumes in B."""
     candidate: Annotated[str, Field(pattern=_SIDE)]
     min_cases: Count
-    """Minimum of cases of the phase."""
+    """Minimum of cases of the phases that count."""
+    own_cases: Count = 0
+    """Minimum of cases of the phase itself among them."""
     profiles: tuple[Profile, ...] = Field(default=PROFILES, strict=False, min_length=1)
     """The profiles of the gate that require it."""
 

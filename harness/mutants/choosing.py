@@ -51,18 +51,27 @@ class Reach:
         ]
 
     def ordered(self, mutant: Mutant, before: FoundBefore) -> list[Run]:
-        """The runs of a mutant: those first that found mutants near it, then those that do most in
-        its module for what they cost.
+        """The runs of a mutant, in the order in which they are made.
+
+        Those come first that found mutants near it, then those that do most in its module for their
+        cost. Runs that execute the same lines of the module resemble each other: the first run of
+        every such group comes before the second one of any.
         """
         file = mutant.place.file
+        turns: Counter[tuple[str, int]] = Counter()
 
-        def rank(run: Run) -> tuple[int, int, float]:
-            number, runtime = run
-            facts = self.facts[number][runtime]
-            worth = facts.lines.get(file, 0).bit_count() / (facts.seconds + _FIXED_S)
-            return RUNTIMES.index(runtime), -before.count(mutant, number), -worth
+        def lines(run: Run) -> int:
+            return self.facts[run[0]][run[1]].lines.get(file, 0)
 
-        return sorted(self.runs(mutant), key=rank)
+        def worth(run: Run) -> float:
+            return lines(run).bit_count() / (self.facts[run[0]][run[1]].seconds + _FIXED_S)
+
+        def rank(run: Run) -> tuple[int, int, int]:
+            group = run[1], lines(run)
+            turns[group] += 1
+            return RUNTIMES.index(run[1]), -before.count(mutant, run[0]), turns[group]
+
+        return sorted(sorted(self.runs(mutant), key=worth, reverse=True), key=rank)
 
     def _spans(self, place: Place) -> list[tuple[str, tuple[int, int]]]:
         """Lines of files; a case that executes any of them executes the place or uses its value."""

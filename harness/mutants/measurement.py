@@ -35,7 +35,7 @@ from harness.mutants.store import RUNTIMES, GoodRun, Store
 from harness.parity.waivers import Waivers
 from harness.whole_file import write_whole
 
-__all__ = ["Measurement", "Prepared", "spread"]
+__all__ = ["Measurement", "Prepared"]
 
 _TABLE: Final = "table"
 _PROBES: Final = "probes"
@@ -82,18 +82,6 @@ class _Begun:
     mutant: Mutant
     done: Measured
     left: Sequence[Run]
-
-
-def spread(runs: Sequence[Run], most: int) -> Sequence[Run]:
-    """Choose at most so many of the runs: the first half of them in order, then one in so many.
-
-    The first runs of the order resemble each other, since they do much in the same module.
-    """
-    if len(runs) <= most:
-        return runs
-    first = most - most // 2
-    rest, others = runs[first:], most // 2
-    return [*runs[:first], *(rest[each * len(rest) // others] for each in range(others))]
 
 
 def _may_show(seen: frozenset[int] | None, number: int) -> bool:
@@ -193,7 +181,7 @@ class Measurement:
             for mutant in mutants:
                 runs = prepared.reach.ordered(mutant, before)
                 most = min(_FIRST, self.most_runs) if has_probe(mutant) else self.most_runs
-                yield prepared.task(mutant, spread(runs, most), runs)
+                yield prepared.task(mutant, runs[:most], runs)
 
         def begun(task: MutantTask, done: Measured) -> None:
             if done.finding is not None and done.finding.case in numbers:
@@ -216,7 +204,7 @@ class Measurement:
             for number, each in enumerate(waiting):
                 again = [(numbers[name], RUNTIMES[0]) for name in each.done.changed]
                 may = [run for run in each.left if _may_show(seeing.get(run), number)]
-                left = spread(may, max(0, self.most_runs - each.done.runs))
+                left = may[: max(0, self.most_runs - each.done.runs)]
                 yield prepared.task(each.mutant, [*again, *left])
 
         def finished(task: MutantTask, done: Measured) -> None:

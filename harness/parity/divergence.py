@@ -23,6 +23,7 @@ class ChannelName(StrEnum):
     PROVIDER = "provider"
     RETRIES = "retries"
     TOOL_STATES = "tool_states"
+    PROGRESS = "progress"
     CHILDREN = "children"
     WORKSPACE = "workspace"
     TRANSCRIPT = "transcript"

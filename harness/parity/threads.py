@@ -25,16 +25,23 @@ RUN_RULES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "agent_ids": (
             "The id of an agent is random, and the ids of its calls and the name of its recording "
-            "begin with it. The agent's thread replaces the id everywhere."
+            "begin with it. The agent's thread replaces the id everywhere, so a report under the "
+            "id of another agent is a difference."
         ),
         "thread_interleaving": (
             "Chance decides which of two parallel agents is served first. The order of an agent's "
-            "steps, and their order relative to the steps of its parent, stay compared."
+            "steps, and their order relative to the steps of its parent, stay compared. An agent "
+            "that waits for its sibling where it should not is hidden here; `parity orders` sets "
+            "these orders itself."
         ),
         "unseen_sessions": (
             "The subagents of the published core have sessions only with "
             "agentSessionSubagentEnabled. Without a session there are no events to compare; the "
             "activities are compared."
+        ),
+        "unseen_progress": (
+            "Baselines and traces of earlier builds lack what calls show while they work. Create "
+            "them again to compare it."
         ),
     }
 )
@@ -67,6 +74,9 @@ def made_comparable(control: Observation, candidate: Observation) -> Comparable:
         hidden = (_without_events(here, blind), _without_events(there, blind))
         fired["unseen_sessions"] = len(blind & (_with_session(here) | _with_session(there)))
         here, there = hidden
+    if (here.progress is None) != (there.progress is None):
+        fired["unseen_progress"] = len(here.progress or there.progress or ())
+        here, there = replace(here, progress=None), replace(there, progress=None)
     return Comparable(control=here, candidate=there, fired=+fired)
 
 

@@ -178,6 +178,10 @@ class Observation:
     """Path of each chat recording → its parsed lines."""
     tool_states: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Call id → the scheduler's states, in order; calls by first appearance."""
+    progress: Mapping[str, Sequence[JsonObject]] | None = None
+    """Call id → what the call showed while it worked, in order (`harness.replay.progress`); `None`
+    where it was not observed, as in older baselines and traces. Calls that showed nothing have no
+    entry."""
     retries: Sequence[RetryAttempt] = ()
     side_events: Sequence[JsonObject] = ()
     """`{event, …}`: model and mode changes, confirmations shown, fallback questions."""

@@ -18,6 +18,7 @@ __all__ = [
     "CHILD_KEYS",
     "CONFIG_KEYS",
     "children_of",
+    "progress_of",
     "retry_record",
     "to_trace",
     "trace_json",
@@ -95,6 +96,13 @@ def children_of(seen: Observation) -> JsonObject:
     return document
 
 
+def progress_of(seen: Observation) -> JsonObject:
+    """Return the key of a trace or baseline about the progress of calls, if it was observed."""
+    if seen.progress is None:
+        return {}
+    return {"progress": {call: list(shown) for call, shown in seen.progress.items()}}
+
+
 def _laid_out(value: Any) -> str:
     """Format a list with one line per item, for `diff`; `indent` would be far slower."""
     if not isinstance(value, list) or not value:
@@ -113,6 +121,7 @@ def _document(observation: Observation) -> JsonObject:
         "requests": [_request(request, contents) for request, contents in requests],
         "recording": {path: list(lines) for path, lines in sorted(observation.recording.items())},
         "toolStates": {call: list(states) for call, states in observation.tool_states.items()},
+        **progress_of(observation),
         "retries": [retry_record(retry) for retry in observation.retries],
         "sideEvents": list(observation.side_events),
         **children_of(observation),

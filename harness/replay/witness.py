@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 
 from agent_protocol.codec import to_wire
@@ -11,9 +10,10 @@ from agent_protocol.events import AgentEvent
 from agent_protocol.lifecycle import LifecycleChecker
 from harness.replay.children import SeenChildren
 from harness.replay.observation import ChildObservation, HookRun
+from harness.replay.progress import SeenProgress
 from services.bundle import Services
 from services.hooks.events import HookNotice, HookStart
-from services.message_bus import ToolCallsUpdate
+from services.progress import Notice, ProgressFeed
 from services.state import (
     AgentsDiscovered,
     AgentsRefreshed,
@@ -24,6 +24,7 @@ from services.state import (
     ModelChanged,
     QuotaErrorOccurred,
     RetryAttempt,
+    SessionUpdated,
     UserFeedback,
 )
 from services.threads import MAIN, ThreadPaths, executing_call
@@ -45,12 +46,13 @@ class Witness:
         self._began = now_ms()
         self._event_times: list[int] = []
         self.events: list[JsonObject] = []
-        self._calls: dict[tuple[str, int], list[str]] = {}
+        self._progress = SeenProgress(self._call_moved, self._call_showed)
         self.retries: list[RetryAttempt] = []
         self.side_events: list[JsonObject] = []
         self.hooks: list[HookRun] = []
         self.notes: list[str] = []
         self._listeners: list[Callable[[AgentEvent], None]] = []
+        self._output_listeners: list[Callable[[str], None]] = []
         self._lifecycle = LifecycleChecker()
         self._requests = 0
         self._marked_sides = 0
@@ -66,10 +68,14 @@ class Witness:
         """Call `listener` with every event from now on."""
         self._listeners.append(listener)
 
+    def listen_to_output(self, listener: Callable[[str], None]) -> None:
+        """Call `listener` with the tool's name whenever a running call shows something."""
+        self._output_listeners.append(listener)
+
     def watch(self, services: Services) -> None:
         """Record what the services of a run emit."""
         services.events.subscribe(self._core_event)
-        services.bus.subscribe(ToolCallsUpdate, self._update)
+        ProgressFeed(services).subscribe(self.on_progress)
         services.subagents.watch(self._children)
         self._paths = services.subagents.threads
 
@@ -173,16 +179,12 @@ class Witness:
 
     def _core_event(self, event: CoreEvent) -> None:
         match event:
-            case RetryAttempt():
-                self._mark("retries", len(self.retries))
-                thread = self._paths.inside(executing_call())
-                if thread != MAIN:
-                    self._retry_threads[len(self.retries)] = thread
-                self.retries.append(event)
             case ModelChanged(model=model):
                 self.side({"event": "model-changed", "model": model})
             case ApprovalModeChanged(mode=mode):
                 self.side({"event": "approval-mode-changed", "mode": str(mode)})
+            case SessionUpdated(model=model):
+                self.side({"event": "session-updated", "model": model})
             case HintsKept(texts=texts):
                 self.side({"event": "hints-kept", "texts": list(texts)})
             case (
@@ -193,27 +195,39 @@ class Witness:
                 | Logged()
             ):
                 pass  # texts for the screen and the log are not compared
+            case RetryAttempt():
+                pass  # in the progress feed
 
     @property
     def tool_states(self) -> dict[str, list[str]]:
-        """Call id → its states in order; several calls of one id follow each other."""
-        states: dict[str, list[str]] = {}
-        for (call_id, nth), row in self._calls.items():
-            # If two calls in one wave have one id, the later replaces the earlier, which never ran.
-            if nth and row == ["validating"]:
-                continue
-            states.setdefault(call_id, []).extend(row)
-        return states
+        """Return `Observation.tool_states` so far."""
+        return self._progress.states
 
-    def _update(self, update: ToolCallsUpdate) -> None:
-        seen: Counter[str] = Counter()
-        for call in update.calls:
-            call_id = call.call_id
-            states = self._calls.setdefault((call_id, seen[call_id]), [])
-            thread = self._paths.making(call_id)
-            if thread != MAIN:
-                self._call_threads[call_id] = thread
-            seen[call_id] += 1
-            if not states or states[-1] != call.status:
-                states.append(str(call.status))
-                self._mark("tool_states", call_id)
+    @property
+    def progress(self) -> dict[str, list[JsonObject]]:
+        """Return `Observation.progress` so far."""
+        return self._progress.shown
+
+    def on_progress(self, notice: Notice) -> None:
+        """Record what a call does or shows, or a retry."""
+        if isinstance(notice, RetryAttempt):
+            self._retry(notice)
+        else:
+            self._progress.take(notice)
+
+    def _call_moved(self, call_id: str) -> None:
+        thread = self._paths.making(call_id)
+        if thread != MAIN:
+            self._call_threads[call_id] = thread
+        self._mark("tool_states", call_id)
+
+    def _call_showed(self, tool: str) -> None:
+        for listener in list(self._output_listeners):
+            listener(tool)
+
+    def _retry(self, retry: RetryAttempt) -> None:
+        self._mark("retries", len(self.retries))
+        thread = self._paths.inside(executing_call())
+        if thread != MAIN:
+            self._retry_threads[len(self.retries)] = thread
+        self.retries.append(retry)

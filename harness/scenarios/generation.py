@@ -54,7 +54,7 @@ class GenerationPlan:
     toward: str | None = None
     """The part of the source that the weights lead to."""
     weights: Mapping[str, Mapping[str, int]] | None = None
-    """Weights in place of the profile's own (`harness.scenarios.toward`)."""
+    """Weights in place of the profile's own (`harness.generating.toward`)."""
     examples: int | None = None
     """How many scenarios; `None` draws until `enough` returns true."""
 

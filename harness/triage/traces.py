@@ -30,6 +30,7 @@ __all__ = ["TraceFormatError", "parse_trace", "read_trace"]
 _AS_IT_IS: Final = (
     "events",
     "transcript",
+    "progress",
     "recording",
     "retries",
     "sideEvents",

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from runtimes.upstream.connection import Connection
 from services.abort import AbortController, AbortError, AbortSignal
-from services.availability.handler import FallbackQuestion
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.clock import sleep_until_or_abort
@@ -28,11 +27,12 @@ from services.state import (
     ModelChanged,
     QuotaErrorOccurred,
     RetryAttempt,
+    SessionUpdated,
     UserFeedback,
 )
 from services.threads import ThreadPaths, within_call
-from services.tools.contract import ConfirmationDetails
-from services.wire import JsonObject
+from services.tools.contract import CallProgress, ConfirmationDetails
+from services.wire import Json, JsonObject
 
 __all__ = ["Notices"]
 
@@ -47,6 +47,9 @@ class _Call:
     parent_call_id: str | None
     confirmation_details: ConfirmationDetails | None
     correlation_id: str | None
+    live_output: Json | None
+    process_id: int | None
+    progress: CallProgress | None
 
 
 class Notices:
@@ -71,7 +74,6 @@ class Notices:
             notice=self._on_notice,
             timer=self._on_timer,
             untimer=self._on_untimer,
-            fallback=self._on_fallback,
         )
         self._until_close.callback(
             services.bus.subscribe(ToolConfirmationResponse, self._confirmed)
@@ -156,6 +158,7 @@ class Notices:
                 | UserFeedback()
                 | AgentsDiscovered()
                 | AgentsRefreshed()
+                | SessionUpdated()
                 | HintsKept()
                 | Logged()
             ):
@@ -181,20 +184,6 @@ class Notices:
         if timer is not None:
             timer.abort()
 
-    def _on_fallback(self, message: JsonObject) -> None:
-        question = FallbackQuestion(
-            failed_model=str(message["failed"]),
-            fallback_model=str(message["fallback"]),
-            error=str(message["error"]),
-        )
-        with _inside(message):
-            self._tasks.start(self._ask(int(message["id"]), question), name="upstream question")
-
-    async def _ask(self, id_: int, question: FallbackQuestion) -> None:
-        handler = self._services.fallback_handler
-        intent = None if handler is None else await handler(question)
-        self._connection.send({"t": "intent", "id": id_, "intent": intent and str(intent)})
-
 
 def _inside(message: JsonObject) -> AbstractContextManager[None]:
     """Handle the message within the execution of the call that it names, if it names one."""
@@ -203,18 +192,25 @@ def _inside(message: JsonObject) -> AbstractContextManager[None]:
 
 
 def _shown(call: JsonObject) -> _Call:
-    asked = call.get("confirmation")
+    """The message has the values of the call's state alone."""
+    asked, reported = call.get("confirmation"), call.get("progress")
     return _Call(
         call_id=call["callId"],
         name=call["name"],
         status=call["status"],
         parent_call_id=call["parentCallId"],
         correlation_id=call["correlationId"],
-        confirmation_details=None
-        if asked is None
-        else ConfirmationDetails(
-            type=str(asked.get("type")), title=str(asked.get("title")), fields={}
-        ),
+        confirmation_details=None if asked is None else _question(asked),
+        live_output=call.get("liveOutput"),
+        process_id=call.get("pid"),
+        progress=None if reported is None else CallProgress(**reported),
+    )
+
+
+def _question(asked: JsonObject) -> ConfirmationDetails:
+    fields = {key: value for key, value in asked.items() if key not in ("type", "title")}
+    return ConfirmationDetails(
+        type=str(asked.get("type")), title=str(asked.get("title")), fields=fields
     )
 
 

@@ -20,13 +20,18 @@ from services.scheduler.calls import (
 )
 from services.scheduler.responses import reason_response
 from services.state import ApprovalMode
-from services.tools.contract import ConfirmationDetails, ConfirmationOutcome, Tool, ToolInvocation
+from services.tools.contract import (
+    CallProgress,
+    ConfirmationDetails,
+    ConfirmationOutcome,
+    Tool,
+    ToolInvocation,
+)
 from services.wire import Json, JsonObject, js_length
 
 __all__ = [
     "TRANSITIONS",
     "Approval",
-    "CallProgress",
     "CallStore",
     "ExecutingPatch",
     "ToolCall",
@@ -68,16 +73,6 @@ class ExecutingPatch:
     live_output: Json | None = None
     process_id: int | None = None
     progress: CallProgress | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallProgress:
-    """The progress that a server reports; a later notice keeps the values that it leaves out."""
-
-    done: float
-    total: float | None = None
-    percent: float | None = None
-    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,8 @@ class LocalInvocation(PlainInvocation):
     """The limit on shown activities."""
     typed: ClassVar[bool]
     """See `ActivityTrail.typed`."""
+    always_ends: ClassVar[bool]
+    """Whether an abort in a model call ends the run with a result, instead of raising."""
 
     def __init__(
         self, definition: LocalAgentDefinition, inputs: JsonObject, parts: SessionParts
@@ -117,7 +119,8 @@ class LocalInvocation(PlainInvocation):
             child = self._parts.subagents.start(request)
             output = await _followed(child, self.begin, execution.signal)
             if output.terminate_reason is TerminateMode.ABORTED:
-                shown.update(SubagentState.CANCELLED)
+                if self.always_ends or output is not ABORTED_OUTPUT:
+                    shown.update(SubagentState.CANCELLED)
                 raise AbortError(CANCELLED)
             return ToolResult(
                 llm_content=[{"text": _finished(self.definition.name, output)}],
@@ -157,6 +160,7 @@ class LocalSubagentInvocation(LocalInvocation):
 
     newest: ClassVar[int | None] = None
     typed: ClassVar[bool] = False
+    always_ends: ClassVar[bool] = False
 
     async def begin(self, child: ChildAgent) -> None:
         """Start `child` with the inputs."""
@@ -172,6 +176,7 @@ class LocalSessionInvocation(LocalInvocation):
 
     newest: ClassVar[int | None] = 3
     typed: ClassVar[bool] = True
+    always_ends: ClassVar[bool] = True
 
     async def begin(self, child: ChildAgent) -> None:
         """Send `child` the other inputs, then the query as a message."""

@@ -90,7 +90,7 @@ class AgentOutput:
 
 
 ABORTED_OUTPUT: Final = AgentOutput(result="", terminate_reason=TerminateMode.ABORTED)
-"""The outcome of a run that was aborted before its own output."""
+"""The outcome of a run that was aborted before its own output; recognised by identity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,11 +16,13 @@ from services.abort import AbortSignal
 from services.wire import Json, JsonObject, Part
 
 __all__ = [
+    "CallProgress",
     "ConfirmationDetails",
     "ConfirmationOutcome",
     "DelegatedQuestion",
     "InvalidToolParams",
     "LlmContent",
+    "PolicyDecides",
     "ServerInvocation",
     "ServerTool",
     "Tool",
@@ -148,6 +150,19 @@ class ConfirmationDetails:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallProgress:
+    """The progress that a server reports; a later notice keeps the values that it leaves out.
+
+    `percent` is at most 100, and absent without a `total` above 0.
+    """
+
+    done: float
+    total: float | None = None
+    percent: float | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ToolExecution:
     """The values for an executing call."""
 
@@ -250,6 +265,14 @@ class ServerInvocation(Protocol):
 
     def note_outcome(self, outcome: ConfirmationOutcome) -> None:
         """Take the user's answer."""
+
+
+@runtime_checkable
+class PolicyDecides(Protocol):
+    """A call whose confirmation is up to the policy, even if a hook demands one."""
+
+    def needs_decision(self) -> bool:
+        """Check the call before the policy is asked; false: it runs without any question."""
 
 
 @runtime_checkable

@@ -13,10 +13,11 @@ from services.clock import Clock
 from services.tools.texts import js_fixed
 from services.wire import Json, js_length
 
-__all__ = ["LiveOutput"]
+__all__ = ["KEPT_OUTPUT", "LiveOutput"]
 
 _INTERVAL_MS: Final = 1000
-_KEPT: Final = 100_000
+KEPT_OUTPUT: Final = 100_000
+"""The most UTF-16 units of output that are shown; the beginning is dropped."""
 _KILOBYTE: Final = 1024
 
 
@@ -31,7 +32,7 @@ class LiveOutput:
         self._shown_at: int | None = None
         self._trailing: asyncio.Task[None] | None = None
         self.text = ""
-        """The current output: its last 100,000 UTF-16 units."""
+        """The current output: its last `KEPT_OUTPUT` UTF-16 units."""
 
     def add(self, text: str) -> None:
         """Add a piece of text."""
@@ -81,12 +82,14 @@ class LiveOutput:
 
 
 def _tail(text: str) -> str:
-    if js_length(text) <= _KEPT:
+    if js_length(text) <= KEPT_OUTPUT:
         return text
     if text.isascii():
-        return text[-_KEPT:]
+        return text[-KEPT_OUTPUT:]
     # A cut through a surrogate pair drops the whole character.
-    return text.encode("utf-16-le", "surrogatepass")[-2 * _KEPT :].decode("utf-16-le", "ignore")
+    return text.encode("utf-16-le", "surrogatepass")[-2 * KEPT_OUTPUT :].decode(
+        "utf-16-le", "ignore"
+    )
 
 
 def _size(byte_count: int) -> str:

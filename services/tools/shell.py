@@ -215,12 +215,17 @@ class _Shell(BuiltinInvocation):
             else:
                 live.binary(piece)
 
+        def started(process_id: int) -> None:
+            if execution.set_process_id is not None:
+                execution.set_process_id(self.host.process_ids.shown(process_id))
+
         try:
             process = await ShellProcess.start(
                 _wrapped(self._inner, jobs_file),
                 folder=folder,
                 environment=shell_environment(self.host.environment.child_variables),
                 on_output=on_output,
+                on_start=started,
             )
         except ShellStartError as error:
             return self._report(_Outcome(error=str(error), exit_code=1))
@@ -228,8 +233,6 @@ class _Shell(BuiltinInvocation):
         off = execution.signal.on_abort(process.end)
         watch.begin(process.end)
         try:
-            if execution.set_process_id is not None:
-                execution.set_process_id(shown_pid)
             if background:
                 if not await self._ends_soon(process):
                     self._let_go(process, shown_pid, jobs_file)

@@ -96,9 +96,12 @@ class _Output:
 class ShellProcess(GroupLeader):
     """A running `bash -c`. Make one with `start`; it must be awaited or killed."""
 
-    def __init__(self, on_output: Callable[[str | int], None]) -> None:
+    def __init__(
+        self, on_output: Callable[[str | int], None], on_start: Callable[[int], None] | None
+    ) -> None:
         """`on_output` gets each piece of text, or the number of bytes of binary output so far."""
         self._on_output = on_output
+        self._on_start = on_start
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._head = b""
         self._started = False
@@ -117,8 +120,11 @@ class ShellProcess(GroupLeader):
         folder: Path,
         environment: Mapping[str, str],
         on_output: Callable[[str | int], None],
+        on_start: Callable[[int], None] | None = None,
     ) -> ShellProcess:
         """Start `command` in `folder`, leading its own process group, without input.
+
+        `on_start` gets the process id before any output.
 
         Raises:
             ShellStartError: `spawn /usr/bin/bash ENOENT`, for example for a missing folder.
@@ -126,7 +132,7 @@ class ShellProcess(GroupLeader):
         executable = shutil.which("bash", path=environment.get("PATH")) or "bash"
         try:
             return await start_child(
-                lambda: cls(on_output),
+                lambda: cls(on_output, on_start),
                 executable,
                 "-c",
                 f"{_GUARD} {command}",
@@ -189,6 +195,12 @@ class ShellProcess(GroupLeader):
         """Kill every process of the command, and wait for the end."""
         self.kill()
         await asyncio.wait([self.closed])
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The process has been started."""
+        super().connection_made(transport)
+        if self._on_start is not None:
+            self._on_start(self.pid)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take a piece of output."""

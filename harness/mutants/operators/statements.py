@@ -57,8 +57,13 @@ def dropped(
 
 
 def swapped(source: Source, node: ast.stmt, following: ast.stmt) -> Iterator[Change]:
-    """Two neighbours in the other order, where both do something."""
+    """Two neighbours in the other order, where both do something.
+
+    Two assignments of plain values do the same in either order.
+    """
     if not isinstance(node, _SIMPLE) or not isinstance(following, _SIMPLE):
+        return
+    if _assigns_plainly(node) and _assigns_plainly(following):
         return
     if not (_acts(node) and _acts(following)) or not (_stores(node) or _stores(following)):
         return
@@ -189,6 +194,28 @@ def _stores(node: ast.stmt) -> bool:
     return any(
         isinstance(each, kept) and isinstance(each.ctx, ast.Store) for each in ast.walk(node)
     )
+
+
+def _assigns_plainly(node: ast.stmt) -> bool:
+    """Whether a statement does nothing but give names or attributes values that run no code."""
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AnnAssign):
+        targets = [node.target]
+    else:
+        return False
+    return all(isinstance(each, ast.Name | ast.Attribute) for each in targets) and _is_plain(
+        node.value
+    )
+
+
+def _is_plain(value: ast.expr | None) -> bool:
+    """Whether evaluating an expression runs no code: names, constants, displays of these."""
+    if isinstance(value, ast.List | ast.Tuple):
+        return all(map(_is_plain, value.elts))
+    if isinstance(value, ast.Dict):
+        return all(map(_is_plain, value.keys)) and all(map(_is_plain, value.values))
+    return isinstance(value, ast.Constant | ast.Name)
 
 
 def _loaded(node: ast.stmt) -> set[str]:

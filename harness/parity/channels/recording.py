@@ -42,7 +42,8 @@ def recorded_ids(item: Item) -> None:
     """The ids of recorded messages are random; a rewind must still name the right message.
 
     Only UUIDs, and ids that are derived from one (`…_response`), are hidden. Other ids, such as the
-    hash of `environment-context`, stay compared.
+    hash of `environment-context`, stay compared. A rewind to another message, and two messages with
+    one id, are differences: ids map one to one.
     """
     for holder, path in dicts(item.value):
         for key in ("id", "$rewindTo"):
@@ -57,6 +58,7 @@ def later_sessions(item: Item) -> None:
     """Later sessions of a run have random ids; which recordings share an id is compared.
 
     A fallback silently begins a session. The id of the first session is given and stays compared.
+    A recording that continues another session than it should is a difference: ids map one to one.
     """
     for number, path in enumerate(list_of(item.value.get("files"))):
         if isinstance(path, str) and _LATER_RECORDING.search(path):

@@ -1,6 +1,6 @@
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -69,6 +69,15 @@ def corpus(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return place / "corpus"
 
 
+@pytest.fixture
+def pair(corpus: Path) -> Iterator[Path]:
+    """The corpus with a second cassette like the first."""
+    folder = corpus / "text"
+    (folder / "b.yaml").write_text((folder / "a.yaml").read_text().replace("text/a", "text/b"))
+    yield corpus
+    (folder / "b.yaml").unlink()
+
+
 def invoke(*arguments: object, mutants: Sequence[Mutant] = (FOUND, SURVIVES, UNREACHED)) -> Result:
     setup = MutantsSetup(
         population=partial(few, mutants),
@@ -129,6 +138,26 @@ def test_runs_in_which_a_mutant_can_make_no_difference_are_not_made(
     for row in rows:
         assert row["reached"] == 1
         assert row["runs"] == (0 if row["outcome"] == "survived" else 2)
+
+
+def test_a_mutant_has_no_more_runs_than_are_asked_for(pair: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mutants.json"
+
+    invoke(pair, "--most-runs", 1, "--json", file, mutants=[SURVIVES])
+
+    (row,) = json.loads(file.read_text())["sample"]
+    assert (row["outcome"], row["runs"], row["reached"]) == ("survived", 1, 2)
+
+
+def test_a_sample_runs_with_so_many_cassettes_as_are_asked_for(pair: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mutants.json"
+
+    invoke(pair, "--cases", 1, "--json", file, mutants=[SURVIVES])
+
+    document = json.loads(file.read_text())
+    assert document["cassettes"] == 1
+    assert document["sample"][0]["reached"] == 1
+    assert len(document["measured"]["components"]["corpus"]) == 64
 
 
 def test_all_found_is_exit_code_0(corpus: Path) -> None:

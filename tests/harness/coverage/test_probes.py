@@ -157,6 +157,10 @@ def test_a_baseline_shows_what_its_run_showed() -> None:
             "handler:pro->flash-lite",
         ),
         (
+            replace(observation(), side_events=[{"event": "session-updated", "model": "m"}]),
+            "side:session_updated",
+        ),
+        (
             replace(observation(), recording={"a": [{"$rewindTo": "x"}], "b": []}),
             "recorded:rewind",
         ),
@@ -197,6 +201,7 @@ def test_what_models_tools_and_servers_say_names_no_probe() -> None:
             {"type": "tool_response", "name": secret, "data": {"errorType": secret}},
         ),
         tool_states={"c": [secret, secret]},
+        progress={"c": [{"question": {"type": secret}}, {"agent": {"state": secret}}]},
         side_events=[{"event": secret}, {"event": "confirmation", "type": secret, "outcome": {}}],
         retries=[],
         recording={"f": [{"type": secret}, secret]},
@@ -205,6 +210,25 @@ def test_what_models_tools_and_servers_say_names_no_probe() -> None:
     )
 
     assert not [probe for probe in reached(seen) if "sk-a" in probe]
+
+
+def test_what_calls_show_is_named_by_its_kind_and_by_the_end_of_the_call() -> None:
+    seen = replace(
+        events(),
+        tool_states={"c": ["executing", "cancelled"], "d": ["executing", "success"]},
+        progress={
+            "c": [{"question": {"type": "exec"}}, {"process": 1}, {"output": "secret"}],
+            "d": [{"reported": {}}, {"agent": {"state": "running"}}],
+        },
+        threads={"tool_states": {1: "0/0"}},
+    )
+
+    kinds = {"question.exec", "process", "output"}
+    expected = kinds | {f"{kind}.then_cancelled" for kind in kinds}
+    for kind in ("reported", "agent.running"):
+        expected |= {kind, f"{kind}.then_success", f"child.{kind}"}
+    found = {probe for probe in reached(seen) if probe.startswith("progress:")}
+    assert found == {f"progress:{kind}" for kind in expected}
 
 
 def test_a_question_without_an_answer_differs_from_one_with_an_answer() -> None:
@@ -234,6 +258,8 @@ def test_values_of_a_wrong_kind_are_passed_over() -> None:
             transcript=[{"parts": value, "role": value}],
             side_events=[{"event": value}, {"event": "fallback-handler", "failed": value}],
             recording={"f": [value, {"$set": value}, {"type": value}]},
+            tool_states={"c": ["executing"]},
+            progress={"c": [value, {"agent": value}, {"question": value}]},
         )
         assert reached(seen)
 

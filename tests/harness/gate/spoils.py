@@ -229,6 +229,10 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         lambda made: (skipped("adk", "a/two")(made), header("adk", phase="B")(made)),
         K.LEG_PARTIAL,
     ),
+    "a leg with too few cases of the phase itself": (
+        has(gates=gates(own=("min_cases = 1", "min_cases = 1\nown_cases = 4"))),
+        K.LEG_PARTIAL,
+    ),
     "a leg without a case, though none is asked for": (
         lambda made: (
             made.legs.update(back=LegFile(*LEGS["back"], results={}, skipped=NAMES)),

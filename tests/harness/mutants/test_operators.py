@@ -50,6 +50,7 @@ def in_function(body: str, head: str = "def run(self, first, second, items) -> i
         ("self.x.clear()", "skip-reset", ["pass"]),
         ("del items[first]", "skip-reset", ["pass"]),
         ("self.a(first)\nself.b = 1", "swap-statements", ["self.b = 1"]),
+        ("self.a = first\nself.b = [1]", "swap-statements", []),
         ("x = list(items)", "forget-copy", ["x = items"]),
         ("x = items.copy()", "forget-copy", ["x = items"]),
         ("x = [*items]", "forget-copy", ["x = items"]),

@@ -77,6 +77,19 @@ def test_cases_that_do_much_of_the_module_for_little_come_first() -> None:
     assert [number for number, _ in reach.ordered(at(2), FoundBefore())] == [2, 0, 1]
 
 
+def test_cases_that_execute_other_lines_of_the_module_come_before_similar_ones() -> None:
+    reach = Reach(
+        [
+            facts(legacy=[2, 3, 4], seconds=0.1),
+            facts(legacy=[2, 3, 4], seconds=0.2),
+            facts(legacy=[2], seconds=9),
+        ],
+        [SOURCE],
+    )
+
+    assert [number for number, _ in reach.ordered(at(2), FoundBefore())] == [0, 2, 1]
+
+
 def test_cases_that_found_mutants_nearby_come_before_others() -> None:
     reach = Reach([facts(legacy=[2]), facts(legacy=[2]), facts(legacy=[2])], [SOURCE])
     before = FoundBefore()

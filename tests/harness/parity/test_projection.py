@@ -146,6 +146,42 @@ def test_own_environment_hides_the_text_across_products_alone() -> None:
     assert outcome(resumed("Monday"), resumed("Tuesday"))[0] == ["parts[0].text"]
 
 
+def with_request(seen: Observation, **changes: Any) -> Observation:
+    first, *others = seen.requests
+    return replace(seen, requests=[replace(first, **changes), *others])
+
+
+def alike(one: Observation, other: Observation, *, across: bool) -> bool:
+    """Whether both first requests are the same when projected."""
+    first, second = (
+        project(channel(ChannelName.REQUESTS), seen, across=across)[0] for seen in (one, other)
+    )
+    return first.digest == second.digest
+
+
+def test_own_instructions_hides_the_words_across_products_alone() -> None:
+    one = with_request(observation(), system_digest="brief", tools_digest="a")
+    other = with_request(observation(), system_digest="kind", tools_digest="b")
+    without = with_request(observation(), system_digest=None)
+
+    assert alike(one, other, across=True)
+    assert not alike(one, other, across=False)
+    assert not alike(one, without, across=True)
+
+
+def test_own_tasks_shows_the_users_request_across_products_and_all_within_one() -> None:
+    def asked(words: str, objective: str) -> Observation:
+        text = f"{words}\n<objective>\n{objective}\n</objective>"
+        contents = ({"role": "user", "parts": [{"text": text}]},)
+        return with_request(observation(), thread="0/1", new_contents=contents)
+
+    here = asked("Find it:", "the port")
+
+    assert alike(here, asked("Look for it:", "the port"), across=True)
+    assert not alike(here, asked("Look for it:", "the port"), across=False)
+    assert not alike(here, asked("Find it:", "the host"), across=True)
+
+
 def test_call_ids_hides_the_id_in_every_channel_and_nothing_beside_it() -> None:
     paths, rules = outcome(observation(), observation(call="read_file_1767225600009_0"))
 

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import replace
 
 from agent_protocol.events import AgentEnd, AgentStart
 from harness.replay.witness import Witness
-from services.message_bus import ToolCallsUpdate, ToolCallView
+from services.progress import CallKey, CallMoved
 from services.state import ModelChanged, RetryAttempt
 from tests.harness.samples import TIME, observation
 
 RETRY = RetryAttempt(attempt=1, max_attempts=3, delay_ms=5, error="busy", model="m")
 
 
-@dataclass(frozen=True)
-class Call:
-    call_id: str
-    status: str
-    name: str = "read_file"
-    confirmation_details: None = None
-    correlation_id: None = None
-
-
-def update(witness: Witness, *calls: tuple[str, str]) -> None:
-    update = ToolCallsUpdate(
-        calls=[cast("ToolCallView", Call(*call)) for call in calls], scheduler_id="s"
-    )
-    witness._update(update)
+def moved(witness: Witness, *calls: tuple[str, str]) -> None:
+    for call_id, status in calls:
+        call = CallKey(call_id=call_id)
+        witness.on_progress(CallMoved(call=call, name="read_file", status=status))
 
 
 def start(number: int = 0) -> AgentStart:
@@ -42,7 +31,7 @@ def test_requests_and_retries_stand_between_the_events() -> None:
     witness = Witness()
     witness.on_event(start())
     witness.on_request()
-    witness._core_event(RETRY)
+    witness.on_progress(RETRY)
     witness.on_request()
     witness.on_event(end())
 
@@ -53,7 +42,7 @@ def test_side_events_follow_the_retries_in_their_channel() -> None:
     witness = Witness()
     witness.side_events.append({"event": "confirmation"})
     witness.on_event(start())
-    witness._core_event(RETRY)
+    witness.on_progress(RETRY)
     witness._core_event(ModelChanged(model="m"))
 
     assert witness.order == [("retries", 1, 0), ("retries", 0, 1), ("retries", 2, 1)]
@@ -61,12 +50,11 @@ def test_side_events_follow_the_retries_in_their_channel() -> None:
 
 def test_a_call_stands_where_its_last_state_was_reached() -> None:
     witness = Witness()
-    update(witness, ("a", "validating"))
+    moved(witness, ("a", "validating"))
     witness.on_event(start())
-    update(witness, ("a", "executing"), ("b", "validating"))
+    moved(witness, ("a", "executing"), ("b", "validating"))
     witness.on_request()
-    update(witness, ("a", "success"), ("b", "error"))
-    update(witness, ("a", "success"), ("b", "error"))
+    moved(witness, ("a", "success"), ("b", "error"))
 
     assert witness.order == [("requests", 0, 1), ("tool_states", 0, 1), ("tool_states", 1, 1)]
 
@@ -76,9 +64,9 @@ def test_the_witness_records_when_each_thing_happened() -> None:
     witness = Witness(lambda: next(now))
     witness.on_event(start())
     witness.on_request()
-    witness._core_event(RETRY)
-    update(witness, ("a", "validating"))
-    update(witness, ("a", "success"))
+    witness.on_progress(RETRY)
+    moved(witness, ("a", "validating"))
+    moved(witness, ("a", "success"))
     witness.on_event(end())
 
     assert witness.times == {
@@ -98,8 +86,10 @@ def test_the_times_are_no_part_of_what_is_compared() -> None:
 
 def test_a_call_without_states_has_no_place() -> None:
     witness = Witness()
-    update(witness, ("a", "validating"), ("a", "validating"))
-    update(witness, ("a", "success"))
+    moved(witness, ("a", "validating"))
+    replaced = CallKey(call_id="a", nth=1)
+    witness.on_progress(CallMoved(call=replaced, name="read_file", status="validating"))
+    moved(witness, ("a", "success"))
 
     assert list(witness.tool_states) == ["a"]
     assert witness.order == [("tool_states", 0, 0)]

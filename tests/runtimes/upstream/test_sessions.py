@@ -42,6 +42,18 @@ def ms(seen: Observation, event: int) -> int:
     return round(float(seconds) * 1000)
 
 
+def test_what_calls_show_is_published_as_by_our_own_runtimes() -> None:
+    seen = run(
+        session={"model": "gemini-2.5-flash", "interactive": True},
+        answers={"confirmations": ["proceed_once"]},
+        model=[calls("run_shell_command", command="touch made; echo one"), {"text": "ok"}],
+    )
+
+    (shown,) = (seen.progress or {}).values()
+    assert shown[0]["question"]["command"] == "touch made; echo one"
+    assert shown[1:] == [{"process": 4242}, {"output": "one\n"}]
+
+
 def test_a_hanging_model_is_left_at_once_when_aborted() -> None:
     abort = {"when": {"request": 0}, "delay_ms": 40, "do": "abort"}
     seen = run(model=[{"hang": True}], during=[abort])

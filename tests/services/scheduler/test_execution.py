@@ -8,8 +8,13 @@ import pytest
 from services.abort import AbortError
 from services.mcp.progress import McpProgress
 from services.scheduler.calls import CallStatus
-from services.scheduler.states import CallProgress
-from services.tools.contract import ToolErrorType, ToolExecution, ToolFailure, ToolResult
+from services.tools.contract import (
+    CallProgress,
+    ToolErrorType,
+    ToolExecution,
+    ToolFailure,
+    ToolResult,
+)
 from services.wire import js_json
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from services.abort import AbortError
-from services.subagents.definition import AgentOutput, TerminateMode
+from services.subagents.definition import ABORTED_OUTPUT, AgentOutput, TerminateMode
 from services.subagents.subagents import Subagents
 from services.threads import ThreadPaths
 from services.wire import JsonObject, js_json
@@ -236,6 +236,22 @@ async def test_an_abort_ends_the_child_before_the_call_ends(session: bool) -> No
     last = json.loads(bench.outputs[-1])
     assert last["state"] == "cancelled"
     assert last["recentActivity"][0]["status"] == "cancelled"
+
+
+@BOTH
+async def test_an_abort_in_a_model_call_is_shown_once_unless_the_child_is_a_session(
+    session: bool,
+) -> None:
+    async def work(child: StandInChild) -> AgentOutput:
+        child.report("THOUGHT_CHUNK", {"text": "Half"})
+        bench.controller.abort()
+        return ABORTED_OUTPUT
+
+    bench = Bench(work)
+    with pytest.raises(AbortError):
+        await bench.execute(bench.call({"query": "go"}, session=session))
+    states = [json.loads(output)["state"] for output in bench.outputs]
+    assert states == ["running", "running", *["cancelled"] * (2 if session else 1)]
 
 
 @BOTH

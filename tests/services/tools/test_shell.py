@@ -9,7 +9,7 @@ import pytest
 
 from agent_protocol.events import TextDisplay, ToolDisplay
 from services.clock import VirtualClock, virtual_loop
-from services.tools.contract import ConfirmationOutcome, ToolErrorType
+from services.tools.contract import ConfirmationOutcome, ToolErrorType, ToolExecution
 from services.tools.live_output import LiveOutput
 from services.tools.shell_process import shell_environment
 from tests.processes import ends
@@ -276,6 +276,17 @@ class TestLiveOutput:
         with asyncio.Runner(loop_factory=virtual_loop) as runner:
             runner.run(main())
         assert bench.shown == ["one\n", "one\ntwo\nthree\n"]
+
+    async def test_the_process_is_named_before_any_output(self, bench):
+        shown: list[int | str] = []
+        execution = ToolExecution(
+            call_id="call",
+            signal=bench.controller.signal,
+            update_output=shown.append,
+            set_process_id=shown.append,
+        )
+        await bench.build("run_shell_command", command="echo one").execute(execution)
+        assert shown == [4242, "one\n"]
 
     def test_at_most_once_a_second_with_a_last_word(self):
         clock = VirtualClock()

@@ -29,8 +29,9 @@ _CONTENT: Final = re.compile(r"contents\[(\d{1,9})\]")
 def own_instructions(item: Item) -> None:
     """Each product words its system instructions and tool descriptions itself.
 
-    Whether a request has an instruction, and the names of its tools, are compared. Engines with the
-    same texts are compared in these texts, too.
+    Whether a request has an instruction, and the names of its tools, are compared. A tool that
+    describes a parameter wrongly is hidden across products. Within one product the texts are
+    compared.
     """
     for key in ("systemInstruction", "toolsDigest"):
         if isinstance(item.value.get(key), str):
