@@ -42,7 +42,7 @@ class ChatRuntime(Runtime):
         self._chats = chats
 
     @abstractmethod
-    def _new_agent(self, prompt_id: str | None) -> AgentProtocol:
+    def _new_agent(self, prompt_id: str) -> AgentProtocol:
         """Make an agent over this conversation."""
 
     @abstractmethod
@@ -54,7 +54,9 @@ class ChatRuntime(Runtime):
 
     def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
         """A new agent over this conversation."""
-        agent, telemetry = self._new_agent(prompt_id), self._services.telemetry
+        services = self._services
+        agent = self._new_agent(prompt_id or services.state.prompt_id)
+        telemetry = services.telemetry
         return agent if telemetry is None else telemetry.agent(agent)
 
     def transcript(self) -> list[Content]:

@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from google.adk.events.event import Event
 from google.adk.sessions.session import Session
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from runtimes.adk.notes import note_of
 from services.chat import ChatHistory, successors, with_parts
@@ -138,8 +138,6 @@ class UnreadEvent(Event):
 
     The first look at any attribute fills it from its record and turns it into an `Event`.
     """
-
-    model_config = ConfigDict(defer_build=True)
 
     def __init__(self, record: SettledEvent) -> None:
         object.__setattr__(self, "__dict__", {_RECORD: record})

@@ -205,7 +205,7 @@ class GcliSessionService(InMemorySessionService):
             self._follow_history(session)
             if config is None:
                 return session
-            self.sessions[app_name][user_id][session_id].events.extend(session.events)
+            self.sessions[app_name][user_id][session_id].events[:] = session.events
         found = await super().get_session(
             app_name=app_name, user_id=user_id, session_id=session_id, config=config
         )
