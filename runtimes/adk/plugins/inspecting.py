@@ -19,7 +19,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.sessions.base_session_service import BaseSessionService
 from google.genai import types
 
-from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES, Answer, Delta, note_of
+from runtimes.adk.notes import Answer, Delta, note_of
 from runtimes.adk.session_events import live_events
 from services.model.sdk_contents import wire_of
 
@@ -37,7 +37,7 @@ class BrokenRule(Exception):
 class _Known:
     """What was seen of one conversation."""
 
-    events: dict[str, Event] = field(default_factory=dict)
+    seen: dict[str, Event] = field(default_factory=dict)
     """The events that are there and were made as ADK makes them, by their ids."""
     wrote: set[str] = field(default_factory=set)
     """The ids of the events that wrote `_KEY`."""
@@ -66,12 +66,12 @@ class InspectingAdkPlugin(BasePlugin):
         _must(all(ids) and len(set(ids)) == len(ids), "an id is empty or there twice", ids)
         for event in live:
             _must(event.invocation_id == context.invocation_id, "not of this invocation", event.id)
-        _check_fresh(settled, known.events)
+        _check_fresh(settled, known.seen)
         written = [event.id for event in settled if event.id in known.wrote]
         wanted, found = (written or [None])[-1], context.session.state.get(_KEY)
         _must(found == wanted, "the state is not that of the events", [found, wanted])
-        made = known.events.keys() | {event.id for event in live}
-        known.events = {event.id: event for event in events if event.id in made}
+        made = known.seen.keys() | {event.id for event in live}
+        known.seen = {event.id: event for event in events if event.id in made}
         known.runs += 1
 
     async def on_event_callback(
@@ -84,15 +84,13 @@ class InspectingAdkPlugin(BasePlugin):
         """
         context, known = invocation_context, self._known[invocation_context.session_service]
         note = note_of(event)
-        if event.error_code == LOOP_DETECTED and event.partial:
-            _must(bool((event.custom_metadata or {}).get(LOOP_STRIKES)), "no strikes", event.id)
         if isinstance(note, Delta):
             _must(event.finish_reason == _reason(note.finish_reason), "finish reason", event.id)
         if event.partial:
             return
-        _must(event.id not in known.events, "an event comes again", event.id)
+        _must(event.id not in known.seen, "an event comes again", event.id)
         _must(event.invocation_id == context.invocation_id, "not of this invocation", event.id)
-        known.events[event.id] = event
+        known.seen[event.id] = event
         if isinstance(note, Answer):
             _check_answer(event, note)
             if known.runs % 2:
@@ -101,7 +99,7 @@ class InspectingAdkPlugin(BasePlugin):
 
 
 def _check_fresh(settled: Sequence[Event], known: dict[str, Event]) -> None:
-    """Check the settled events that are made of a turn alone: ADK has made none for it.
+    """Check the settled events that are made of a turn alone: ADK made no event for it.
 
     A turn whose event was seen keeps that event. What the agent says belongs to an invocation.
     """
