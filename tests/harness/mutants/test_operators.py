@@ -216,3 +216,17 @@ def test_every_mutant_of_a_module_compiles() -> None:
     assert len({mutant.operator for mutant in mutants}) >= 10
     for mutant in mutants:
         ast.parse(mutant.text(source))
+
+
+@pytest.mark.parametrize(
+    ("name", "second", "swaps"),
+    [
+        ("__init__", "made(first)", 0),
+        ("__init__", "made(self)", 1),
+        ("__init__", "self.made(first)", 1),
+        ("begin", "made(first)", 1),
+    ],
+)
+def test_what_fills_a_new_object_has_no_order(name: str, second: str, swaps: int) -> None:
+    text = f"class A:\n    def {name}(self, first):\n        self.a = []\n        self.b = {second}\n"
+    assert len(changed_lines(text, "swap-statements")) == swaps
