@@ -228,5 +228,7 @@ def test_every_mutant_of_a_module_compiles() -> None:
     ],
 )
 def test_what_fills_a_new_object_has_no_order(name: str, second: str, swaps: int) -> None:
-    text = f"class A:\n    def {name}(self, first):\n        self.a = []\n        self.b = {second}\n"
+    text = (
+        f"class A:\n    def {name}(self, first):\n        self.a = []\n        self.b = {second}\n"
+    )
     assert len(changed_lines(text, "swap-statements")) == swaps
