@@ -28,6 +28,8 @@ JOBS = ["-n", "3"]
 """Workers for two processors, as some cases only wait."""
 AT_ONCE = [*JOBS, "--dist", "loadfile", "--no-loadscope-reorder"]
 """Tests: a file with its fixtures in one place, in order."""
+CONFORMANCE_KIT = "@modelcontextprotocol/conformance@0.1.16"
+"""The kit's scenarios change with its version: `tests/services/mcp/conformance` lists them."""
 INSTALLED: dict[str, set[str]] = {}
 """What each environment has been given in this run of nox."""
 
@@ -226,7 +228,8 @@ def nightly(session: nox.Session) -> None:
         words = ["parity", "measure", *about(phase, "release"), *JOBS, *session.posargs]
         session.run(*words, success_codes=MEASURED)
     # The slow ones too, and other examples each night.
-    session.run("pytest", "-m", "slow or not slow", *AT_ONCE)
+    kit = conformance_kit(session)
+    session.run("pytest", "-m", "slow or not slow", *AT_ONCE, env=kit)
     for phase in "AB":
         session.run("parity", "gate", *about(phase, "release"), *session.posargs)
 
@@ -265,7 +268,30 @@ def tests(session: nox.Session) -> None:
     """The unit tests and the parity suite, but for those that are slow: these run by night."""
     install(session, "tests")
     # Always the same examples: a pull request must not go red for what it did not change.
-    session.run("pytest", "--hypothesis-profile=ci", *(session.posargs or AT_ONCE))
+    words = ["--hypothesis-profile=ci", *(session.posargs or AT_ONCE)]
+    session.run("pytest", *words, env=conformance_kit(session))
+
+
+def conformance_kit(session: nox.Session) -> dict[str, str]:
+    """Install the conformance kit for MCP clients; the variable that leads its tests to it.
+
+    Without node and npm, or without their registry, these tests are skipped.
+    """
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        session.warn("no conformance kit for MCP clients: that takes node 20 and npm")
+        return {}
+    folder = session.cache_dir / "conformance"
+    folder.mkdir(exist_ok=True)
+    # A package.json of its own keeps npm from taking a folder further up for the project.
+    (folder / "package.json").write_text('{"private": true}\n', "utf-8")
+    quiet = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    command = ["npm", "install", f"--prefix={folder}", *quiet, CONFORMANCE_KIT]
+    try:
+        session.run(*command, external=True)
+    except nox.command.CommandFailed:
+        session.warn("no conformance kit for MCP clients: npm could not install it")
+        return {}
+    return {"PARITY_MCP_CONFORMANCE": str(folder)}
 
 
 @nox.session

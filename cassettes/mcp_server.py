@@ -1,8 +1,9 @@
 # ruff: noqa: D101, D102, D103 - a program of its own, not an importable module
 """A small MCP server on stdio, for the cassettes in `mcp`. Standard library only.
 
-The command line's arguments add features: `resources` (with `pages`: one per page),
-`instructions`, and the further tools `inputs` and `long`.
+The command line's arguments add features: `resources` (with `pages`: one per page), `prompts`,
+`instructions`, and the further tools `inputs`, `long`, `count`, `never`, `leave`, `babble` and
+`forget`. `bare`: without any tool.
 """
 
 import json
@@ -15,6 +16,17 @@ PICTURE = "iVBORw0KGgo="
 RESOURCES = [
     {"uri": "memo://plain", "name": "plain", "description": "A memo.", "mimeType": "text/plain"},
     {"uri": "memo://picture", "name": "picture", "mimeType": "image/png"},
+]
+PROMPTS = [
+    {
+        "name": "greet someone",
+        "description": "Greets.",
+        "arguments": [
+            {"name": "name", "description": "Who is greeted.", "required": True},
+            {"name": "style"},
+        ],
+    },
+    {"name": "rhyme"},
 ]
 INSTRUCTIONS = "  Numbers are exact. Ask for memos by their address."
 
@@ -45,11 +57,23 @@ NEW = tool("new", "Was learned.")
 SWITCHED = {
     "inputs": tool("inputs", "Returns its arguments and variables.", {"text": TEXT}),
     "long": tool("begins_here_and_goes_on_for_longer_than_any_name_may_until_it_ends", "Is long."),
+    "count": tool("count", "Counts, and reports how far it is.", {"to": NUMBER}, ["to"]),
+    "never": tool("never", "Never answers."),
+    "leave": tool("leave", "Answers, and ends the server."),
+    "babble": tool("babble", "Sends a line that is no message before it answers."),
+    "forget": tool("forget", "Announces another list of tools, and dies when it is asked for it."),
 }
 
 
 def text(value):
     return {"type": "text", "text": value}
+
+
+def prompt(name, arguments):
+    if name == "rhyme":
+        return {"type": "image", "data": PICTURE, "mimeType": "image/png"}
+    style = arguments.get("style", "plain")
+    return text(f"Say hello to {arguments['name']}, style: {style}.")
 
 
 def memo(uri):
@@ -84,6 +108,7 @@ CONTENTS = {
     "nothing": lambda args: [],
     "inputs": inputs,
     SWITCHED["long"]["name"]: lambda args: [text("long indeed")],
+    "leave": lambda args: [text("good-bye")],
 }
 
 
@@ -94,7 +119,8 @@ class Refused(Exception):
 class Server:
     def __init__(self, switches):
         self.switches = switches
-        self.tools = TOOLS + [more for switch, more in SWITCHED.items() if switch in switches]
+        more = [tool for switch, tool in SWITCHED.items() if switch in switches]
+        self.tools = [] if "bare" in switches else TOOLS + more
 
     def run(self):
         while message := self.read():
@@ -117,7 +143,11 @@ class Server:
             code, words = refusal.args
             self.send(id=message["id"], error={"code": code, "message": words})
         else:
-            self.send(id=message["id"], result=result)
+            if result is not None:
+                self.send(id=message["id"], result=result)
+        if message.get("params", {}).get("name") == "leave":
+            sys.stdout.close()
+            os._exit(0)
 
     def answer(self, method, params):
         resources = "resources" in self.switches
@@ -129,6 +159,8 @@ class Server:
             }
             if resources:
                 result["capabilities"]["resources"] = {}
+            if "prompts" in self.switches:
+                result["capabilities"]["prompts"] = {}
             if "instructions" in self.switches:
                 result["instructions"] = INSTRUCTIONS
             return result
@@ -139,6 +171,10 @@ class Server:
         if method == "tools/call":
             token = (params.get("_meta") or {}).get("progressToken")
             return self.call(params["name"], params.get("arguments") or {}, token)
+        if method == "prompts/list" and "prompts" in self.switches:
+            return {"prompts": PROMPTS}
+        if method == "prompts/get" and "prompts" in self.switches:
+            return {"messages": [{"role": "user", "content": prompt(**params)}]}
         if method == "resources/list" and resources:
             return self.page(params.get("cursor"))
         if method == "resources/read" and resources:
@@ -164,6 +200,17 @@ class Server:
             os._exit(3)
         if name == "learn":
             return self.learn()
+        if name == "count":
+            return self.count(args["to"], token)
+        if name == "never":
+            return None
+        if name == "babble":
+            sys.stdout.write("Not a message.\n")
+            return {"content": [text("sorry")]}
+        if name == "forget":
+            self.send(method="notifications/tools/list_changed")
+            if (self.read() or {}).get("method") == "tools/list":
+                os._exit(4)
         if name == "new" and NEW in self.tools:
             return {"content": [text("new indeed")]}
         raise Refused(-32603, "something broke" if name == "break" else f"no tool {name}")
@@ -175,6 +222,19 @@ class Server:
             self.send(method="notifications/progress", params={"progressToken": token, **notice})
         time.sleep(ms / 1000)
         return {"content": [text("waited")]}
+
+    def count(self, to, token):
+        """Progress without a total, with one, beyond it, and for another call."""
+        notices = [
+            {"progress": 0, "message": "begun ✓"},
+            {"progress": 1, "total": to},
+            {"progress": to, "total": to, "message": ""},
+            {"progress": to + 1, "total": to, "message": "beyond"},
+            {"progressToken": "another", "progress": 1, "total": 1},
+        ]
+        for notice in notices:
+            self.send(method="notifications/progress", params={"progressToken": token, **notice})
+        return {"content": [text(f"counted to {to}")]}
 
     def learn(self):
         """Adds a tool, notifies the client, and handles its request for the list first."""

@@ -66,6 +66,11 @@ _NOT_COMPRESSED: Final = CompressionInfo(
     original_token_count=0, new_token_count=0, status=CompressionStatus.NOOP
 )
 PROOFS: Final = {
+    "checkpoints": Proof(
+        "restore/edited",
+        "side:restored",
+        {"services.checkpoints.checkpoints:Checkpoints.save": _answering()},
+    ),
     "compression": Proof(
         "compression/auto_at_half",
         "compression:asked",
@@ -95,6 +100,11 @@ PROOFS: Final = {
         "policy:asked",
         {"services.policy.engine:PolicyEngine.__init__": _headless},
     ),
+    "loop_question": Proof(
+        "loops/dialog_disable",
+        "question:loop.disable",
+        {"services.loop_detection.question:LoopPrompt.__call__": _returning()},
+    ),
     "masking": Proof(
         "masking/one_turn",
         "masking:masked",
@@ -104,6 +114,11 @@ PROOFS: Final = {
         "mcp/chosen_tools",
         "mcp:declared",
         {"services.mcp.manager:McpManager.discover": _answering()},
+    ),
+    "new_agents_question": Proof(
+        "interaction/agents_acknowledged",
+        "question:new_agents.acknowledge",
+        {"services.subagents.registry:AgentRegistry.acknowledge": _answering()},
     ),
     "next_speaker": Proof(
         "next_speaker/other_word",
@@ -122,6 +137,11 @@ PROOFS: Final = {
         "resume/call_failed",
         "resume:history",
         {"services.chat.succession:ChatSuccession.resume": _returning()},
+    ),
+    "revert": Proof(
+        "rewind/overwritten",
+        "side:session_updated",
+        {"runtimes.chat_runtime:revert_files": _returning()},
     ),
     "rewind": Proof(
         "resume/rewind_last",
@@ -146,6 +166,16 @@ PROOFS: Final = {
                 ToolResult(llm_content="done", return_display="done")
             )
         },
+    ),
+    "trust_question": Proof(
+        "interaction/trust_refused",
+        "question:trust.DO_NOT_TRUST",
+        {"services.folder_trust:TrustedFolders.trusts": _returning(True)},
+    ),
+    "validation_question": Proof(
+        "interaction/validation_verified",
+        "question:validation.verify",
+        {"services.chat.attempt:account_validation": _returning()},
     ),
 }
 

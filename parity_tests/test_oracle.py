@@ -20,10 +20,11 @@ from harness.replay.trace import to_trace
 from parity_tests.corpus import SHARED
 
 ORACLE = SHARED / "oracle"
-FAMILIES = ["text", "tools", "finish", "invalid_stream", "errors", "abort", "limits"]
+FAMILIES = ["text", "tools", "finish", "invalid_stream", "errors", "abort", "limits", "plan"]
 OUR_WORDS = {
     ("tools/error", "events_all"): "the tool's own description stands in for invalid arguments",
     ("tools/invalid_args", "events_all"): "the same",
+    ("plan/outside_path", "events_all"): "the same",
 }
 
 pytestmark = pytest.mark.skipif(

@@ -30,8 +30,6 @@ _EMPTY: Final = "text/empty_message"
 _CONSECA: Final = "Trusted Tools (Context): all"
 
 BESIDE: Final = {
-    "tool-not-built-enter-plan-mode": Beside("tools.read_file", "declared", ABSENT),
-    "tool-not-built-exit-plan-mode": Beside("tools.exit_plan_mode", ABSENT, "declared"),
     "tool-description-shown": Beside("display.description", "Delete all of src", "Delete a"),
     "tool-description-recorded": Beside("line.toolCalls[0].description", "Delete all", "Delete a"),
     "empty-message-stalls": Beside("stalled", False, True, _EMPTY),

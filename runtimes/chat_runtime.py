@@ -6,7 +6,7 @@ Each runtime has its own way to drive the model. The commands of a client outsid
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -16,8 +16,14 @@ from services.abort import AbortController
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.chat import ChatSuccession
+from services.checkpoints import Restored
+from services.loop_detection.question import LoopPrompt
+from services.mode_words import plan_mode_exit
+from services.rewind import revert_files
+from services.state import ApprovalMode, SessionUpdated
 from services.steering import InjectionSource
-from services.wire import Content
+from services.subagents.new_agents import ask_about_new_agents
+from services.wire import Content, JsonObject
 
 __all__ = ["ChatRuntime"]
 
@@ -55,18 +61,35 @@ class ChatRuntime(Runtime):
     def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
         """A new agent over this conversation."""
         services = self._services
-        agent = self._new_agent(prompt_id or services.state.prompt_id)
-        telemetry = services.telemetry
+        prompt_id = prompt_id or services.state.prompt_id
+        agent, telemetry = self._new_agent(prompt_id), services.telemetry
+        agent.subscribe(
+            LoopPrompt(
+                services.asides,
+                prompt_id=prompt_id,
+                disable=self._chats.loops.disable_for_session,
+            )
+        )
         return agent if telemetry is None else telemetry.agent(agent)
 
     def transcript(self) -> list[Content]:
         """The model-facing history, oldest first."""
         return self._chats.current.shown_history()
 
+    async def open(self) -> None:
+        """Begin the session: its hooks, and the question about new agents."""
+        services = self._services
+        ask_about_new_agents(services.subagents.registry, services.asides)
+        await services.session_hooks.begin(lambda context: self._chats.current.add_history(context))
+
     async def reset(self) -> None:
         """Start the conversation anew."""
-        self._chats.reset()
-        self._services.steering.clear()
+
+        def clear() -> None:
+            self._services.steering.clear()
+            self._chats.reset()
+
+        await self._services.session_hooks.cleared(clear)
 
     async def compress(self) -> None:
         """Summarise the history now.
@@ -88,6 +111,60 @@ class ChatRuntime(Runtime):
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""
         self._chats.rewind(to)
+        await self._went_back()
+
+    async def revert(self, to: str | int) -> None:
+        """Take back the edits of files after a message, which is named as for `rewind`.
+
+        What cannot be taken back is reported as `UserFeedback`.
+        """
+        message_id, services = self._chats.message_id(to), self._services
+        revert_files(self.recorded, message_id, services.workspace, services.events.emit)
+
+    async def restore(self, checkpoint: str | int) -> Restored:
+        """Restore the conversation and the workspace of a checkpoint; see `Checkpoints.restore`.
+
+        Raises:
+            ValueError: checkpoints are switched off.
+        """
+        checkpoints = self._services.checkpoints
+        if checkpoints is None:
+            raise ValueError(
+                "Checkpointing is not enabled. Please enable it in your settings "
+                "(`general.checkpointing.enabled: true`) to use /restore."
+            )
+        restored = await checkpoints.restore(checkpoint, self._chats.load_history)
+        if restored.shown is not None:
+            await self._went_back()
+        return restored
+
+    @property
+    def recorded(self) -> Sequence[JsonObject]:
+        """The messages of the chat recording, oldest first: where `/rewind` can go back to."""
+        return self._chats.current.recording.messages
+
+    async def _went_back(self) -> None:
+        """Have the engine and its clients follow a conversation that went back."""
+        await self._follow_back()
+        self._services.events.emit(SessionUpdated(model=self._services.state.active_model))
+
+    async def _follow_back(self) -> None:
+        """Have what a runtime keeps beside the history follow it back."""
+
+    async def leave_plan_mode(self, mode: ApprovalMode) -> None:
+        """Change the mode while no stream runs; if that ends plan mode, the history says so.
+
+        Source: the published command line's prompt (`useGeminiStream`).
+
+        Raises:
+            PrivilegedModeRefused: the folder is not trusted, and the mode asks less than usual.
+        """
+        state = self._services.state
+        planning = state.approval_mode is ApprovalMode.PLAN
+        state.set_approval_mode(mode)
+        if planning and mode is not ApprovalMode.PLAN:
+            text = plan_mode_exit(mode, manual=True)
+            self._chats.current.add_history({"role": "user", "parts": [{"text": text}]})
 
     def hint(self, text: str, source: str) -> None:
         """Give a hint to the children that run, and in an interactive session to the main loop.
@@ -112,4 +189,5 @@ class ChatRuntime(Runtime):
         self._services.scheduler.cancel_all()
         await self._tasks.end(_GRACE_S)
         await self._close_agents()
+        await self._services.session_hooks.finish()
         self._services.scheduler.dispose()

@@ -14,17 +14,22 @@ from typing import Protocol, runtime_checkable
 
 from agent_protocol.agent import AgentProtocol
 from services.bundle import Services
+from services.checkpoints import Restored
+from services.state import ApprovalMode
 from services.wire import Content
 
 __all__ = [
     "ConversationCommands",
     "KeepsHints",
+    "LeavesPlanMode",
     "ReportsVersions",
+    "RestoresCheckpoints",
     "Runtime",
     "RuntimeBroken",
     "RuntimeFactory",
     "RuntimeTraits",
     "RuntimeUnavailable",
+    "TakesEditsBack",
     "UnusableRuntime",
 ]
 
@@ -121,6 +126,45 @@ class ConversationCommands(Protocol):
 
     def hint(self, text: str, source: str) -> None:
         """Steer the agent while it works. `source`: `user_steering` or `background_completion`."""
+        ...
+
+
+@runtime_checkable
+class LeavesPlanMode(Protocol):
+    """An engine whose user can leave plan mode without an approved plan."""
+
+    async def leave_plan_mode(self, mode: ApprovalMode) -> None:
+        """Change the mode while no stream runs; if that ends plan mode, the history says so.
+
+        Raises:
+            PrivilegedModeRefused: the folder is not trusted, and the mode asks less than usual.
+        """
+        ...
+
+
+@runtime_checkable
+class TakesEditsBack(Protocol):
+    """The slash commands for the files that tools edited, for engines that have them."""
+
+    async def rewind(self, to: str | int) -> None:
+        """As `ConversationCommands.rewind`."""
+        ...
+
+    async def revert(self, to: str | int) -> None:
+        """Take back the edits of files after a message, which is named as for `rewind`."""
+        ...
+
+
+@runtime_checkable
+class RestoresCheckpoints(Protocol):
+    """`/restore`, for engines that have it."""
+
+    async def restore(self, checkpoint: str | int) -> Restored:
+        """Restore a checkpoint: its name, or its number from 0, oldest first.
+
+        Raises:
+            ValueError: checkpoints are switched off.
+        """
         ...
 
 

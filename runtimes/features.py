@@ -11,19 +11,26 @@ __all__ = ["BUILT"]
 
 BUILT: Final = frozenset(
     {
+        "checkpoints",
         "compression",
         "confirmations",
         "fallback_handler",
         "hooks",
         "interactive",
+        "loop_question",
         "masking",
         "mcp",
+        "new_agents_question",
         "next_speaker",
+        "plan_mode",
         "reset",
         "resume",
+        "revert",
         "rewind",
         "routing",
         "steering",
         "subagents",
+        "trust_question",
+        "validation_question",
     }
 )

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from services.availability.availability import Availability
-from services.availability.handler import FallbackModelHandler
 from services.chat_recording import ChatRecording
+from services.checkpoints import Checkpoints
 from services.compression.service import ChatCompressionService
+from services.hooks.session import SessionHooks
 from services.hooks.system import HookSystem
+from services.interaction.asides import Asides
 from services.loop_detection.detector import LoopDetector
 from services.message_bus import MessageBus
 from services.model.configs import ModelConfigs
@@ -50,19 +52,23 @@ class Services(Session):
     """The session for safety checkers; opening a chat sets its history."""
     hooks: HookSystem | None
     """The session's hooks; `None` where they are switched off."""
+    session_hooks: SessionHooks
+    """The hooks of the session's begin and end, which the runtime fires."""
     subagents: Subagents
     """The session's agents; the runtime gives it the factory of children."""
     steering: InjectionService
     """Texts for the session while it works."""
+    asides: Asides
+    """Asks the questions that the session does not wait for."""
     new_loop_detector: Callable[[Callable[[], Sequence[Content]]], LoopDetector]
     """A detector for a conversation whose history, as it is shown, the argument gives."""
-    fallback_handler: FallbackModelHandler | None = None
-    """Decides when a model cannot be used; `None`: the session has no such prompt."""
     new_recording: Callable[[], ChatRecording]
     """A recorder for a new chat of this session; nothing is on disk before its `initialize`."""
     agent_servers: DiscoverServers | None = None
     """Starts the MCP servers that an agent brings along; they end with the session."""
     version: str = "unknown"
     """Of the product."""
+    checkpoints: Checkpoints | None = None
+    """Saves and restores checkpoints; `None` where they are switched off."""
     telemetry: Telemetry | None = None
     """Observes the session and every agent; `None` where telemetry is off."""

@@ -7,25 +7,32 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 
-from services.availability.handler import FallbackModelHandler
+from services.background import background_tasks
 from services.bundle import Services
 from services.chat_recording import ChatRecording
+from services.checkpoints import CheckpointFiles, Checkpoints, ShadowRepository
 from services.clock import Clock
 from services.compression.service import ChatCompressionService
 from services.environment import Environment
+from services.folder_trust import settled_trust
 from services.hooks.events import HookNotice
+from services.hooks.session import SessionHooks, StartSource
 from services.hooks.system import open_hooks
 from services.ids import IdSource, ProcessIds, RandomSource
+from services.interaction.asides import Asides
+from services.interaction.interaction import Interaction
 from services.loop_detection.detector import LoopDetector
+from services.mcp.environment import sanitized
 from services.mcp.wiring import SessionServers, has_servers
 from services.message_bus import MessageBus
 from services.model.generator import ContentGenerator
 from services.model.metering import ModelCallObserver, metered
 from services.output_masking import ToolOutputMaskingService
+from services.plans import with_plans
 from services.policy.opening import open_policy
 from services.policy.safety import ConversationContext
 from services.policy.tool_names import mcp_tool_warnings
@@ -73,7 +80,8 @@ class ServicesSetup:
     auth_type: str = "gemini-api-key"
     """Determines the accessible models. Source: core `config/config.ts`, `refreshAuth`."""
     events: CoreEvents = field(default_factory=CoreEvents)
-    fallback_handler: FallbackModelHandler | None = None
+    interaction: Interaction = field(default_factory=Interaction)
+    """Asks the user; a surface registers its handlers here, before the session opens."""
     system_policies: Path | None = None
     """The folder of the administrator's policy files; a replay has none."""
     version: str = "unknown"
@@ -85,6 +93,8 @@ class ServicesSetup:
     """Observes the session; `None` where telemetry is off."""
     around_tools: Callable[[RunCall], RunCall] | None = None
     """Wraps each run of a call, in children too, outside of its measurement."""
+    start: StartSource = StartSource.STARTUP
+    """How the session begins, as its hooks are to know it."""
     notify_hooks: Callable[[HookNotice], None] = lambda _: None
     """Receives hooks' starts, ends and messages."""
 
@@ -100,7 +110,6 @@ class _Parts:
         self.models = open_models(
             self.session,
             auth_type=setup.auth_type,
-            ask=setup.fallback_handler,
             observer=None if telemetry is None else telemetry.fell_back,
         )
         self.servers = SessionServers()
@@ -123,6 +132,7 @@ class _Parts:
             memory=memory,
             skills=skills,
             agents=partial(agents_in_prompt, self.subagents, self.tools),
+            settings=settings,
         )
         self.host = open_host(
             self.session,
@@ -134,6 +144,7 @@ class _Parts:
             system_instruction=self.prompts.system_instruction,
         )
         self.context = ConversationContext(self.session.workspace)
+        self.checkpoints = self._checkpoints()
         self.policy = open_policy(
             self.session,
             context=self.context,
@@ -143,6 +154,14 @@ class _Parts:
         )
         self.bus = MessageBus(self.policy)
         follow_calls(threads, self.bus)
+
+    def _checkpoints(self) -> Checkpoints | None:
+        session, workspace, context = self.session, self.session.workspace, self.context
+        if not session.settings.checkpointing:
+            return None
+        repository = ShadowRepository(workspace, session.environment, session.clock)
+        files = CheckpointFiles(workspace.checkpoints)
+        return Checkpoints(repository, files, lambda: context.history(), session.clock)
 
     def connect(self) -> None:
         """Register the tools, and build what runs their calls."""
@@ -179,11 +198,12 @@ class _Parts:
             limiter=self.limiter,
             hooks=self.hooks,
             around=_around(setup),
+            checkpoint=None if self.checkpoints is None else self.checkpoints.save,
         )
         if telemetry is not None:
             telemetry.watch(self.session.events, self.bus, setup.approval_mode)
 
-    def bundle(self) -> Services:
+    def bundle(self, asides: Asides) -> Services:
         """The services, which a runtime receives."""
         setup = self._setup
         return Services(
@@ -207,10 +227,13 @@ class _Parts:
             masking=ToolOutputMaskingService(self.session),
             conversation_context=self.context,
             hooks=self.hooks,
+            session_hooks=SessionHooks(
+                self.hooks, source=setup.start, interactive=setup.settings.interactive
+            ),
             subagents=self.subagents,
             steering=self.steering,
+            asides=asides,
             new_loop_detector=partial(_loop_detector, self.session, self.models),
-            fallback_handler=setup.fallback_handler,
             new_recording=partial(
                 ChatRecording,
                 self.session,
@@ -219,6 +242,7 @@ class _Parts:
             agent_servers=self.servers.discover_for_agent,
             version=setup.version,
             telemetry=setup.telemetry,
+            checkpoints=self.checkpoints,
         )
 
 
@@ -227,11 +251,17 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
     """Build the services of one session; leaving ends what its tools left running.
 
     Raises:
-        ValueError: a setting has no meaning; the message names it.
+        ValueError: a setting has no meaning; the message names it. Or checkpoints are switched on,
+            and git does not work.
     """
-    parts = _Parts(setup)
+    parts = _Parts(await _with_trust(setup))
     parts.connect()
+    if parts.checkpoints is not None:
+        await parts.checkpoints.open()
     async with AsyncExitStack() as stack:
+        tasks = await stack.enter_async_context(background_tasks())
+        stack.push_async_callback(tasks.end, 0)
+        asides = Asides(parts.session.interaction, tasks)
         stack.push_async_callback(parts.host.close)
         registry = await stack.enter_async_context(
             open_agents(
@@ -257,7 +287,18 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
                 on_progress=parts.scheduler.note_progress,
             )
         )
-        yield parts.bundle()
+        yield parts.bundle(asides)
+
+
+async def _with_trust(setup: ServicesSetup) -> ServicesSetup:
+    """The setup, with the user's decision about the folder: one that is not trusted asks more."""
+    settings = await settled_trust(
+        setup.settings, setup.workspace, setup.interaction, setup.environment.variables
+    )
+    mode = setup.approval_mode
+    if not settings.folder_trusted and settings is not setup.settings:
+        mode = mode if mode is ApprovalMode.PLAN else ApprovalMode.DEFAULT
+    return replace(setup, settings=settings, approval_mode=mode)
 
 
 def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:
@@ -279,10 +320,23 @@ def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:
         clock=setup.clock,
         ids=setup.ids,
         rng=setup.rng,
-        environment=setup.environment,
-        workspace=setup.workspace,
+        environment=_environment(setup),
+        workspace=with_plans(setup.workspace, setup.session_id, setup.settings, setup.events),
         content_generator=ThreadedContentGenerator(observed, threads, abreast=abreast),
+        interaction=setup.interaction,
     )
+
+
+def _environment(setup: ServicesSetup) -> Environment:
+    settings, environment = setup.settings, setup.environment
+    if not settings.redact_environment_variables:
+        return environment
+    clean = sanitized(
+        environment.child_variables,
+        allowed=settings.allowed_environment_variables,
+        blocked=settings.blocked_environment_variables,
+    )
+    return replace(environment, child_variables=clean)
 
 
 def _around(setup: ServicesSetup) -> Callable[[RunCall], RunCall] | None:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-__all__ = ["Change", "ChangeKind", "line_changes", "unified_patch"]
+__all__ = ["Change", "ChangeKind", "Hunk", "hunks", "line_changes", "unified_patch"]
 
 MOST_STEPS: Final = 3_000_000
 """The most steps of the search for the shortest edit. Beyond them all lines after the common start
@@ -43,7 +43,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class _Hunk:
+class Hunk:
     r"""One `@@` block. Starts count from 1; `lines` begin with a space, `+`, `-` or `\\`."""
 
     old_start: int
@@ -191,9 +191,9 @@ def _as_changes(last: _Run | None, old: list[str], new: list[str]) -> tuple[Chan
     return tuple(changes)
 
 
-def _hunks(old: str, new: str, context: int) -> list[_Hunk]:
+def hunks(old: str, new: str, context: int) -> list[Hunk]:
     """The hunks of the edit from `old` to `new`, with `context` unchanged lines around each."""
-    found: list[_Hunk] = []
+    found: list[Hunk] = []
     changes = [*_changes(old, new), Change(ChangeKind.KEPT, ())]
     body: list[str] = []
     old_start = new_start = 0
@@ -215,7 +215,7 @@ def _hunks(old: str, new: str, context: int) -> list[_Hunk]:
                 shown = min(count, context)
                 body.extend(f" {line}" for line in change.lines[:shown])
                 found.append(
-                    _Hunk(
+                    Hunk(
                         old_start,
                         old_line - old_start + shown,
                         new_start,
@@ -260,7 +260,7 @@ def unified_patch(
         f"--- {path}\t{before_label}",
         f"+++ {path}\t{after_label}",
     ]
-    for hunk in _hunks(before, after, context):
+    for hunk in hunks(before, after, context):
         # The format's quirk: an empty side starts one line earlier.
         old_start = hunk.old_start - (0 if hunk.old_lines else 1)
         new_start = hunk.new_start - (0 if hunk.new_lines else 1)

@@ -15,6 +15,7 @@ from services.environment import Environment
 from services.exhaustion import notice
 from services.ids import stable_id
 from services.outside_patterns import PatternLimit
+from services.settings import Settings
 from services.skills.manager import SkillManager
 from services.state import ApprovalMode, SessionState
 from services.tools.folder_tree import FolderTree, folder_tree
@@ -34,15 +35,17 @@ The place that this conversation is about, as it was when it began.
 It is {today}, as people there put a date into words.
 The operating system is called: {platform}
 What is not to be kept goes into the folder {temporary}
+{files}
+{loaded}
+</session_context>"""
+_FILES: Final = """\
 The workspace is one folder, and what it holds:
   - {workspace}
 Its files and folders, two hundred of them at most:{cut}
 
 {workspace}/
 {tree}
-
-{loaded}
-</session_context>"""
+"""
 """As long as upstream's text: its token estimate decides whether a short history is compressed."""
 
 _CUT: Final = (
@@ -70,6 +73,43 @@ _MODES: Final = {
         "You are planning. Read as much as you need, write plans only, change nothing else."
     ),
 }
+_TRACKER: Final = """\
+You keep track of your work in the task tracker, which has its files in `{folder}`:
+- Its tools (`tracker_create_task`, `tracker_list_tasks`, `tracker_update_task`) are the only list \
+of what is to be done. Keep none in your head, and none in your answers.
+- Before you begin with more than one small change, or with anything that has to be explored \
+first, make a task for each step, however your user put it. An approved plan becomes tasks before \
+any code is written.
+- A title says the aim of a task, its description all that is needed to reach it.
+- Begin a task when all that it depends on is closed. Close it when you have checked that it is \
+done, and at once, in the same answer as your next calls.
+- Where your user and the tracker disagree about what is done, check before you change it."""
+_TOPIC: Final = "[Active Topic: {topic}]"
+_PLANNING: Final = """\
+How you plan:
+- Explore with read-only tools. Leave source code as it is, also when you are asked to change it.
+- Write the plan as a `.md` file in {plans}/. It names the changes, the files and the checks.
+- {agreement}
+- {approval}"""
+_AGREEMENT: Final = {
+    True: "Discuss the approach with your user before you write the plan, and show the plan.",
+    False: "No user discusses the approach with you: choose one, and give your reasons.",
+}
+_APPROVAL: Final = {
+    True: "When you agree, call `exit_plan_mode` with the file's name: your user then approves or "
+    "rejects the plan. Only an approved plan is implemented.",
+    False: "When the plan is finished, call `exit_plan_mode` with the file's name, and implement "
+    "it.",
+}
+_APPROVED: Final = (
+    "Your user approved the plan in {plan}. Plan mode is over, and so are its restrictions. Read "
+    "that file before you do anything else, and implement the plan. Where it has to change, ask "
+    "your user, and change the file too."
+)
+_APPROVED_BEFORE: Final = (
+    "An earlier plan is approved: {plan}. Read that file first. Revise it; begin another file only "
+    "if your user asks for a new plan."
+)
 _SKILLS: Final = "Skills that you may use; `activate_skill` gives you what one says, by its name:"
 _PLACE: Final = "You work in these folders, of which the first two hundred items are shown:"
 _AGENT_PLANS: Final = (
@@ -104,6 +144,7 @@ class Prompts:
         memory: ProjectMemory | None = None,
         skills: SkillManager | None = None,
         agents: Callable[[], str] = str,
+        settings: Settings | None = None,
     ) -> None:
         """Make them.
 
@@ -116,6 +157,7 @@ class Prompts:
             memory: the user's and the project's memory files.
             skills: the session's skills, for agents.
             agents: the section about the agents that the model may call.
+            settings: whether there are a task tracker and topics; by default as in `Settings`.
         """
         self._workspace = workspace
         self._state = state
@@ -125,19 +167,33 @@ class Prompts:
         self._memory = memory
         self._skills = skills
         self._agents = agents
+        self._settings = settings or Settings()
+        self._topic: tuple[ApprovalMode, str | None] = (state.approval_mode, None)
+
+    def chat_started(self) -> None:
+        """Let the system instruction name the topic that the session has now.
+
+        A later topic is named when the approval mode changes or another chat begins, as in
+        upstream: the instruction, and with it what a model has cached, stays the same until then.
+
+        Source: core `core/client.ts` (`startChat`, `updateSystemInstruction`).
+        """
+        self._topic = (self._state.approval_mode, self._state.topic_title)
 
     def system_instruction(self) -> str:
         """The system instruction for the approval mode now in force."""
-        sections = [_ROLE, _MODES[self._state.approval_mode]]
+        sections = [_ROLE, *self._mode(interactive=self._state.interactive)]
         if not self._state.interactive:
             sections.append(_HEADLESS)
         if agents := self._agents():
             sections.append(agents)
-        return "\n\n".join([*sections, *self._user_memory()])
+        sections += self._tracker()
+        return "\n\n".join([*sections, *self._user_memory(), *self._active_topic()])
 
     def headless_instruction(self) -> str:
         """The system instruction of a headless session, without memory and agents."""
-        return "\n\n".join([_ROLE, _MODES[self._state.approval_mode], _HEADLESS])
+        sections = [_ROLE, *self._mode(interactive=False), _HEADLESS]
+        return "\n\n".join([*sections, *self._tracker()])
 
     def agent_instruction(
         self, prompt: str, *, folders: Sequence[Path], skills: bool, structured: bool
@@ -160,14 +216,51 @@ class Prompts:
         sections += self._user_memory()
         sections.append("\n".join([_PLACE, *map(self._overview, folders)]))
         if self._state.approval_mode is ApprovalMode.PLAN:
-            plans = self._workspace.project_temp / self._state.first_session_id / "plans"
-            sections.append(_AGENT_PLANS.format(plans=plans))
+            sections.append(_AGENT_PLANS.format(plans=self._plans))
         sections.append(_AGENT_RULES + (_STRUCTURED_END if structured else _PLAIN_END))
         return "\n\n".join(sections)
+
+    def _tracker(self) -> list[str]:
+        if not self._settings.task_tracker:
+            return []
+        folder = self._workspace.tasks(self._state.first_session_id)
+        return [_TRACKER.format(folder=_in_one_line(str(folder)))]
+
+    def _active_topic(self) -> list[str]:
+        if self._topic[0] is not self._state.approval_mode:
+            self.chat_started()
+        topic = self._topic[1]
+        if not (topic and self._settings.topic_update_narration):
+            return []
+        return [_TOPIC.format(topic=_in_one_line(topic))]
 
     def session_memory(self) -> str:
         """The instructions of project and servers, as in the first turn; may be empty."""
         return self._project_context()
+
+    @property
+    def _plans(self) -> Path:
+        return self._workspace.plans(self._state.first_session_id)
+
+    def _mode(self, *, interactive: bool) -> list[str]:
+        """The sections about the approval mode and the approved plan.
+
+        Source: core `prompts/promptProvider.ts`, `planningWorkflow` and `primaryWorkflows`.
+        """
+        mode, approved = self._state.approval_mode, self._state.approved_plan
+        planning = mode is ApprovalMode.PLAN
+        sections = [_MODES[mode]]
+        if planning:
+            sections.append(
+                _PLANNING.format(
+                    plans=self._plans,
+                    agreement=_AGREEMENT[interactive],
+                    approval=_APPROVAL[interactive],
+                )
+            )
+        if approved is not None:
+            sections.append((_APPROVED_BEFORE if planning else _APPROVED).format(plan=approved))
+        return sections
 
     def _user_memory(self) -> list[str]:
         if self._memory is None:
@@ -181,23 +274,33 @@ class Prompts:
     def session_context(self) -> Content:
         """The first user turn: date, platform, folders, instructions of MCP servers.
 
-        Its id is `ENVIRONMENT_CONTEXT_ID`.
+        Its id is `ENVIRONMENT_CONTEXT_ID`. The settings may leave out the folders.
         """
-        tree = self._tree(self._workspace.root)
         text = _CONTEXT.format(
             today=self._environment.long_date(self._clock.now_ms()),
             platform=self._environment.platform,
             temporary=self._workspace.project_temp,
-            workspace=self._workspace.root,
-            cut=_CUT if tree.cut else "",
-            tree="\n".join(tree.lines),
+            files=self._files() if self._settings.include_directory_tree else "",
             loaded=self._project_context(),
         )
         return {"role": "user", "parts": [{"text": text}]}
 
+    def _files(self) -> str:
+        tree = self._tree(self._workspace.root)
+        return _FILES.format(
+            workspace=self._workspace.root,
+            cut=_CUT if tree.cut else "",
+            tree="\n".join(tree.lines),
+        )
+
     def _tree(self, root: Path) -> FolderTree:
         try:
-            return folder_tree(root, hides=FileDiscovery(root).hides)
+            ignored = FileDiscovery(
+                root,
+                respect_git=self._settings.respect_git_ignore,
+                respect_gemini=self._settings.respect_gemini_ignore,
+            )
+            return folder_tree(root, hides=ignored.hides)
         except (OSError, PatternLimit) as error:
             notice(error, root)
             # The conversation goes on without it: the tools report what is wrong with the folder.
@@ -214,3 +317,8 @@ class Prompts:
             return ""
         framed = f"<project_context>\n{loaded}\n</project_context>"
         return f"\n<loaded_context>\n{framed}\n</loaded_context>"
+
+
+def _in_one_line(text: str) -> str:
+    """`text` so that it cannot end the line or the bracket that it stands in."""
+    return text.replace("\n", " ").replace("]", "")

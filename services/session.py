@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from services.clock import Clock
 from services.environment import Environment
 from services.ids import IdSource, RandomSource
+from services.interaction.interaction import Interaction
 from services.model.generator import ContentGenerator
 from services.settings import Settings
 from services.state import CoreEvents, SessionState
@@ -29,7 +30,13 @@ class Session:
     environment: Environment
     workspace: Workspace
     content_generator: ContentGenerator
+    interaction: Interaction = field(default_factory=Interaction)
+    """Asks the user; without a surface every answer is the default."""
 
     def plans(self) -> Path:
         """Where plan mode may write."""
         return self.workspace.plans(self.state.first_session_id)
+
+    def tasks(self) -> Path:
+        """Where the task tracker has its files."""
+        return self.workspace.tasks(self.state.first_session_id)

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "QuotaErrorOccurred",
     "RetryAttempt",
     "SessionState",
+    "SessionUpdated",
     "UserFeedback",
 ]
 
@@ -63,6 +65,13 @@ class ApprovalModeChanged:
     """The approval mode changed."""
 
     mode: ApprovalMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionUpdated:
+    """A command replaced the conversation. A surface shows it as `session_update`."""
+
+    model: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +128,7 @@ CoreEvent = (
     | AgentsDiscovered
     | AgentsRefreshed
     | QuotaErrorOccurred
+    | SessionUpdated
     | HintsKept
     | Logged
 )
@@ -178,6 +188,9 @@ class SessionState:
         self.quota_error_occurred = False
         self.sequence_model: str | None = None
         """The sticky model of the current sequence of requests; see its resets below."""
+        self.approved_plan: Path | None = None
+        """The plan that the user approved last. Source: core `config/config.ts`,
+        `setApprovedPlanPath`."""
         self.topic_title: str | None = None
         self.last_prompt_id = session_id
         """The prompt that the turn loop works on, or worked on last."""

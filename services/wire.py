@@ -22,6 +22,7 @@ __all__ = [
     "Json",
     "JsonObject",
     "Part",
+    "js_entries",
     "js_json",
     "js_json_pretty",
     "js_length",
@@ -116,6 +117,21 @@ def js_json_pretty(value: Json, indent: int = 2) -> str:
 def js_truthy(value: Json) -> bool:
     """Whether JavaScript counts `value` as true: empty lists and objects do."""
     return bool(value) or isinstance(value, (dict, list))
+
+
+def js_entries(value: Json) -> list[tuple[str, Json]]:
+    """`Object.entries(value)`; a text gives its characters, which may be halves of one there.
+
+    Raises:
+        TypeError: there is no value; the message is JavaScript's.
+    """
+    if value is None:
+        raise TypeError("Cannot convert undefined or null to object")
+    if isinstance(value, dict):
+        return list(_in_order(value))
+    if isinstance(value, (str, list, tuple)):
+        return [(str(index), item) for index, item in enumerate(value)]
+    return []
 
 
 def js_text(value: Json) -> str:

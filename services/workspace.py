@@ -18,6 +18,9 @@ class Workspace:
     added: list[Path] = field(default_factory=list, compare=False)
     """Folders that tools may use as well since something in the session needed them."""
 
+    plans_folder: Path | None = None
+    """The folder for plans that the user's settings name; see `plans`."""
+
     @classmethod
     def at(cls, root: Path, home: Path) -> Workspace:
         """Resolve both folders; neither needs to exist yet."""
@@ -39,12 +42,34 @@ class Workspace:
         """`<home>/.gemini/tmp/<name of the workspace folder>`. Source: core `config/storage.ts`."""
         return self.home / ".gemini" / "tmp" / self.root.name
 
+    @property
+    def history(self) -> Path:
+        """`<home>/.gemini/history/<name of the workspace folder>`: snapshots of the workspace.
+
+        Source: core `config/storage.ts`, `getHistoryDir`.
+        """
+        return self.home / ".gemini" / "history" / self.root.name
+
+    @property
+    def checkpoints(self) -> Path:
+        """The checkpoints for `/restore`. Source: core `config/storage.ts`."""
+        return self.project_temp / "checkpoints"
+
     def plans(self, session_id: str) -> Path:
         """Where plan mode of the session that began as `session_id` may write.
 
+        The folder may not exist yet.
+
         Source: core `config/storage.ts`, `getPlansDir`; `config/config.ts`, `rotateSessionId`.
         """
-        return self.project_temp / session_id / "plans"
+        return self.plans_folder or self.project_temp / session_id / "plans"
+
+    def tasks(self, session_id: str) -> Path:
+        """Where the task tracker of the session that began as `session_id` has its files.
+
+        Source: core `config/storage.ts`, `getProjectTempTrackerDir`.
+        """
+        return self.project_temp / session_id / "tracker"
 
     @property
     def project_hash(self) -> str:

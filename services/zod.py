@@ -54,10 +54,10 @@ class Issue:
     branches: tuple[tuple[Issue, ...], ...] = ()
     """The issues of each branch of a union that refuses the value."""
     about: JsonObject = field(default_factory=dict)
-    """Further fields of version 4, which come first."""
+    """Further fields, which come first."""
 
     def to_json(self) -> JsonObject:
-        """As version 4 reports it."""
+        """As the error's message lists it."""
         return {**self.about, "path": list(self.path), "message": self.message}
 
 
@@ -270,16 +270,20 @@ class Zod:
 
 class _Zod3(Zod):
     def wrong_type(self, expected: str, value: Json, path: Path) -> Issue:
+        received = self.kind_of(value)
+        about = {"code": "invalid_type", "expected": expected, "received": received}
         if value is UNDEFINED:
-            return Issue(path, "Required")
-        return Issue(path, f"Expected {expected}, received {self.kind_of(value)}")
+            return Issue(path, "Required", about=about)
+        return Issue(path, f"Expected {expected}, received {received}", about=about)
 
     def not_one_of(self, values: Sequence[Json], value: Json, path: Path) -> Issue:
         words = (f"'{each}'" if isinstance(each, str) else js_json(each) for each in values)
         listed = " | ".join(words)
         if not isinstance(value, str):
             return self.wrong_type(listed, value, path)
-        return Issue(path, f"Invalid enum value. Expected {listed}, received '{value}'")
+        message = f"Invalid enum value. Expected {listed}, received '{value}'"
+        about = {"received": value, "code": "invalid_enum_value", "options": list(values)}
+        return Issue(path, message, about=about)
 
     def no_branch(self, branches: Sequence[Sequence[Issue]], path: Path) -> Issue:
         return Issue(path, "Invalid input", branches=tuple(map(tuple, branches)))

@@ -15,6 +15,7 @@ from harness.cassette.macros import Paths, substitute
 from services.model.replay.matching import MatchMode
 from services.model.replay.steps import ModelStep
 from services.output_files import safe_filename_part
+from services.rewind import RewindChoice
 from services.state import ApprovalMode
 from services.tools.contract import ConfirmationOutcome
 from services.wire import Json, JsonObject
@@ -36,10 +37,13 @@ __all__ = [
     "During",
     "DuringAction",
     "Hint",
+    "LeavePlanMode",
     "NoteQuotaError",
     "Phase",
     "Provenance",
+    "QuestionAnswer",
     "Reset",
+    "Restore",
     "Resume",
     "ResumeSelf",
     "Rewind",
@@ -134,6 +138,13 @@ class SetApprovalMode:
 
 
 @dataclass(frozen=True, slots=True)
+class LeavePlanMode:
+    """Leave plan mode for another mode, as a user does at the prompt."""
+
+    mode: ApprovalMode
+
+
+@dataclass(frozen=True, slots=True)
 class Hint:
     """Steer the agent with a text in its next request."""
 
@@ -159,6 +170,14 @@ class Rewind:
     """Go back to an earlier message: its id, or its number."""
 
     to: str | int
+    choice: RewindChoice = RewindChoice.CONVERSATION
+
+
+@dataclass(frozen=True, slots=True)
+class Restore:
+    """Restore a checkpoint: its name, or its number from 0, oldest first."""
+
+    checkpoint: str | int
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +192,12 @@ Action = (
     | ResumeSelf
     | SetModel
     | SetApprovalMode
+    | LeavePlanMode
     | Hint
     | NoteQuotaError
     | WriteFile
     | Rewind
+    | Restore
 )
 """An action of the client between streams."""
 
@@ -249,17 +270,34 @@ class ConfirmationAnswer:
     outcome: ConfirmationOutcome
     payload: JsonObject | None = None
     delay_ms: float = 0
+    never: bool = False
+    """Whether there is no answer at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionAnswer:
+    """The user's answer to a question of the session, `delay_ms` virtual ms after it is asked."""
+
+    value: Json = None
+    """Also a value that is no answer to this question."""
+    delay_ms: float = 0
+    fails: str | None = None
+    """The message of the error that the surface's handler raises instead."""
+    never: bool = False
+    """Whether there is no answer at all: the question waits until it is withdrawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
     """The user's answers; the last of each kind repeats.
 
-    Without confirmations the answer is `cancel`; without fallback intents there is no handler.
+    Without confirmations the answer is `cancel`; without answers to a kind of question there is no
+    handler for it.
     """
 
     confirmations: tuple[ConfirmationAnswer, ...] = ()
-    fallback: tuple[str, ...] = ()
+    questions: Mapping[str, tuple[QuestionAnswer, ...]] = field(default_factory=dict)
+    """By the kinds of `services.interaction.questions`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final, get_args
 
+from harness.cassette.answering import read_answers
 from harness.cassette.document import parse_document, read_text
 from harness.cassette.fields import Fields, text_of, whole_of
 from harness.cassette.format import (
@@ -24,7 +25,7 @@ from harness.cassette.macros import expand, expanded_length, has_placeholders, m
 from harness.cassette.needs import features_of
 from harness.cassette.paths import check_recordings, inside, read_files
 from harness.cassette.problems import FormatProblem, Problems, kind_of
-from harness.cassette.script import APPROVAL_MODES, read_action, read_answers, read_during
+from harness.cassette.script import APPROVAL_MODES, read_action, read_during
 from harness.cassette.settings import check_settings
 from harness.cassette.variants import plain_name, variant_of
 from harness.errors import CassetteNotFound

@@ -14,25 +14,33 @@ from services.wire import Json, JsonObject
 __all__ = ["FEATURES", "features_of", "function_calls"]
 
 FEATURES: Final[Mapping[str, str]] = {
+    "checkpoints": "saving the workspace before edits, and restoring it",
     "compression": "summarising the history, on demand or at a threshold",
     "confirmations": "answers to tool confirmations",
     "fallback_handler": "asking which model to go on with",
     "hooks": "hooks that run commands",
     "interactive": "an interactive session",
+    "loop_question": "asking whether to go on looking for loops",
     "masking": "masking old tool outputs by given thresholds",
     "mcp": "tools of MCP servers",
+    "new_agents_question": "asking about new agents of the project",
     "next_speaker": "asking the model who speaks next",
     "plan_mode": "the tools that enter and leave plan mode",
     "reset": "starting a new chat in a session",
     "resume": "resuming from a chat recording",
+    "revert": "taking back what tools did to files",
     "rewind": "going back to an earlier message",
     "routing": "a model chosen by a router",
+    "sign_in_question": "asking for consent to sign in",
     "steering": "hints given while the agent works",
     "subagents": "agents that the model calls as tools",
+    "trust_question": "asking whether a folder is trusted",
+    "validation_question": "asking to verify the account",
 }
 
 _ACTIONS: Final = {
     "compress": "compression",
+    "restore": "checkpoints",
     "hint": "steering",
     "reset": "reset",
     "resume_self": "resume",
@@ -43,6 +51,15 @@ _TOOLS: Final = {
     "enter_plan_mode": "plan_mode",
     "exit_plan_mode": "plan_mode",
 }
+_QUESTIONS: Final = {
+    "fallback": "fallback_handler",
+    "validation": "validation_question",
+    "loop": "loop_question",
+    "trust": "trust_question",
+    "new_agents": "new_agents_question",
+    "sign_in": "sign_in_question",
+}
+"""Keys of `answers`."""
 _COMPRESSING_TOKENS: Final = 524_288
 """Half of the usual context window, the default threshold of compression."""
 
@@ -79,6 +96,8 @@ def _of_session(document: JsonObject) -> Iterator[str]:
         yield "interactive"
     if settings.get("hooks") or settings.get("projectHooks"):
         yield "hooks"
+    if settings.get("checkpointing"):
+        yield "checkpoints"
     if settings.get("mcpServers"):
         yield "mcp"
     if settings.get("modelSteering"):
@@ -100,11 +119,15 @@ def _of_user(document: JsonObject) -> Iterator[str]:
         for key in action:
             if key in _ACTIONS:
                 yield _ACTIONS[key]
+        rewind = action.get("rewind")
+        if isinstance(rewind, dict) and rewind.get("choice", "rewind_only") != "rewind_only":
+            yield "revert"
     answers: JsonObject = document.get("answers") or {}
     if answers.get("confirmations"):
         yield "confirmations"
-    if answers.get("fallback"):
-        yield "fallback_handler"
+    for kind, feature in _QUESTIONS.items():
+        if answers.get(kind):
+            yield feature
     if "resume" in document:
         yield "resume"
     if any(".gemini/agents/" in f"/{path}" for path in document.get("home_files") or ()):

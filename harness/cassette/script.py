@@ -1,4 +1,4 @@
-"""Reads the user's side: `script`, `during` and `answers`.
+"""Reads what the user does: `script` and `during`.
 
 Source: the cassette format, "Keys"; content parts: gemini-cli `packages/core/src/agent/types.ts`.
 """
@@ -14,24 +14,25 @@ from agent_protocol.codec import send_from_wire
 from agent_protocol.content import ContentPart, MediaPart, ReferencePart, TextPart, ThoughtPart
 from agent_protocol.errors import MalformedMessage, UnsupportedSend
 from agent_protocol.events import AgentEvent
+from harness.cassette.answering import read_delay
 from harness.cassette.fields import Fields, text_of, whole_of
 from harness.cassette.format import (
     Abort,
     Action,
     AfterChunk,
     AfterEvents,
-    Answers,
     AtEventType,
     AtFirstOutput,
     AtRequest,
     AtTool,
     Compress,
-    ConfirmationAnswer,
     During,
     DuringAction,
     Hint,
+    LeavePlanMode,
     NoteQuotaError,
     Reset,
+    Restore,
     ResumeSelf,
     Rewind,
     Send,
@@ -42,17 +43,18 @@ from harness.cassette.format import (
 )
 from harness.cassette.paths import inside
 from harness.cassette.problems import FormatProblem, kind_of, suggest
-from services.availability.handler import FallbackIntent
-from services.model.replay.steps import MAX_DELAY_MS
+from services.rewind import RewindChoice
 from services.state import ApprovalMode
-from services.tools.contract import ConfirmationOutcome
 from services.wire import Json
 
-__all__ = ["APPROVAL_MODES", "read_action", "read_answers", "read_during"]
+__all__ = ["APPROVAL_MODES", "read_action", "read_during"]
 
 APPROVAL_MODES: Final = {mode.name.lower(): mode for mode in ApprovalMode}
 """The modes as cassettes write them."""
 
+_AFTER_PLAN_MODE: Final = {
+    name: mode for name, mode in APPROVAL_MODES.items() if mode is not ApprovalMode.PLAN
+}
 _EVENT_TYPES: Final = frozenset(
     kind.__dataclass_fields__["type"].default for kind in get_args(AgentEvent)
 )
@@ -64,9 +66,11 @@ _ACTIONS: Final = (
     "quota_error",
     "set_model",
     "set_approval_mode",
+    "leave_plan_mode",
     "hint",
     "write_file",
     "rewind",
+    "restore",
 )
 _BARE: Final[dict[str, Action]] = {
     "compress": Compress(),
@@ -104,6 +108,11 @@ def read_action(value: Json, path: str) -> Action:
         fields = Fields(argument, here, ("path", "text"))
         target = fields.text("path").removeprefix("<WS>/")
         return WriteFile(inside(target, fields.at("path")), fields.text("text"))
+    if key == "leave_plan_mode":
+        return LeavePlanMode(_read_mode(argument, here, _AFTER_PLAN_MODE))
+    if key == "restore":
+        named = isinstance(argument, str)
+        return Restore(argument if named else whole_of(argument, here))
     if key == "rewind":
         return _read_rewind(argument, here)
     return _read_shared(key, argument, here)
@@ -115,50 +124,8 @@ def read_during(value: Json, path: str) -> During:
     return During(
         when=_read_trigger(fields.need("when"), fields.at("when")),
         do=_read_during_action(fields.need("do"), fields.at("do")),
-        delay_ms=_read_delay(fields),
+        delay_ms=read_delay(fields),
     )
-
-
-def read_answers(value: Json, path: str) -> Answers:
-    """Read `answers`."""
-    fields = Fields(value, path, ("confirmations", "fallback"))
-    here = fields.at("fallback")
-    intents = []
-    for position, intent in enumerate(fields.items("fallback")):
-        if intent not in FallbackIntent.__members__.values():
-            problem = f"{kind_of(intent)} is not an intent"
-            raise FormatProblem(
-                f"{here}[{position}]", problem, suggest(str(intent), FallbackIntent)
-            )
-        intents.append(intent)
-    confirmations = fields.items("confirmations")
-    return Answers(
-        confirmations=tuple(
-            _read_confirmation(answer, f"{fields.at('confirmations')}[{position}]")
-            for position, answer in enumerate(confirmations)
-        ),
-        fallback=tuple(intents),
-    )
-
-
-def _read_confirmation(value: Json, path: str) -> ConfirmationAnswer:
-    whole = {"outcome": value} if isinstance(value, str) else value
-    fields = Fields(whole, path, ("outcome", "payload", "delay_ms"))
-    outcome = fields.choice("outcome", {item.value: item for item in ConfirmationOutcome})
-    payload = fields.mapping("payload") if fields.raw("payload") is not None else None
-    return ConfirmationAnswer(outcome=outcome, payload=payload, delay_ms=_read_delay(fields))
-
-
-def _read_delay(fields: Fields) -> float:
-    """Read `delay_ms`: virtual milliseconds, 0 if absent."""
-    delay = fields.raw("delay_ms", 0)
-    here = fields.at("delay_ms")
-    if not isinstance(delay, (int, float)) or isinstance(delay, bool) or delay < 0:
-        problem = f"must be milliseconds, 0 or more, not {kind_of(delay)}"
-        raise FormatProblem(here, problem, "write such a number")
-    if delay > MAX_DELAY_MS:
-        raise FormatProblem(here, f"is longer than {MAX_DELAY_MS:,} ms, thirty years", "wait less")
-    return delay
 
 
 def _read_trigger(value: Json, path: str) -> Trigger:
@@ -199,17 +166,22 @@ def _read_shared(key: str, argument: Json, path: str) -> Hint | SetApprovalMode 
         whole = {"text": argument} if isinstance(argument, str) else argument
         hint = Fields(whole, path, ("text", "source"))
         return Hint(hint.text("text"), hint.choice("source", _HINT_SOURCES, "user_steering"))
+    return SetApprovalMode(_read_mode(argument, path, APPROVAL_MODES))
+
+
+def _read_mode(argument: Json, path: str, modes: Mapping[str, ApprovalMode]) -> ApprovalMode:
     whole = {"mode": argument} if isinstance(argument, str) else argument
-    return SetApprovalMode(Fields(whole, path, ("mode",)).choice("mode", APPROVAL_MODES))
+    return Fields(whole, path, ("mode",)).choice("mode", modes)
 
 
 def _read_rewind(argument: Json, path: str) -> Rewind:
     whole = argument if isinstance(argument, dict) else {"to": argument}
-    fields = Fields(whole, path, ("to",))
+    fields = Fields(whole, path, ("to", "choice"))
     target = fields.need("to")
-    if isinstance(target, str):
-        return Rewind(target)
-    return Rewind(whole_of(target, fields.at("to")))
+    to = target if isinstance(target, str) else whole_of(target, fields.at("to"))
+    if "choice" not in fields:
+        return Rewind(to)
+    return Rewind(to, fields.choice("choice", {item.value: item for item in RewindChoice}))
 
 
 def _wrapped(argument: Json, path: str, key: str) -> str:

@@ -2,7 +2,7 @@
 
 They are the core's configuration parameters, by their own names, except those that a run fixes
 (folders, session, model, approval mode) or that only a program can give. The declarations in
-`services.settings` check those that this build reads.
+`services.settings` check those that this build reads, and name those that have no effect.
 
 Source: core `config/config.ts`, `ConfigParameters`.
 """
@@ -18,38 +18,16 @@ from services.policy.from_settings import rule_from_settings
 from services.settings import PARAMETERS
 from services.settings.declaring import READERS, PlacedProblem, Read
 from services.settings.hooks import HookEvent
+from services.settings.without_effect import WITHOUT_EFFECT
 from services.wire import Json, JsonObject
 
 __all__ = ["check_settings"]
-
-_UNREAD: Final[Mapping[Any, str]] = {
-    bool: """
-        autoDistillation checkpointing contextManagement.tools.outputMasking.enabled debugMode
-        disableYoloMode enableEnvironmentVariableRedaction
-        enableEventDrivenScheduler enableInteractiveShell enableShellOutputEfficiency
-        experimentalAgentHistorySummarization experimentalAgentHistoryTruncation
-        experimentalAutoMemory extensionsEnabled includeDirectoryTree mcpEnabled toolSandboxing
-        tracker useRipgrep
-    """,
-    int: """
-        discoveryMaxDirs experimentalAgentHistoryRetainedMessages
-        experimentalAgentHistoryTruncationThreshold
-    """,
-    float: "shellInactivityTimeout",
-    str: "embeddingModel toolCallCommand toolDiscoveryCommand userMemory",
-    tuple[str, ...]: "allowedTools includeDirectories memoryBoundaryMarkers",
-    Mapping: """
-        billing contextManagement.historyWindow contextManagement.messageLimits experiments
-        fileFiltering output policyEngineConfig shellExecutionConfig summarizeToolOutput
-    """,
-}
-"""The parameters that only the core reads, by type."""
 
 
 def _readers() -> dict[str, Read]:
     """Name of each parameter, dots leading into mappings → its reader; mappings come first."""
     readers: dict[str, Read] = {
-        name: READERS[type_] for type_, names in _UNREAD.items() for name in names.split()
+        each.name: READERS[each.type] for each in WITHOUT_EFFECT if each.name is not None
     }
     readers |= {each.name: each.read for each in PARAMETERS if "telemetry" not in each.name}
     mappings = {

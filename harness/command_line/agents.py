@@ -12,7 +12,7 @@ from harness.command_line import options
 from harness.command_line.deferred import command
 from harness.debug_log import log_debug
 
-__all__ = ["agent", "record", "run_options"]
+__all__ = ["agent", "mcp", "record", "run_options"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -189,6 +189,37 @@ def record() -> None:
     reachable, or refuses the key), no file or folder is written.
 
     Exit codes: those of `parity agent`; 2 if no cassette is written.
+    """
+
+
+@click.group()
+def mcp() -> None:
+    """Sign in to the MCP servers of the settings.
+
+    \b
+    parity mcp auth
+    parity mcp auth my-server
+    """
+
+
+@command("mcp:auth", group=mcp)
+@click.argument("server", required=False)
+@_file_option("Settings that replace those of the user and the folder.", "--settings", "settings")
+@click.option("--skip-trust", is_flag=True, help="Trust the settings of the folder.")
+@click.option("-y", "--yes", is_flag=True, help="Open the browser without a question.")
+def auth() -> None:
+    """Sign in to a server with OAuth, in the browser; without SERVER, list those that need it.
+
+    The tokens are stored encrypted in ~/.gemini/gemini-credentials.json and refreshed as needed. Do
+    this again when a server rejects them. Where no browser can be opened, the address is printed;
+    it must be opened on this machine, as the browser returns to http://localhost.
+
+    \b
+    parity mcp auth my-server
+    OAUTH_CALLBACK_PORT=7777 parity mcp auth my-server
+
+    Exit codes: 0 signed in; 1 the sign-in failed; 2 wrong usage, or settings that cannot be used;
+    130 interrupted.
     """
 
 

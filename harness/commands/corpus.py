@@ -10,6 +10,7 @@ import click
 
 from harness.cassette.document import read_text
 from harness.cassette.find import CassetteFile
+from harness.cassette.format import Cassette
 from harness.cassette.problems import FormatProblem
 from harness.cassette.secrets import secret_problems
 from harness.cassette.show import show_cassette
@@ -23,6 +24,7 @@ from harness.report.words import inert
 from harness.wording import counted
 from harness.wrapping import say
 from services.redaction import without_credentials
+from services.settings.without_effect import without_effect
 
 __all__ = ["check", "list_", "show"]
 
@@ -89,8 +91,8 @@ def check(paths: tuple[Path, ...], expr: str | None) -> int:
     files = checks.chosen_cassettes(paths, expr)
     broken = count = 0
     for file in files:
-        problems = _problems(file, contract, contract_file)
-        for problem in problems:
+        problems, warnings = _examined(file, contract, contract_file)
+        for problem in (*problems, *warnings):
             say(str(problem), err=True)
         broken += bool(problems)
         count += len(problems)
@@ -102,15 +104,22 @@ def check(paths: tuple[Path, ...], expr: str | None) -> int:
     return 0
 
 
-def _problems(
+def _examined(
     file: CassetteFile, contract: Contract, contract_file: Path | None
-) -> list[CassetteError]:
-    """All that is wrong with one cassette, as far as each part of it can be looked at alone."""
+) -> tuple[list[CassetteError], list[str]]:
+    """All that is wrong with one cassette, as far as each part of it can be looked at alone.
+
+    Returned second: a warning for each setting that has no effect.
+    """
     problems: list[CassetteError] = []
+    warnings: list[str] = []
     try:
-        declared = load_case(file.path, file.root).contract
+        case = load_case(file.path, file.root)
         if contract_file is not None:
-            problems += _unknown(file.path, contract.unknown(declared), contract_file)
+            problems += _unknown(file.path, contract.unknown(case.contract), contract_file)
+        if isinstance(case, Cassette):
+            idle = without_effect(case.session.settings, of_file=False)
+            warnings += [f"{file.path}: session.settings: {each}" for each in idle]
     except CassetteFormatError as error:
         problems += [error, *error.more]
     except CassetteError as error:
@@ -118,7 +127,7 @@ def _problems(
     # What is no document at all cannot be searched, and loading it has said so.
     with suppress(FormatProblem, OSError):
         problems += secret_problems(file.path, read_text(file.path))
-    return problems
+    return problems, warnings
 
 
 def _unknown(file: Path, ids: Sequence[str], contract: Path) -> list[CassetteError]:

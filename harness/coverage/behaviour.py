@@ -49,7 +49,9 @@ class BehaviourClass(StrEnum):
     AGENT_DEFINITIONS = "agent_definitions"
     AGENT_THREADS = "agent_threads"
     CONFIRMATION = "confirmation"
+    PLAN = "plan"
     STEERING = "steering"
+    REWIND = "rewind"
     PROGRESS = "progress"
     SURFACES = "surfaces"
 

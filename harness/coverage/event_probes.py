@@ -177,11 +177,19 @@ def side_probes(seen: Observation) -> Iterator[str]:
             case "fallback-handler":
                 failed, instead = tier_of(side.get("failed")), tier_of(side.get("fallback"))
                 yield f"handler:{failed}->{instead}"
-                yield f"handler:{word_of(side.get('intent'))}"
+                yield f"handler:{_answer(side.get('intent'))}"
                 yield f"handler:{word_of(side.get('error'))}"
+            case "question":
+                yield f"question:{word_of(side.get('kind'))}.{_answer(side.get('answer'))}"
             case "hints-kept":
                 yield "steering:kept"
+            case "session-updated":
+                yield "side:session_updated"
             case "send-rejected":
                 yield f"side:send_rejected.{word_of(side.get('kind'))}"
             case other:
                 yield f"side:{word_of(other)}"
+
+
+def _answer(value: object) -> str:
+    return "unanswered" if value is None else word_of(value)

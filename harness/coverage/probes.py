@@ -53,6 +53,7 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "policy": "decisions about tool calls",
         "progress": "what calls show while they work, and how these calls end",
         "provider": "rules of the API that requests broke",
+        "question": "questions of the session, by kind and answer",
         "recorded": "kinds of lines of chat recordings",
         "replay": "the course of the replay",
         "request": "declarations of a request, and repeated requests",

@@ -20,7 +20,7 @@ FAMILIES: Final[Mapping[Behaviour, tuple[str, ...]]] = {
     Behaviour.HOOKS: ("hooks",),
     Behaviour.LOOPS: ("loops", "limits", "next_speaker"),
     Behaviour.CONTEXT: ("masking", "compression", "truncation", "distillation"),
-    Behaviour.RECORDING: ("resume", "text", "tools"),
+    Behaviour.RECORDING: ("resume", "rewind", "restore", "text", "tools"),
     Behaviour.LIFECYCLE: ("abort", "limits", "text", "tools", "steering"),
     Behaviour.SUBAGENTS: (
         "subagent",

@@ -1,4 +1,4 @@
-"""The user of a run: answers confirmations and questions about fallbacks from the cassette."""
+"""The user of a run: answers confirmations from the cassette."""
 
 from __future__ import annotations
 
@@ -8,16 +8,13 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from harness.cassette.format import Answers, ConfirmationAnswer
+from harness.replay.questions import ScriptedHandlers, in_turn
 from harness.replay.witness import Witness
 from services.abort import AbortController, AbortError, AbortSignal
-from services.availability.handler import (
-    FallbackIntent,
-    FallbackModelHandler,
-    FallbackQuestion,
-)
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
-from services.clock import sleep_until_or_abort
+from services.clock import Clock, sleep_until_or_abort
+from services.interaction.interaction import Interaction
 from services.message_bus import ToolCallsUpdate, ToolCallView, ToolConfirmationResponse
 from services.tools.contract import ConfirmationOutcome
 from services.wire import JsonObject
@@ -30,29 +27,12 @@ _NO_ANSWER: Final = ConfirmationAnswer(outcome=ConfirmationOutcome.CANCEL)
 class ScriptedUser:
     """Gives the cassette's answers in turn, in every session; the last answer repeats."""
 
-    def __init__(self, answers: Answers, witness: Witness) -> None:
+    def __init__(self, answers: Answers, witness: Witness, clock: Clock) -> None:
         """Answer from `answers`, and record the questions in `witness`."""
         self._confirmations = list(answers.confirmations) or [_NO_ANSWER]
-        self._intents = [FallbackIntent(intent) for intent in answers.fallback]
         self._witness = witness
-
-    @property
-    def fallback_handler(self) -> FallbackModelHandler | None:
-        """Return the handler of questions about fallbacks; `None` without scripted intents."""
-        return self._about_fallback if self._intents else None
-
-    async def _about_fallback(self, question: FallbackQuestion) -> FallbackIntent:
-        intent = self._intents.pop(0) if len(self._intents) > 1 else self._intents[0]
-        self._witness.side(
-            {
-                "event": "fallback-handler",
-                "failed": question.failed_model,
-                "fallback": question.fallback_model,
-                "error": question.error,
-                "intent": str(intent),
-            }
-        )
-        return intent
+        handlers = ScriptedHandlers(answers.questions, witness, clock)
+        self.interaction = Interaction(handlers.made())
 
     @asynccontextmanager
     async def answering(self, services: Services) -> AsyncIterator[None]:
@@ -80,9 +60,7 @@ class ScriptedUser:
             "outcome": None,
         }
         self._witness.side(event, call_id=call.call_id)
-        if len(self._confirmations) > 1:
-            return self._confirmations.pop(0), event
-        return self._confirmations[0], event
+        return in_turn(self._confirmations), event
 
 
 class _Questions:
@@ -115,6 +93,8 @@ class _Questions:
         self, call: ToolCallView, correlation_id: str, waiting: dict[str, AbortController]
     ) -> None:
         answer, event = self._user.asked(call)
+        if answer.never:
+            return
         response = ToolConfirmationResponse(
             correlation_id=correlation_id,
             confirmed=answer.outcome is not ConfirmationOutcome.CANCEL,

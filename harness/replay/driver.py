@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from agent_protocol.agent import AgentProtocol, MessageSend
 from agent_protocol.content import TextPart
@@ -25,8 +27,10 @@ from harness.cassette.format import (
     During,
     DuringAction,
     Hint,
+    LeavePlanMode,
     NoteQuotaError,
     Reset,
+    Restore,
     ResumeSelf,
     Rewind,
     Send,
@@ -40,12 +44,16 @@ from runtimes.contract import (
     CommandFailed,
     ConversationCommands,
     KeepsHints,
+    LeavesPlanMode,
+    RestoresCheckpoints,
     Runtime,
     RuntimeBroken,
+    TakesEditsBack,
 )
 from services.bundle import Services
 from services.clock import VirtualClock
-from services.state import ApprovalMode, PrivilegedModeRefused
+from services.rewind import RewindChoice, carry_out
+from services.state import ApprovalMode, CoreEvent, PrivilegedModeRefused, UserFeedback
 from services.threads import outside_calls
 
 __all__ = ["Driver"]
@@ -53,6 +61,8 @@ __all__ = ["Driver"]
 _LONG_REAL_WORK_MS = 500
 """Milliseconds of real work that a delay never interrupts, since real durations vary."""
 _POLL_S = 0.05
+
+T = TypeVar("T")
 
 
 class Driver:
@@ -76,6 +86,7 @@ class Driver:
         self._waiting: list[During] = list(cassette.during)
         self._agent: AgentProtocol | None = None
         self._sends = 0
+        self._first_prompt = True
         self._over = False
         self._ended = asyncio.Event()
         self.place = "the session's start"
@@ -196,8 +207,6 @@ class Driver:
         match action:
             case Send(payload=payload):
                 await self._send(payload)
-            case Reset():
-                await self._runtime.reset()
             case SetModel(model=model):
                 self._services.availability.set_model(model)
             case SetApprovalMode(mode=mode):
@@ -208,17 +217,56 @@ class Driver:
                 target: Path = self._services.workspace.root / path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(text)
+            case Hint(text=text, source=source):
+                self._commands("hint").hint(text, source)
+            case _:
+                await self._run_command(action)
+
+    async def _run_command(
+        self, action: Reset | LeavePlanMode | Compress | ResumeSelf | Rewind | Restore
+    ) -> None:
+        """Run what a user does with a slash command, or with a key at the prompt."""
+        match action:
+            case Reset():
+                await self._runtime.reset()
+            case LeavePlanMode(mode=mode):
+                await self._leave_plan_mode(mode)
             case Compress():
                 await _command("compress", self._commands("compress").compress())
             case ResumeSelf():
                 await self._commands("resume_self").resume(None)
-            case Rewind(to=to):
-                await _command("rewind", self._commands("rewind").rewind(to))
-            case Hint(text=text, source=source):
-                self._commands("hint").hint(text, source)
+            case Rewind():
+                await self._rewind(action)
+            case Restore(checkpoint=checkpoint):
+                await self._restore(checkpoint)
+
+    async def _rewind(self, action: Rewind) -> None:
+        if action.choice is RewindChoice.CONVERSATION:
+            await _command("rewind", self._commands("rewind").rewind(action.to))
+            return
+        if not isinstance(self._runtime, TakesEditsBack):
+            raise self._impossible("rewind")
+        report = self._services.events.emit
+        with self._reporting():
+            work = carry_out(self._runtime, action.to, action.choice, report)
+            await _command("rewind", work)
+
+    async def _restore(self, checkpoint: str | int) -> None:
+        if not isinstance(self._runtime, RestoresCheckpoints):
+            raise self._impossible("restore")
+        restored = await _command("restore", self._runtime.restore(checkpoint))
+        for message in restored.messages:
+            self._report(message)
+        self._witness.side(
+            {
+                "event": "restored",
+                "toolCall": restored.tool_call,
+                "conversation": restored.shown is not None,
+            }
+        )
 
     async def _send(self, payload: Any) -> None:
-        agent = self._current_agent()
+        agent, payload = self._current_agent(), self._with_hook_context(payload)
         self._ended.clear()
         try:
             stream_id = await agent.send(payload)
@@ -248,22 +296,69 @@ class Driver:
         self._sends += 1
         return self._agent
 
+    def _with_hook_context(self, payload: Any) -> Any:
+        """Put what the SessionStart hooks add before the first prompt, as a headless surface does.
+
+        An interactive session has it in its history.
+        """
+        first, self._first_prompt = self._first_prompt, False
+        if not first or self._services.settings.interactive or not isinstance(payload, MessageSend):
+            return payload
+        parts = list(payload.content)
+        if not parts or not isinstance(parts[0], TextPart):
+            return payload
+        text = self._services.session_hooks.started.before(parts[0].text)
+        return replace(payload, content=(replace(parts[0], text=text), *parts[1:]))
+
     def _commands(self, asked: str) -> ConversationCommands:
         if isinstance(self._runtime, ConversationCommands):
             return self._runtime
-        raise ReplayFailure(
+        raise self._impossible(asked)
+
+    def _impossible(self, asked: str) -> ReplayFailure:
+        return ReplayFailure(
             self._cassette.name,
             f"this runtime cannot do `{asked}`",
             "leave it out, or use a runtime that can",
         )
 
+    def _report(self, event: UserFeedback) -> None:
+        self._witness.side(
+            {"event": "feedback", "severity": event.severity, "message": event.message}
+        )
+
+    @contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Observe what a command reports to the user, as its effects on files go with it."""
+
+        def observe(event: CoreEvent) -> None:
+            if isinstance(event, UserFeedback):
+                self._report(event)
+
+        off = self._services.events.subscribe(observe)
+        try:
+            yield
+        finally:
+            off()
+
     def _set_approval_mode(self, mode: ApprovalMode) -> None:
         try:
             self._services.state.set_approval_mode(mode)
         except PrivilegedModeRefused as refused:
-            self._witness.side_events.append(
-                {"event": "approval-mode-rejected", "message": str(refused)}
-            )
+            self._mode_refused(str(refused))
+
+    async def _leave_plan_mode(self, mode: ApprovalMode) -> None:
+        if not isinstance(self._runtime, LeavesPlanMode):
+            raise self._impossible("leave_plan_mode")
+        try:
+            await self._runtime.leave_plan_mode(mode)
+        except PrivilegedModeRefused as refused:
+            self._mode_refused(str(refused))
+        except CommandFailed as failed:
+            self._mode_refused(failed.message)
+
+    def _mode_refused(self, message: str) -> None:
+        self._witness.side_events.append({"event": "approval-mode-rejected", "message": message})
 
     def _rejected(self, rejected: SendRejected) -> None:
         self._witness.side_events.append(
@@ -287,10 +382,10 @@ def _at_once(call: Coroutine[Any, Any, None]) -> None:
     )
 
 
-async def _command(name: str, work: Awaitable[None]) -> None:
-    """Wait for a command; any error of an engine becomes `CommandFailed`."""
+async def _command(name: str, work: Awaitable[T]) -> T:
+    """Wait for a command and return its result; any error of an engine becomes `CommandFailed`."""
     try:
-        await work
+        return await work
     except (CommandFailed, RuntimeBroken):
         raise
     except Exception as error:

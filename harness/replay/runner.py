@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +40,7 @@ from runtimes.registry import open_runtime, runtime_factory
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
 from services.exhaustion import notice
+from services.hooks.session import StartSource
 from services.ids import CountingProcessIds
 from services.model.generator import ModelRequest
 from services.model.replay.generator import ObservedRequest
@@ -208,7 +209,7 @@ class _Run:
         cell.watch(self._paths, self._moment)
         self._requests = RequestLog(self._paths)
         self._witness = Witness(envelope.clock.now_ms)
-        self._user = ScriptedUser(self._cassette.answers, self._witness)
+        self._user = ScriptedUser(self._cassette.answers, self._witness, envelope.clock)
         self._transcript: list[Content] = []
         self._driver: Driver | None = None
         self._session_id = envelope.ids.uuid(SESSION_SCOPE)
@@ -230,29 +231,30 @@ class _Run:
         """Open each runtime in turn, play its part of the script, read the transcript."""
         engines = engines_of(self._runtime)
         if len(engines) == 1:
-            await self._leg(engines[0], self._cassette, self._resumed)
+            await self._leg(engines[0], self._cassette)
             return
         halves = script_halves(self._cassette.script)
         if halves is None or len(engines) != 2:
             problem = f"{self._runtime!r} needs a script with two prompts to hand over between"
             raise ReplayFailure(self._cassette.name, problem, "name one runtime alone")
         first, second = (replace(self._cassette, script=half) for half in halves)
-        waiting = await self._leg(engines[0], first, self._resumed)
+        waiting = await self._leg(engines[0], first)
         self._session_id = self._envelope.ids.uuid(SESSION_SCOPE)
         self._process_ids = CountingProcessIds()
         begun = latest_recording(self._envelope.workspace.project_temp / "chats")
-        await self._leg(engines[1], replace(second, during=waiting), lambda: begun)
+        await self._leg(engines[1], replace(second, during=waiting, resume=None), begun)
 
     async def _leg(
-        self, engine: str, cassette: Cassette, resumed: Callable[[], Path | None]
+        self, engine: str, cassette: Cassette, begun: Path | None = None
     ) -> tuple[During, ...]:
         """Play one engine's part; return the `during` actions that have not happened.
 
-        `resumed` returns the recording to resume. It is called when the engine is open, since the
-        engine's own new recording may have the same name.
+        It resumes the recording `begun`, or that of the cassette. The latter is written when the
+        engine is open, since the engine's own new recording may have the same name.
         """
         async with AsyncExitStack() as stack:
-            services = await stack.enter_async_context(open_services(self._setup()))
+            setup = self._setup(begun is not None or cassette.resume is not None)
+            services = await stack.enter_async_context(open_services(setup))
             self._witness.watch(services)
             if self._between is not None:
                 self._between.watch(services)
@@ -264,7 +266,7 @@ class _Run:
             driver = Driver(cassette, runtime, services, self._witness, group, self._envelope.clock)
             self._driver = driver
             try:
-                await driver.play(resumed())
+                await driver.play(begun if cassette.resume is None else self._resumed())
             finally:
                 self._transcript = runtime.transcript()
         return driver.leave()
@@ -326,14 +328,15 @@ class _Run:
         file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
         return file
 
-    def _setup(self) -> ServicesSetup:
+    def _setup(self, resumes: bool) -> ServicesSetup:
         session = self._cassette.session
         return replace(
             self._envelope.setup(session.model, self._generator, session_id=self._session_id),
             approval_mode=session.approval_mode,
             settings=settings_from_parameters(session.settings, interactive=session.interactive),
             process_ids=self._process_ids,
-            fallback_handler=self._user.fallback_handler,
+            interaction=self._user.interaction,
+            start=StartSource.RESUME if resumes else StartSource.STARTUP,
             telemetry=self.telemetry,
             notify_hooks=self._witness.on_hook,
             around_tools=None if self._between is None else self._between.around_tools,

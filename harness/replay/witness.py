@@ -24,6 +24,7 @@ from services.state import (
     ModelChanged,
     QuotaErrorOccurred,
     RetryAttempt,
+    SessionUpdated,
     UserFeedback,
 )
 from services.threads import MAIN, ThreadPaths, executing_call
@@ -182,6 +183,8 @@ class Witness:
                 self.side({"event": "model-changed", "model": model})
             case ApprovalModeChanged(mode=mode):
                 self.side({"event": "approval-mode-changed", "mode": str(mode)})
+            case SessionUpdated(model=model):
+                self.side({"event": "session-updated", "model": model})
             case HintsKept(texts=texts):
                 self.side({"event": "hints-kept", "texts": list(texts)})
             case (

@@ -21,9 +21,10 @@ from parity_tests.adk_probes.probe import OVER, Again, Answer, Operation, Probe,
 from parity_tests.adk_probes.watching import Counting, merged, shown_event, watched_runners
 from runtimes.adk import open_runtime
 from runtimes.contract import Runtime
-from services.availability.handler import FallbackIntent, FallbackQuestion
 from services.clock import VirtualClock, virtual_loop
 from services.compose import open_services
+from services.interaction.interaction import Handlers, Interaction
+from services.interaction.questions import FallbackIntent, FallbackQuestion
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.settings import Settings
 from services.state import ApprovalMode
@@ -100,7 +101,7 @@ async def _run(probe: Probe, envelope: Envelope) -> Seen:
         envelope.setup(probe.model, generator),
         approval_mode=ApprovalMode.YOLO,
         settings=Settings(**settings),
-        fallback_handler=_agree if probe.falls_back else None,
+        interaction=Interaction(Handlers(fallback=_agree) if probe.falls_back else None),
     )
 
     def note(event: Event) -> None:

@@ -35,6 +35,7 @@ from runtimes.adk.runner import GcliRunner
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.stream import Stream
 from runtimes.adk.tools import Toolbox
+from runtimes.adk.toolset import SessionToolset
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.chat import StreamingAgent
@@ -130,7 +131,10 @@ class AdkAgentProtocol(StreamingAgent):
             config.arrange_flow(flow)
         link = config.link
         hosted = HostedAgent.make(
-            model, flow, lambda: link.run.step.base.write_instruction(instruction_provider())
+            model,
+            flow,
+            lambda: link.run.step.base.write_instruction(instruction_provider()),
+            [SessionToolset(tools, link)],
         )
         app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=plugins)
         self._runner = GcliRunner(hosted, app, session_service)
@@ -183,6 +187,7 @@ class AdkAgentProtocol(StreamingAgent):
         clock = self._config.services.clock
         platform_time.set_time_provider(lambda: clock.now_ms() / 1000)
         platform_uuid.set_id_provider(self._sessions.next_id)
+        self._session = await self._sessions.current(self._session)
         self._sessions.refresh(self._session)
         self._config.link.begin(run)
         try:

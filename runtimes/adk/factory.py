@@ -110,7 +110,7 @@ class SessionFactory:
                 OverflowProcessor(*parts, token_limit),
                 LoopCheckProcessor(*parts),
                 GcliRoutingProcessor(*parts),
-                ToolsProcessor(*parts, tools),
+                ToolsProcessor(*parts),
             ),
             session_service=sessions,
         )
@@ -145,7 +145,7 @@ class SessionFactory:
                 ChildCompression(*parts, child),
                 ContentsProcessor(*parts),
                 ChildRouting(*parts, child),
-                ToolsProcessor(*parts, tools),
+                ToolsProcessor(*parts),
             ),
             session_service=sessions,
         )

@@ -7,7 +7,7 @@ with the model's stream. So the root is a shell around one `LlmAgent` of the sam
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from typing import ClassVar, Final
@@ -17,6 +17,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.agents.llm_agent import LlmAgent
 from google.adk.agents.readonly_context import ReadonlyContext
 from google.adk.events.event import Event
+from google.adk.tools.base_toolset import BaseToolset
 from pydantic import PrivateAttr
 
 from runtimes.adk.flow import RuntimeFlow
@@ -39,14 +40,18 @@ class HostedAgent(LlmAgent):
 
     @classmethod
     def make(
-        cls, model: GcliAgentModel, flow: RuntimeFlow, instruction: Callable[[], str]
+        cls,
+        model: GcliAgentModel,
+        flow: RuntimeFlow,
+        instruction: Callable[[], str],
+        toolsets: Sequence[BaseToolset] = (),
     ) -> HostedAgent:
         """Make the agent. `instruction` is asked at every step; it is taken as it is."""
 
         def provide(_: ReadonlyContext) -> str:
             return instruction()
 
-        agent = cls(name=AGENT_NAME, model=model, instruction=provide)
+        agent = cls(name=AGENT_NAME, model=model, instruction=provide, tools=[*toolsets])
         agent._flow = flow
         return agent
 

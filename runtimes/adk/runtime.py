@@ -76,9 +76,8 @@ class AdkRuntime(ChatRuntime):
         if recording is not None:
             self._sessions.reset()
 
-    async def rewind(self, to: str | int) -> None:
-        """Go back to before a message, with state and artifacts as they were then."""
-        await super().rewind(to)
+    async def _follow_back(self) -> None:
+        """Take state and artifacts back, and drop the live sessions."""
         await self._sessions.rewound()
 
     async def _close_agents(self) -> None:
@@ -101,6 +100,7 @@ async def open_engine(
     async with background_tasks() as tasks:
         runtime = AdkRuntime(services, tasks, plugins, arrange_flow)
         try:
+            await runtime.open()
             yield runtime
         finally:
             await runtime.close()

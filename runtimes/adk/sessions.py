@@ -21,7 +21,7 @@ from google.adk.sessions._rewind_utils import (
     compute_artifact_delta_for_rewind,
     compute_state_delta_for_rewind,
 )
-from google.adk.sessions.base_session_service import GetSessionConfig
+from google.adk.sessions.base_session_service import BaseSessionService, GetSessionConfig
 from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.adk.sessions.session import Session
 from google.adk.sessions.state import State
@@ -57,6 +57,8 @@ class GcliSessionService(InMemorySessionService):
         self._clock = clock
         self._turns = SettledTurns(conversation, clock)
         self._live: dict[tuple[str, str, str], Session] = {}
+        self._dropped: set[tuple[str, str, str]] = set()
+        """The keys of sessions that a rewind dropped and that are not rebuilt yet."""
         self._state: dict[str, Any] = {}
         """The stored state of these sessions, without the values of an app or a user."""
         self._joined: tuple[list[types.Content], WireContent] | None = None
@@ -75,13 +77,38 @@ class GcliSessionService(InMemorySessionService):
         Raises:
             AlreadyExistsError: there is one with this id.
         """
-        known = self.sessions.setdefault(app_name, {}).setdefault(user_id, {})
-        if session_id in known:
+        if session_id in self.sessions.get(app_name, {}).get(user_id, {}):
             raise AlreadyExistsError(f"Session with id {session_id} already exists.")
+        session = self._made(app_name, user_id, session_id)
+        self.refresh(session)
+        return session
+
+    async def current(self, session: Session) -> Session:
+        """The live session with the id of `session`; one that a rewind dropped is rebuilt."""
+        key = session.app_name, session.user_id, session.id
+        return await self._rebuilt(key) if key in self._dropped else session
+
+    def _made(self, app_name: str, user_id: str, session_id: str) -> Session:
+        """A live session without events."""
         now = self._clock.now_ms() / 1000
         session = Session(id=session_id, app_name=app_name, user_id=user_id, last_update_time=now)
+        known = self.sessions.setdefault(app_name, {}).setdefault(user_id, {})
         known[session_id] = session.model_copy(update={"events": [], "state": self._state})
         self._live[app_name, user_id, session_id] = session
+        return session
+
+    async def _rebuilt(self, key: tuple[str, str, str]) -> Session:
+        """A session with an event for each turn that the rewind left.
+
+        The stored values stay as they are: appending to the store would set those of an app or a
+        user to what older events made of them.
+        """
+        self._dropped.discard(key)
+        session = self._made(*key)
+        for event in self._turns.events:
+            await BaseSessionService.append_event(self, session, event)
+        events = _events_of(session)
+        events.settled, events.version = len(events), self._turns.version
         self.refresh(session)
         return session
 
@@ -103,10 +130,14 @@ class GcliSessionService(InMemorySessionService):
         The environment's context comes first: no event says it.
         """
         session = next(iter(self._live.values()), None)
-        if session is None:
+        if session is not None:
+            self._follow_history(session)
+        elif not self._dropped:
             return list(self.conversation.view.raw)
-        self._follow_history(session)
-        said = [event.content for event in session.events if event.content is not None]
+        elif self._turns.outdated:
+            self._turns.follow()
+        events = self._turns.events if session is None else session.events
+        said = [event.content for event in events if event.content is not None]
         return [*self._turns.context, *map(wire_of, said)]
 
     def pending(self, session: Session) -> types.Content | None:
@@ -165,10 +196,11 @@ class GcliSessionService(InMemorySessionService):
             self.refresh(session)
 
     async def rewound(self) -> None:
-        """Take state and artifacts back with the conversation, which was rewound.
+        """Take state and artifacts back with the conversation, and drop the live sessions.
 
-        As with `Runner.rewind_async`, they are what the events before that point made of them;
-        `app:` and `user:` values stay, and a value that was not there before becomes `None`.
+        The next use of each session rebuilds it. As with `Runner.rewind_async`, the state is what
+        the events before that point made of it; `app:` and `user:` values stay, and a value that
+        was not there before becomes `None`.
         """
         session, before = next(iter(self._live.values()), None), list(self._turns.events)
         self._turns.follow(keeps_state=False)
@@ -188,8 +220,9 @@ class GcliSessionService(InMemorySessionService):
             ids = {"invocation_id": f"e-{self.next_id()}", "id": self.next_id()}
             now = self._clock.now_ms() / 1000
             self._turns.add({**ids, "author": "user", "timestamp": now, "actions": actions})
-        for each in self._live.values():
-            self.refresh(each)
+        for app, user, name in list(self._live):
+            await self.delete_session(app_name=app, user_id=user, session_id=name)
+            self._dropped.add((app, user, name))
 
     async def get_session(
         self,
@@ -200,7 +233,8 @@ class GcliSessionService(InMemorySessionService):
         config: GetSessionConfig | None = None,
     ) -> Session | None:
         """The live session; a copy with some of its events when `config` filters."""
-        session = self._live.get((app_name, user_id, session_id))
+        key = app_name, user_id, session_id
+        session = await self._rebuilt(key) if key in self._dropped else self._live.get(key)
         if session is not None:
             self._follow_history(session)
             if config is None:
@@ -216,6 +250,7 @@ class GcliSessionService(InMemorySessionService):
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
         """Forget a session; does nothing when there is none."""
         self._live.pop((app_name, user_id, session_id), None)
+        self._dropped.discard((app_name, user_id, session_id))
         await super().delete_session(app_name=app_name, user_id=user_id, session_id=session_id)
 
     async def append_event(self, session: Session, event: Event) -> Event:

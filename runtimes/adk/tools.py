@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from google.adk.models.llm_request import LlmRequest
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
@@ -33,6 +34,11 @@ class AdkTool(BaseTool):
             description=self.description,
             parameters_json_schema=self.wire.get("parametersJsonSchema"),
         )
+
+    async def process_llm_request(
+        self, *, tool_context: ToolContext, llm_request: LlmRequest
+    ) -> None:
+        """Do nothing: `SessionToolset` declares all tools at once."""
 
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
         """Raise a `RuntimeError`: the flow hands a turn's calls to the scheduler."""

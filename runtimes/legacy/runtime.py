@@ -50,6 +50,7 @@ async def open_runtime(services: Services) -> AsyncIterator[Runtime]:
     async with background_tasks() as tasks:
         runtime = LegacyRuntime(services, tasks)
         try:
+            await runtime.open()
             yield runtime
         finally:
             await runtime.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent_protocol.agent import AgentSend, Subscriber, Unsubscribe
@@ -26,9 +26,10 @@ class UpstreamAgent:
     takes effect before the core goes on, as it would in one process.
     """
 
-    def __init__(self, connection: Connection, number: int) -> None:
+    def __init__(self, connection: Connection, number: int, on_abort: Callable[[], None]) -> None:
         self._connection = connection
         self._number = number
+        self._on_abort = on_abort
         self._log = EventLog()
         self._active = False
 
@@ -68,6 +69,7 @@ class UpstreamAgent:
         """Ask the active stream to end; its `agent_end` follows."""
         if self._active:
             self._connection.order("abort", agent=self._number)
+            self._on_abort()
 
     def take(self, wire: JsonObject) -> None:
         """Store and deliver an event.
@@ -83,8 +85,10 @@ class UpstreamAgent:
 class Agents:
     """The agents of one session, by the numbers that they have on the wire."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, on_abort: Callable[[], None]) -> None:
+        """Make none yet. `on_abort` is called after the core was asked to abort a stream."""
         self._connection = connection
+        self._on_abort = on_abort
         self._numbers = itertools.count()
         self._agents: dict[int, UpstreamAgent] = {}
         self._at_rest = asyncio.Event()
@@ -94,7 +98,7 @@ class Agents:
     def new(self, prompt_id: str | None) -> UpstreamAgent:
         """Make an agent, here and in the core."""
         number = next(self._numbers)
-        agent = self._agents[number] = UpstreamAgent(self._connection, number)
+        agent = self._agents[number] = UpstreamAgent(self._connection, number, self._on_abort)
         self._connection.order("agent", agent=number, promptId=prompt_id)
         return agent
 

@@ -81,7 +81,7 @@ const LIFE = {
     const parts = { channel, core, perform };
     model = new Model({ channel, genai: core.genai, toolCall: core.toolCall, perform });
     session = new Session(parts, setup);
-    await session.open(model);
+    return session.open(model);
   },
   async close() {
     await session.close();
@@ -106,7 +106,7 @@ async function run(command) {
 const ASIDE = {
   answer: (message) => model?.answer(message),
   fire: ({ timer }) => timers.fire(timer),
-  intent: (message) => session?.intent(message),
+  reply: (message) => session?.reply(message),
 };
 
 function handle(message) {

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from runtimes.upstream.connection import Connection
 from services.abort import AbortController, AbortError, AbortSignal
-from services.availability.handler import FallbackQuestion
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.clock import sleep_until_or_abort
@@ -28,6 +27,7 @@ from services.state import (
     ModelChanged,
     QuotaErrorOccurred,
     RetryAttempt,
+    SessionUpdated,
     UserFeedback,
 )
 from services.threads import ThreadPaths, within_call
@@ -74,7 +74,6 @@ class Notices:
             notice=self._on_notice,
             timer=self._on_timer,
             untimer=self._on_untimer,
-            fallback=self._on_fallback,
         )
         self._until_close.callback(
             services.bus.subscribe(ToolConfirmationResponse, self._confirmed)
@@ -157,6 +156,7 @@ class Notices:
                 | UserFeedback()
                 | AgentsDiscovered()
                 | AgentsRefreshed()
+                | SessionUpdated()
                 | HintsKept()
                 | Logged()
             ):
@@ -181,20 +181,6 @@ class Notices:
         timer = self._timers.pop(message["id"], None)
         if timer is not None:
             timer.abort()
-
-    def _on_fallback(self, message: JsonObject) -> None:
-        question = FallbackQuestion(
-            failed_model=str(message["failed"]),
-            fallback_model=str(message["fallback"]),
-            error=str(message["error"]),
-        )
-        with _inside(message):
-            self._tasks.start(self._ask(int(message["id"]), question), name="upstream question")
-
-    async def _ask(self, id_: int, question: FallbackQuestion) -> None:
-        handler = self._services.fallback_handler
-        intent = None if handler is None else await handler(question)
-        self._connection.send({"t": "intent", "id": id_, "intent": intent and str(intent)})
 
 
 def _inside(message: JsonObject) -> AbstractContextManager[None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -18,8 +18,12 @@ from runtimes.upstream.model import ModelBridge
 from runtimes.upstream.notices import Notices
 from runtimes.upstream.pool import Lease, lease
 from runtimes.upstream.process import DriverBroken
+from runtimes.upstream.questions import Questions
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
+from services.checkpoints import Restored
+from services.loop_detection.question import LoopPrompt
+from services.state import ApprovalMode, SessionUpdated, UserFeedback
 from services.threads import ThreadPaths
 from services.wire import Content, JsonObject
 
@@ -31,15 +35,31 @@ _CLOSE_S: Final = 10.0
 class UpstreamRuntime:
     """The engine, as the harness and slash commands use it."""
 
-    def __init__(self, connection: Connection, versions: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        services: Services,
+        versions: Mapping[str, str],
+        *,
+        on_abort: Callable[[], None],
+    ) -> None:
         self._connection = connection
-        self._agents = Agents(connection)
+        self._services = services
+        self._agents = Agents(connection, on_abort)
         self._transcript: list[Content] = []
         self.versions = versions
 
     def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
         """A new agent over this engine's conversation."""
-        return self._agents.new(prompt_id)
+        agent, services = self._agents.new(prompt_id), self._services
+        agent.subscribe(
+            LoopPrompt(
+                services.asides,
+                prompt_id=prompt_id or services.state.prompt_id,
+                disable=lambda: self._connection.order("disableLoopDetection"),
+            )
+        )
+        return agent
 
     def transcript(self) -> list[Content]:
         """The model-facing history as of the last `settled`."""
@@ -68,6 +88,39 @@ class UpstreamRuntime:
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""
         await self._connection.command("rewind", to=to)
+        self._went_back()
+
+    async def revert(self, to: str | int) -> None:
+        """Take back the edits of files after a message, which is named as for `rewind`."""
+        await self._connection.command("revert", to=to)
+
+    async def restore(self, checkpoint: str | int) -> Restored:
+        """Restore a checkpoint: its name, or its number from 0, oldest first."""
+        found: JsonObject = await self._connection.command("restore", checkpoint=checkpoint)
+        restored = Restored(
+            messages=tuple(
+                UserFeedback(severity=each["severity"], message=each["message"])
+                for each in found["messages"]
+            ),
+            tool_call=found["toolCall"],
+            shown=found["shown"],
+        )
+        if restored.shown is not None:
+            self._went_back()
+        return restored
+
+    def _went_back(self) -> None:
+        """Report that a command replaced the conversation, as the product around the core does."""
+        model = self._services.state.active_model
+        self._services.events.emit(SessionUpdated(model=model))
+
+    async def leave_plan_mode(self, mode: ApprovalMode) -> None:
+        """Change the mode while no stream runs; if that ends plan mode, the history says so.
+
+        Raises:
+            CommandFailed: the core refused the mode.
+        """
+        await self._connection.command("leavePlanMode", mode=str(mode))
 
     def hint(self, text: str, source: str) -> None:
         """Steer the agent while it works."""
@@ -110,8 +163,13 @@ def runtime_for(version: str) -> RuntimeFactory:
                 # The core chooses its active model; the session's state has to follow.
                 on_model=services.state.set_active_model,
             )
-            runtime = UpstreamRuntime(connection, _versions(version))
-            await connection.command("open", setup=_setup(services))
+            questions = Questions(connection, services.interaction, tasks)
+            runtime = UpstreamRuntime(
+                connection, services, _versions(version), on_abort=questions.withdraw
+            )
+            setup = _setup(services, questions.kinds())
+            started = await connection.command("open", setup=setup)
+            services.session_hooks.began(started["message"], started["context"])
             await connection.until_idle()
             yield runtime
             # Only a session that ended without an error leaves a reusable driver.
@@ -149,7 +207,7 @@ async def _close(taken: Lease, runtime: UpstreamRuntime) -> None:
     taken.reusable = not report.get("dirty")
 
 
-def _setup(services: Services) -> JsonObject:
+def _setup(services: Services, asked: list[str]) -> JsonObject:
     state, settings = services.state, services.settings
     return {
         "sessionId": state.session_id,
@@ -158,7 +216,8 @@ def _setup(services: Services) -> JsonObject:
         "approvalMode": str(state.approval_mode),
         "interactive": settings.interactive,
         "settings": dict(settings.parameters),
-        "fallbackHandler": services.fallback_handler is not None,
+        "questions": asked,
+        "start": str(services.session_hooks.source),
         "environment": {
             **services.environment.child_variables,
             "GEMINI_CLI_HOME": str(services.workspace.home),

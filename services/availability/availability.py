@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from services.abort import AbortSignal
 from services.availability.chains import PolicyChains
 from services.availability.fallback import FallbackHandler
-from services.availability.handler import FallbackModelHandler
 from services.availability.health import ModelAvailabilityService
 from services.availability.selection import ModelSelector, PolicyContext
 from services.availability.switching import FallbackObserver, ModelSwitch
 from services.clock import Clock
 from services.ids import IdSource
+from services.interaction.interaction import Interaction
 from services.model.configs import ModelConfigKey, ModelConfigs
 from services.model.selection import Selection
 from services.state import SessionState
@@ -25,7 +26,7 @@ class Availability:
         state: The session.
         clock: Times the return of capacity.
         ids: New ids for the session after a fallback.
-        ask: Asks the client about a fallback; `None`: the client cannot be asked.
+        interaction: Asks the user about a fallback.
         observer: Receives every fallback.
     """
 
@@ -36,7 +37,7 @@ class Availability:
         state: SessionState,
         clock: Clock,
         ids: IdSource,
-        ask: FallbackModelHandler | None = None,
+        interaction: Interaction,
         observer: FallbackObserver | None = None,
     ) -> None:
         self.health = ModelAvailabilityService(clock)
@@ -51,7 +52,7 @@ class Availability:
             chains=self.chains,
             switch=self.switch,
             ids=ids,
-            ask=ask,
+            interaction=interaction,
         )
 
     def select(self, key: ModelConfigKey, *, consume_attempt: bool = True) -> Selection:
@@ -64,9 +65,11 @@ class Availability:
         """The policy of `model` for a retry loop; see `ModelSelector.context_for`."""
         return self.selector.context_for(model)
 
-    async def fall_back(self, model: str, error: Exception) -> bool | None:
+    async def fall_back(
+        self, model: str, error: Exception, signal: AbortSignal | None = None
+    ) -> bool | None:
         """`model` cannot be used; see `FallbackHandler.fall_back`."""
-        return await self.fallback.fall_back(model, error)
+        return await self.fallback.fall_back(model, error, signal)
 
     def set_model(self, model: str) -> None:
         """Change the configured model; see `ModelSwitch.set_model`."""

@@ -23,6 +23,7 @@ from services.history.transforms import (
 )
 from services.hooks.model_call import HookVerdict, ModelCallHooks
 from services.hooks.translation import HookModelRequest
+from services.interaction.validation import account_validation
 from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
 from services.model.errors import InvalidStreamError
@@ -141,6 +142,7 @@ class Attempt:
             retry_fetch_errors=services.settings.retry_fetch_errors,
             variables=services.environment.variables,
             on_persistent_429=self._fall_back,
+            on_validation_required=account_validation(services.interaction, self._signal),
             availability_context=self._availability,
             on_retry=self._announce_retry,
         )
@@ -201,7 +203,7 @@ class Attempt:
         return apply_retry_nudge(contents, self._nudge) if self._nudge else contents
 
     async def _fall_back(self, error: Exception) -> bool | None:
-        return await self._services.availability.fall_back(self._model, error)
+        return await self._services.availability.fall_back(self._model, error, self._signal)
 
     def _availability(self) -> AvailabilityContext | None:
         return self._services.availability.context(self._model)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from services.abort import AbortSignal
@@ -27,7 +28,7 @@ from services.recording.loading import load_conversation_record
 from services.recording.records import HistoryTurn, ResumedSession
 from services.routing.router import RoutingContext
 from services.tools.declaring import ToolDeclarations
-from services.wire import JsonObject, Part
+from services.wire import Content, JsonObject, Part
 
 __all__ = ["ChatSuccession", "SuccessiveChat"]
 
@@ -112,6 +113,7 @@ class ChatSuccession(ABC):
         recording = services.new_recording()
         recording.initialize(resumed=resumed)
         self.declarations.restart()
+        services.prompts.chat_started()
         self._open(recording, turns or [self.environment()])
         services.compression.chat_started()
         services.conversation_context.history = self.current.shown_history
@@ -166,14 +168,31 @@ class ChatSuccession(ABC):
 
     def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's messages, from 0."""
-        recording = self.current.recording
-        if isinstance(to, int):
-            own = [message for message in recording.messages if message.get("type") == "user"]
-            to = str(own[to].get("id")) if 0 <= to < len(own) else ""
-        left = recording.rewind_to(to)
+        left = self.current.recording.rewind_to(self.message_id(to))
         if left is not None:
             self.current.become(self._turns_of(left))
             self.publish_tokens()
+
+    def load_history(self, contents: Sequence[Content]) -> None:
+        """Go on from another history, each content of which is recorded as a new turn.
+
+        Turns that are equal to those of the current history stay the same objects, so that a
+        reader knows them again.
+        """
+        known = zip_longest(contents, self.current.shown_history()[: len(contents)])
+        self.current.replace_history([old if old == new else new for new, old in known])
+        self.publish_tokens()
+
+    def message_id(self, message: str | int) -> str:
+        """The id of a recorded message: itself, or the one that has this number, from 0.
+
+        The number is that among the user's messages; if there is none, the id is empty.
+        """
+        if isinstance(message, str):
+            return message
+        recorded = self.current.recording.messages
+        own = [each for each in recorded if each.get("type") == "user"]
+        return str(own[message].get("id")) if 0 <= message < len(own) else ""
 
     def _turns_of(self, messages: Iterable[JsonObject]) -> list[HistoryTurn]:
         """The history of a recording's messages."""

@@ -6,9 +6,16 @@ instruction is our own.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Final
 
-__all__ = ["ACKNOWLEDGEMENT", "INSTRUCTION", "SNAPSHOT_TAG", "VERIFY_REQUEST", "summary_request"]
+__all__ = [
+    "ACKNOWLEDGEMENT",
+    "SNAPSHOT_TAG",
+    "VERIFY_REQUEST",
+    "summary_instruction",
+    "summary_request",
+]
 
 SNAPSHOT_TAG: Final = "<state_snapshot>"
 """What a summary begins with, and how an earlier one is recognised."""
@@ -31,7 +38,7 @@ VERIFY_REQUEST: Final = (
     "<state_snapshot>. Otherwise, repeat the exact same <state_snapshot> again."
 )
 
-INSTRUCTION: Final = """\
+_INSTRUCTION: Final = """\
 You write the notes by which a software engineering agent goes on with its work. Its conversation \
 has grown too long and will be thrown away; your notes are all it keeps. What they leave out is \
 lost.
@@ -54,6 +61,24 @@ changed.</files>
     <history>The last important actions and what came of them, in order.</history>
     <plan>The steps of the work, each marked [DONE], [IN PROGRESS] or [TODO].</plan>
 </state_snapshot>"""
+
+
+_APPROVED_PLAN: Final = """
+
+The agent works by an approved plan in {plan}. Keep in the notes:
+- the path of this file, in <knowledge>;
+- the state of each of its steps, in <plan>;
+- what the user said about the plan or changed in it, in <constraints>."""
+
+
+def summary_instruction(approved_plan: Path | None) -> str:
+    """The system instruction; the summary keeps what concerns the approved plan.
+
+    Source: core `prompts/snippets.ts`, `getCompressionPrompt`.
+    """
+    if approved_plan is None:
+        return _INSTRUCTION
+    return _INSTRUCTION + _APPROVED_PLAN.format(plan=approved_plan)
 
 
 def summary_request(*, continues: bool) -> str:

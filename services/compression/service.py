@@ -21,9 +21,9 @@ from services.abort import AbortSignal
 from services.compression.budget import OutputTruncation, split_point
 from services.compression.prompt import (
     ACKNOWLEDGEMENT,
-    INSTRUCTION,
     SNAPSHOT_TAG,
     VERIFY_REQUEST,
+    summary_instruction,
     summary_request,
 )
 from services.hooks.system import HookSystem
@@ -154,7 +154,7 @@ class ChatCompressionService:
         )
         self._session_context = session_context
         self._threshold = session.settings.compression_threshold or _DEFAULT_THRESHOLD
-        self._log = session.state.log
+        self._state = session.state
         # Without a hook, a short history needs no look at its contents.
         fires = hooks is not None and hooks.has_hooks(HookEvent.PRE_COMPRESS)
         self._hooks = hooks if fires else None
@@ -244,7 +244,7 @@ class ChatCompressionService:
     def _logged(self, before: int, after: int) -> None:
         """Source: core `telemetry/types.ts` (`makeChatCompressionEvent`)."""
         body = f"Chat compression (Saved {before - after} tokens)"
-        self._log("chat_compression", body, {"tokens_before": before, "tokens_after": after})
+        self._state.log("chat_compression", body, {"tokens_before": before, "tokens_after": after})
 
     async def _summarise(
         self, history: list[Content], prompt_id: str, config_key: str, signal: AbortSignal
@@ -257,7 +257,7 @@ class ChatCompressionService:
                     role=LlmRole.UTILITY_COMPRESSOR,
                     prompt_id=prompt_id,
                     signal=signal,
-                    system_instruction=INSTRUCTION,
+                    system_instruction=summary_instruction(self._state.approved_plan),
                 )
             )
             return response_text(response) or ""

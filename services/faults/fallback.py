@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.wrappers import instead, keeps, only_when, passing, result, returns
-from services.availability.handler import FallbackIntent
 from services.availability.health import TerminalReason
 from services.availability.policies import FailureKind
+from services.interaction.questions import FallbackIntent
 from services.model.errors import ModelNotFoundError
 from services.model.names import ALIAS_FLASH, LATEST_FLASH
 from services.routing.contents import is_function_call, is_function_response

@@ -42,13 +42,21 @@ class McpConfigError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OAuthConfig:
-    """`oauth` of a server. Only what reusing and refreshing a stored token needs is read."""
+    """`oauth` of a server. What is absent is discovered at the sign-in."""
 
     enabled: bool = False
+    """Whether a session may start a sign-in by itself; a command starts one in any case."""
     client_id: str | None = None
     client_secret: str | None = None
     scopes: tuple[str, ...] = ()
     audiences: tuple[str, ...] = ()
+    authorization_url: str | None = None
+    """With `token_url`, nothing is discovered."""
+    token_url: str | None = None
+    registration_url: str | None = None
+    issuer: str | None = None
+    redirect_uri: str | None = None
+    """Where the browser returns to; its port is the listener's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,13 +218,27 @@ def _variables(value: Any) -> dict[str, str]:
 def _oauth(value: Any) -> OAuthConfig:
     if not isinstance(value, Mapping):
         raise ValueError("a mapping expected")
+    texts = {
+        own: _optional_text(value[key]) if value.get(key) else None
+        for key, own in _OAUTH_TEXTS.items()
+    }
     return OAuthConfig(
         enabled=bool(value.get("enabled")),
-        client_id=_optional_text(value["clientId"]) if value.get("clientId") else None,
-        client_secret=_optional_text(value["clientSecret"]) if value.get("clientSecret") else None,
         scopes=READERS[tuple[str, ...]](value.get("scopes") or ()),
         audiences=READERS[tuple[str, ...]](value.get("audiences") or ()),
+        **texts,
     )
+
+
+_OAUTH_TEXTS: Final = {
+    "clientId": "client_id",
+    "clientSecret": "client_secret",
+    "authorizationUrl": "authorization_url",
+    "tokenUrl": "token_url",
+    "registrationUrl": "registration_url",
+    "issuer": "issuer",
+    "redirectUri": "redirect_uri",
+}
 
 
 _READERS: Final[Mapping[str, tuple[str, Read]]] = {

@@ -9,6 +9,7 @@ from services.background import BackgroundTasks
 from services.mcp.diagnostics import McpDiagnostics
 from services.mcp.progress import McpProgress
 from services.mcp.registries import PromptRegistry, ResourceRegistry
+from services.mcp.sign_in import SignIn
 from services.mcp.tokens import TokenStore
 from services.mcp.toolbox import McpToolbox
 from services.mcp.tools import Allowlist
@@ -36,6 +37,8 @@ class McpContext:
     tasks: BackgroundTasks
     diagnostics: McpDiagnostics
     tokens: TokenStore
+    sign_in: SignIn | None
+    """Signs in where a server's settings allow it; `None` where no user can."""
     version: str
     """The version that servers receive."""
     on_progress: Callable[[McpProgress], None]

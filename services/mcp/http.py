@@ -6,9 +6,9 @@ Source: core `tools/mcp-client.ts` (`createUrlTransport`, `createTransportReques
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import httpx2
 from mcp.client.sse import sse_client
@@ -23,8 +23,18 @@ from services.net.terms import Terms
 
 __all__ = ["HttpFailures", "TokenSource", "http_transport"]
 
-TokenSource = Callable[[], Awaitable[str | None]]
-"""Gives a bearer token, fresh for each request, or `None`."""
+
+class TokenSource(Protocol):
+    """The bearer tokens for one server."""
+
+    async def current(self) -> str | None:
+        """The token for the next request, if there is one."""
+        ...
+
+    async def renewed(self, rejected: str) -> str | None:
+        """Another token than `rejected`, which the server has refused; `None` if there is none."""
+        ...
+
 
 _UNREACHABLE = "x-parity-unreachable"
 
@@ -33,7 +43,7 @@ class HttpFailures:
     """Refused requests, by request id."""
 
     def __init__(self) -> None:
-        self._by_id: dict[str | int, McpConnectionError] = {}
+        self._by_id: dict[str | int | None, McpConnectionError] = {}
         self.last: McpConnectionError | None = None
 
     def take(self, request_id: str | int) -> McpConnectionError | None:
@@ -41,8 +51,13 @@ class HttpFailures:
         return self._by_id.pop(request_id, None)
 
     async def note(self, response: httpx2.Response) -> None:
-        """Keep a response that refuses a posted message."""
-        if response.status_code < 400 or response.request.method != "POST":
+        """Keep a response that refuses a posted message, until a retry succeeds."""
+        if response.request.method != "POST":
+            return
+        if response.status_code < 400:
+            self.last = None
+            if self._by_id:
+                self._by_id.pop(_request_id(response.request), None)
             return
         try:
             body = (await response.aread()).decode("utf-8", "replace")
@@ -55,12 +70,19 @@ class HttpFailures:
                 response.status_code, body, challenge=response.headers.get("www-authenticate")
             )
         self.last = failure
-        try:
-            asked: Any = parse_json(response.request.content.decode())
-        except ValueError:
-            return
-        if isinstance(asked, dict) and isinstance(asked.get("id"), (str, int)):
-            self._by_id[asked["id"]] = failure
+        request_id = _request_id(response.request)
+        if request_id is not None:
+            self._by_id[request_id] = failure
+
+
+def _request_id(request: httpx2.Request) -> str | int | None:
+    """The id of the posted JSON-RPC request; `None` for any other message."""
+    try:
+        asked: Any = parse_json(request.content.decode())
+    except ValueError:
+        return None
+    found = asked.get("id") if isinstance(asked, dict) else None
+    return found if isinstance(found, (str, int)) else None
 
 
 class _Tolerant(httpx2.AsyncBaseTransport):
@@ -87,17 +109,25 @@ class _Tolerant(httpx2.AsyncBaseTransport):
 
 
 class _Bearer(httpx2.Auth):
-    def __init__(self, token: TokenSource) -> None:
-        self._token = token
+    """Adds the token to each request; one that the server rejects is renewed once."""
+
+    def __init__(self, tokens: TokenSource) -> None:
+        self._tokens = tokens
 
     async def async_auth_flow(
         self, request: httpx2.Request
     ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        token = await self._token()
+        token = await self._tokens.current()
         # A header of the configuration wins over the stored token.
-        if token is not None and "authorization" not in request.headers:
-            request.headers["Authorization"] = f"Bearer {token}"
-        yield request
+        if token is None or "authorization" in request.headers:
+            yield request
+            return
+        request.headers["Authorization"] = f"Bearer {token}"
+        response = yield request
+        fresh = await self._tokens.renewed(token) if response.status_code == 401 else None
+        if fresh is not None:
+            request.headers["Authorization"] = f"Bearer {fresh}"
+            yield request
 
 
 def _client(

@@ -16,7 +16,7 @@ from services.mcp.client import McpClient
 from services.mcp.config import McpServerConfig, merge_configs
 from services.mcp.context import McpContext, Registries
 from services.mcp.errors import is_authentication_error
-from services.mcp.registries import McpResource
+from services.mcp.registries import McpPrompt, McpResource
 from services.mcp.states import McpServerStatus
 from services.wire import JsonObject
 
@@ -160,6 +160,10 @@ class McpManager:
             for client in self._clients.values()
             if client.instructions
         )
+
+    def prompts(self) -> list[McpPrompt]:
+        """The prompts of all servers, for `prompt_commands`: by server as configured, by name."""
+        return [each for name in self._known for each in self.main.prompts.of_server(name)]
 
     def all_resources(self) -> list[McpResource]:
         """Every resource, in order of discovery."""

@@ -1,19 +1,19 @@
-"""Stored OAuth tokens of servers: read, refreshed when expired, removed when refused.
+"""Stored OAuth tokens of servers: read, refreshed when expired or rejected, removed when refused.
 
-The file is shared with the published command line tool: `<home>/.gemini/mcp-oauth-tokens.json`,
-a list with one entry per server. There is no login here.
-
-Source: core `mcp/oauth-token-storage.ts`, `mcp/oauth-provider.ts` (`getValidToken`),
-`utils/oauth-flow.ts` (`refreshAccessToken`).
+Source: core `mcp/oauth-provider.ts` (`getValidToken`), `mcp/stored-token-provider.ts`,
+`utils/oauth-flow.ts` (`refreshAccessToken`). The published core (0.61.0) does not refresh a token
+that the server rejects before it expires.
 """
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import logging
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlsplit
 
 import httpx2
 
@@ -21,60 +21,95 @@ from services.clock import Clock
 from services.json_values import parse_json
 from services.mcp.config import OAuthConfig
 from services.mcp.endpoints import OAuthSecurityError, is_loopback_url, validated_endpoint
+from services.mcp.token_files import Feedback, StoredEntry, TokenFiles, tokens_path
 from services.net.mcp_clients import open_mcp_client
 from services.net.terms import Terms
-from services.node_errors import node_error_message
-from services.private_files import make_private_folder, write_private
-from services.regular_files import MOST_TEXT, read_regular
-from services.wire import JsonObject, js_json_pretty
+from services.wire import JsonObject
 
-__all__ = ["TokenError", "TokenStore", "tokens_path"]
+__all__ = [
+    "ANSWER_BYTES",
+    "TIMEOUT_S",
+    "TokenError",
+    "TokenStore",
+    "expires_at",
+    "refusal",
+    "tokens_path",
+]
 
 logger = logging.getLogger(__name__)
 
 _EARLY_MS: Final = 5 * 60 * 1000
 """A token that expires within five minutes counts as expired."""
-_TIMEOUT_S: Final = 30.0
-_ANSWER_BYTES: Final = 1024 * 1024
-
-Feedback = Callable[[str, str], None]
-"""Receives errors: severity and text."""
+TIMEOUT_S: Final = 30.0
+"""Seconds for each request to an authorization server."""
+_MOST_S: Final = 1e10
+ANSWER_BYTES: Final = 1024 * 1024
+"""The most bytes of an authorization server's answer."""
 
 
 class TokenError(Exception):
-    """A refresh failed; the message is the endpoint's."""
-
-
-def tokens_path(home: Path) -> Path:
-    """The file with a user's tokens."""
-    return home / ".gemini" / "mcp-oauth-tokens.json"
+    """The token endpoint refused; the message is its error."""
 
 
 class TokenStore:
-    """The tokens of one user. Each call reads the file, as another process may have logged in."""
+    """The tokens of one user."""
 
     def __init__(self, path: Path, clock: Clock, *, feedback: Feedback) -> None:
-        self._path = path
+        """Open the store.
+
+        Args:
+            path: the plain file; the encrypted one is beside it.
+            clock: tells which tokens have expired, and waits for token endpoints.
+            feedback: receives problems.
+        """
+        self._files = TokenFiles(path, feedback=feedback)
         self._clock = clock
         self._feedback = feedback
+        self._refreshing = asyncio.Lock()
+        """Held for a refresh: a second one would present a refresh token that is used up."""
 
     def credentials(self, server: str) -> JsonObject | None:
         """The stored entry of `server`: `{serverName, token, clientId?, tokenUrl?, …}`."""
-        return self._all().get(server)
+        found = self._files.entry(server)
+        return None if found is None else found.values
 
     async def valid_token(self, server: str, oauth: OAuthConfig) -> str | None:
         """A valid token, refreshed if necessary, or `None`. A failed refresh removes the token."""
-        stored = self.credentials(server)
-        if stored is None:
-            return None
-        token: JsonObject = stored["token"]
-        if not self._expired(token):
-            return str(token["accessToken"])
-        client_id = oauth.client_id or stored.get("clientId")
-        if not (token.get("refreshToken") and client_id and stored.get("tokenUrl")):
+        async with self._refreshing:
+            stored = self._files.entry(server)
+            if stored is None:
+                return None
+            token: JsonObject = stored.values["token"]
+            if not self._expired(token):
+                return str(token["accessToken"])
+            return await self._renew(stored, oauth)
+
+    async def renewed_token(self, server: str, oauth: OAuthConfig, rejected: str) -> str | None:
+        """Another token than `rejected`, which the server has refused; `None` if there is none.
+
+        A refused refresh removes the stored token.
+        """
+        async with self._refreshing:
+            stored = self._files.entry(server)
+            if stored is None:
+                return None
+            current = str(stored.values["token"]["accessToken"])
+            # Another request, or another process, may have refreshed it meanwhile.
+            return current if current != rejected else await self._renew(stored, oauth)
+
+    def keep(self, entry: JsonObject) -> str | None:
+        """Store the entry of a new sign-in; returns why it could not be stored."""
+        stamped = {**entry, "updatedAt": self._clock.now_ms()}
+        return self._files.save(StoredEntry(stamped, sealed=True))
+
+    async def _renew(self, stored: StoredEntry, oauth: OAuthConfig) -> str | None:
+        values = stored.values
+        server, token = str(values["serverName"]), values["token"]
+        client_id = oauth.client_id or values.get("clientId")
+        if not (token.get("refreshToken") and client_id and values.get("tokenUrl")):
             return None
         try:
-            fresh = await self._refreshed(stored, oauth, str(client_id))
+            fresh = await self._refreshed(values, oauth, str(client_id))
         except (
             TokenError,
             OAuthSecurityError,
@@ -84,14 +119,21 @@ class TokenStore:
         ) as error:
             logger.warning("refreshing the token of %s failed: %s", server, error)
             self._feedback("error", "Failed to refresh auth token.")
-            self._delete(server)
+            self._files.delete(server)
             return None
-        self._save({**stored, "token": fresh, "clientId": client_id})
+        now = self._clock.now_ms()
+        updated = {**values, "token": fresh, "clientId": client_id, "updatedAt": now}
+        problem = self._files.save(replace(stored, values=updated))
+        if problem is not None:
+            # The token is valid nevertheless; the next session refreshes it again.
+            self._feedback("error", f"Failed to save MCP OAuth token: {problem}")
         return str(fresh["accessToken"])
 
     def _expired(self, token: JsonObject) -> bool:
         expires = token.get("expiresAt")
-        return bool(expires) and self._clock.now_ms() + _EARLY_MS >= float(expires or 0)
+        if not isinstance(expires, (int, float)) or not expires:
+            return False
+        return self._clock.now_ms() + _EARLY_MS >= expires
 
     async def _refreshed(
         self, stored: JsonObject, oauth: OAuthConfig, client_id: str
@@ -102,8 +144,8 @@ class TokenStore:
             "refresh_token": str(old["refreshToken"]),
             "client_id": client_id,
         }
-        if oauth.client_secret:
-            form["client_secret"] = oauth.client_secret
+        headers = {"Accept": "application/json, application/x-www-form-urlencoded"}
+        _authenticate(form, headers, stored, oauth)
         if oauth.scopes:
             form["scope"] = " ".join(oauth.scopes)
         if oauth.audiences:
@@ -116,13 +158,9 @@ class TokenStore:
             url = await validated_endpoint(
                 token_url, allow_loopback=is_loopback_url(resource or token_url)
             )
-            terms = Terms(answer_bytes=_ANSWER_BYTES, private=True)
-            async with open_mcp_client(terms, timeout=_TIMEOUT_S) as client:
-                response = await client.post(
-                    url,
-                    data=form,
-                    headers={"Accept": "application/json, application/x-www-form-urlencoded"},
-                )
+            terms = Terms(answer_bytes=ANSWER_BYTES, private=True)
+            async with open_mcp_client(terms, timeout=TIMEOUT_S) as client:
+                response = await client.post(url, data=form, headers=headers)
         answer = _token_answer(response)
         fresh: JsonObject = {
             "accessToken": answer["access_token"],
@@ -132,56 +170,22 @@ class TokenStore:
         scope = answer.get("scope") or old.get("scope")
         if scope:
             fresh["scope"] = scope
-        if answer.get("expires_in"):
-            fresh["expiresAt"] = self._clock.now_ms() + int(float(answer["expires_in"]) * 1000)
-        return fresh
+        expires = expires_at(answer.get("expires_in"), self._clock)
+        return fresh if expires is None else {**fresh, "expiresAt": expires}
 
-    def _all(self) -> dict[str, JsonObject]:
-        try:
-            listed: Any = parse_json(read_regular(self._path, MOST_TEXT))
-            return {
-                entry["serverName"]: entry
-                for entry in listed
-                if isinstance(entry.get("token"), dict) and entry["token"].get("accessToken")
-            }
-        except FileNotFoundError:
-            return {}
-        except OSError as error:
-            problem = node_error_message(error, "open", self._path)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            problem = f"{self._path} is no list of tokens: {error}"
-        self._feedback("error", f"Failed to load MCP OAuth tokens: {problem}")
-        return {}
 
-    def _save(self, credential: JsonObject) -> None:
-        tokens = self._all()
-        name = credential["serverName"]
-        tokens[name] = {**credential, "updatedAt": self._clock.now_ms()}
-        try:
-            self._write(list(tokens.values()))
-        except OSError as error:
-            # The token is valid nevertheless; the next session refreshes it again.
-            self._feedback("error", f"Failed to save MCP OAuth token: {error.strerror}")
-
-    def _delete(self, server: str) -> None:
-        tokens = self._all()
-        if tokens.pop(server, None) is None:
-            return
-        try:
-            if tokens:
-                self._write(list(tokens.values()))
-            else:
-                self._path.unlink()
-        except OSError as error:
-            self._feedback("error", f"Failed to remove MCP OAuth token: {error.strerror}")
-
-    def _write(self, tokens: list[JsonObject]) -> None:
-        make_private_folder(self._path.parent)
-        text = js_json_pretty(tokens).encode("utf-8", "replace")
-        scratch = self._path.with_name(f".{self._path.name}.new")
-        # Through a file of its own: a crash in between must not lose tokens.
-        write_private(scratch, text, draft=True)
-        scratch.replace(self._path)
+def _authenticate(
+    form: dict[str, str], headers: dict[str, str], stored: JsonObject, oauth: OAuthConfig
+) -> None:
+    """Add the client's secret as it was agreed at the sign-in; upstream always posts it."""
+    secret = oauth.client_secret or stored.get("clientSecret")
+    if not secret:
+        return
+    if stored.get("tokenAuthMethod") == "client_secret_basic":
+        pair = f"{quote(form['client_id'], safe='')}:{quote(str(secret), safe='')}"
+        headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    else:
+        form["client_secret"] = str(secret)
 
 
 def _resource(url: Any) -> str | None:
@@ -194,14 +198,36 @@ def _resource(url: Any) -> str | None:
     return f"{parts.scheme}://{parts.netloc}{parts.path or '/'}"
 
 
-def _token_answer(response: httpx2.Response) -> JsonObject:
+def expires_at(seconds: Any, clock: Clock) -> int | None:
+    """When a token expires that is valid for `seconds`, in ms; `None` for what is no duration."""
+    try:
+        duration = float(seconds)
+    except (TypeError, ValueError):
+        return None
+    return clock.now_ms() + int(duration * 1000) if 0 < duration < _MOST_S else None
+
+
+def refusal(response: httpx2.Response) -> str:
+    """What a refusing endpoint reports: `error - description`, or its status alone.
+
+    The rest of the answer may repeat what was sent to the endpoint, so it is left out.
+    """
     text = response.text
+    try:
+        answer: Any = parse_json(text)
+    except ValueError:
+        answer = {key: values[0] for key, values in parse_qs(text).items()}
+    error = answer.get("error") if isinstance(answer, dict) else None
+    if not isinstance(error, str):
+        return f"HTTP {response.status_code}"
+    description = answer.get("error_description")
+    return f"{error} - {description if isinstance(description, str) else 'No description'}"
+
+
+def _token_answer(response: httpx2.Response) -> JsonObject:
     if not response.is_success:
-        form = parse_qs(text)
-        if "error" in form:
-            description = form.get("error_description", ["No description"])[0]
-            raise TokenError(f"Token refresh failed: {form['error'][0]} - {description}")
-        raise TokenError(f"Token refresh failed: {response.status_code} - {text}")
+        raise TokenError(f"Token refresh failed: {refusal(response)}")
+    text = response.text
     try:
         answer: Any = parse_json(text)
     except ValueError:

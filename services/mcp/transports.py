@@ -8,16 +8,23 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from services.mcp.child import ChildProcess
 from services.mcp.config import McpServerConfig, OAuthConfig
 from services.mcp.connection import Connection, ConnectionEvents, Streams
 from services.mcp.context import McpContext
 from services.mcp.environment import expand_variables, sanitized, server_environment
-from services.mcp.errors import McpConnectionError, UnauthorizedError, is_authentication_error
+from services.mcp.errors import (
+    HttpStatusError,
+    McpConnectionError,
+    UnauthorizedError,
+    is_authentication_error,
+)
 from services.mcp.http import HttpFailures, TokenSource, http_transport
+from services.mcp.sign_in import SignInError
 from services.mcp.stdio import stdio_transport
+from services.mcp.tokens import TokenStore
 from services.net.addresses import require_encrypted_or_local
 from services.net.errors import AddressRefused
 
@@ -49,6 +56,21 @@ async def connect_to_server(
             "Use 'gemini trust' to enable it."
         )
     return await opener.open(_child(name, config.command, config, context))
+
+
+class _StoredTokens:
+    """The stored tokens of one server, as its requests take them."""
+
+    def __init__(self, server: str, oauth: OAuthConfig, store: TokenStore) -> None:
+        self._server = server
+        self._oauth = oauth if oauth.enabled else OAuthConfig()
+        self._store = store
+
+    async def current(self) -> str | None:
+        return await self._store.valid_token(self._server, self._oauth)
+
+    async def renewed(self, rejected: str) -> str | None:
+        return await self._store.renewed_token(self._server, self._oauth, rejected)
 
 
 class _Opener:
@@ -88,12 +110,26 @@ class _Opener:
             self._info(
                 f"MCP server '{self._name}' requires authentication using: /mcp auth {self._name}"
             )
-        token = self._token if stored else None
         if config.headers or stored:
             try:
                 require_encrypted_or_local(config.endpoint or "")
             except AddressRefused as error:
                 raise McpConnectionError(f"MCP server '{self._name}': {error}") from error
+        try:
+            return await self._reach(stored=stored)
+        except Exception as error:
+            if not is_authentication_error(error):
+                raise
+            challenge = error.challenge if isinstance(error, HttpStatusError) else None
+        if not config.oauth.enabled or context.sign_in is None:
+            await self._raise_login()
+        await self._sign_in(challenge)
+        return await self._reach(stored=True)
+
+    async def _reach(self, *, stored: bool) -> Connection:
+        """Connect by the configured transports, with the stored token if there is one."""
+        config, context = self._config, self._context
+        token = _StoredTokens(self._name, config.oauth, context.tokens) if stored else None
         try:
             events = config.http_url is None and config.type == "sse"
             return await self._connect(_expanded(config.headers, context), token, events=events)
@@ -108,9 +144,25 @@ class _Opener:
                 if not is_authentication_error(error):
                     raise problem from None
                 problem = error
-        if is_authentication_error(problem):
-            await self._raise_login()
         raise problem
+
+    async def _sign_in(self, challenge: str | None) -> None:
+        """Sign in, as the server's settings allow it.
+
+        Raises:
+            McpConnectionError: it failed, which the user has read.
+        """
+        context, config = self._context, self._config
+        if context.sign_in is None:
+            raise RuntimeError("no user can sign in")
+        try:
+            await context.sign_in.run(
+                self._name, config.endpoint or "", config.oauth, challenge=challenge
+            )
+        except SignInError as error:
+            problem = f"Failed to handle automatic OAuth for server '{self._name}'"
+            context.diagnostics.emit("error", f"{problem}: {error}")
+            raise McpConnectionError(problem) from error
 
     async def _connect(
         self, headers: Mapping[str, str], token: TokenSource | None, *, events: bool
@@ -129,15 +181,10 @@ class _Opener:
         config = self._config
         return config.http_url is None and config.url is not None and config.type is None
 
-    async def _token(self) -> str | None:
-        oauth = self._config.oauth
-        return await self._context.tokens.valid_token(
-            self._name, oauth if oauth.enabled else OAuthConfig()
-        )
-
-    async def _raise_login(self) -> None:
+    async def _raise_login(self) -> NoReturn:
         name = self._name
-        rejected = await self._token() is not None
+        stored = _StoredTokens(name, self._config.oauth, self._context.tokens)
+        rejected = await stored.current() is not None
         message = (
             f"MCP server '{name}' rejected stored OAuth token. "
             f"Please re-authenticate using: /mcp auth {name}"

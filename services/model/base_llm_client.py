@@ -181,9 +181,9 @@ class BaseLlmClient:
             return None if availability is None else availability.context(asked.model)
 
         async def fall_back(error: Exception) -> str | bool | None:
-            return (
-                None if availability is None else await availability.fall_back(asked.model, error)
-            )
+            if availability is None:
+                return None
+            return await availability.fall_back(asked.model, error, request.signal)
 
         def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
             policy = context()

@@ -97,7 +97,7 @@ class Retry:
     """The environment; it may name the user's own cloud project."""
     on_persistent_429: Callable[[Exception], Awaitable[str | bool | None]] | None = None
     """Called with the classified error when this model cannot go on; truthy: start over."""
-    on_validation_required: Callable[[ValidationRequiredError], Awaitable[str]] | None = None
+    on_validation_required: Callable[[ValidationRequiredError], Awaitable[str | None]] | None = None
     """Asks the user to verify the account; `verify`: start over."""
     on_retry: RetryObserver | None = None
     availability_context: Callable[[], AvailabilityContext | None] = lambda: None
@@ -228,6 +228,8 @@ class Retry:
         try:
             if not await self.on_persistent_429(classified):
                 return False
+        except AbortError:
+            raise
         except Exception:
             logger.warning("the fallback handler failed", exc_info=True)
             return False
@@ -238,6 +240,8 @@ class Retry:
         if self.on_validation_required is not None:
             try:
                 answer = await self.on_validation_required(error)
+            except AbortError:
+                raise
             except Exception:
                 logger.warning("the validation handler failed", exc_info=True)
             else:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from services.abort import AbortSignal
 from services.model.configs import ModelConfigKey, ModelConfigs
 from services.model.names import normalize_model_id
 from services.model.retry import AvailabilityContext
@@ -48,8 +49,14 @@ class ModelAvailability(Protocol):
         """Return the policy of `model` for a retry loop; `None` where no chain contains it."""
         ...
 
-    async def fall_back(self, model: str, error: Exception) -> str | bool | None:
-        """Handle the failure of `model`; truthy: start over, perhaps with another active model."""
+    async def fall_back(
+        self, model: str, error: Exception, signal: AbortSignal | None = None
+    ) -> str | bool | None:
+        """Handle the failure of `model`; truthy: start over, perhaps with another active model.
+
+        Raises:
+            AbortError: `signal` was aborted while the user was asked.
+        """
         ...
 
 

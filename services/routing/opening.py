@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from services.availability.availability import Availability
-from services.availability.handler import FallbackModelHandler
 from services.availability.switching import FallbackObserver
 from services.model.base_llm_client import BaseLlmClient
 from services.model.config_settings import model_configs_from_settings
@@ -33,7 +32,6 @@ def open_models(
     session: Session,
     *,
     auth_type: str,
-    ask: FallbackModelHandler | None,
     observer: FallbackObserver | None,
 ) -> SessionModels:
     """Build the model side of a session.
@@ -41,7 +39,6 @@ def open_models(
     Args:
         session: The session.
         auth_type: Decides which models are accessible.
-        ask: Decides on fallbacks; `None`: the session has no such prompt.
         observer: Receives every fallback.
 
     Raises:
@@ -58,7 +55,7 @@ def open_models(
         state=state,
         clock=session.clock,
         ids=session.ids,
-        ask=ask,
+        interaction=session.interaction,
         observer=observer,
     )
     utility = BaseLlmClient(

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from services.availability.availability import Availability
 from services.model.configs import ModelConfigs
-from services.model.names import ALIAS_PRO
+from services.model.names import ALIAS_FLASH, ALIAS_PRO
 from services.routing.decision import RoutingContext, RoutingDecision
 from services.state import ApprovalMode, SessionState
 
@@ -67,7 +67,7 @@ class OverrideStrategy:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalModeStrategy:
-    """Chooses a pro model in plan mode."""
+    """Chooses a pro model in plan mode, and a flash model once a plan is approved."""
 
     models: ModelConfigs
     state: SessionState
@@ -75,15 +75,20 @@ class ApprovalModeStrategy:
     name: str = "approval-mode"
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """Decide for an auto model in plan mode."""
+        """Decide for an auto model, in plan mode or with an approved plan."""
         requested = _requested(context, self.state)
-        planning = self.state.approval_mode is ApprovalMode.PLAN
-        if not self.enabled or not planning or not self.models.is_auto(requested):
+        if not self.enabled or not self.models.is_auto(requested):
+            return None
+        approved = self.state.approved_plan
+        if self.state.approval_mode is ApprovalMode.PLAN:
+            tier, why = ALIAS_PRO, "Routing to Pro model because ApprovalMode is PLAN."
+        elif approved is not None:
+            tier = ALIAS_FLASH
+            why = f"Routing to Flash model because an approved plan exists at {approved}."
+        else:
             return None
         return RoutingDecision(
-            model=self.models.for_tier(requested, ALIAS_PRO),
-            source=self.name,
-            reasoning="Routing to Pro model because ApprovalMode is PLAN.",
+            model=self.models.for_tier(requested, tier), source=self.name, reasoning=why
         )
 
 

@@ -8,7 +8,7 @@ question's correlation id. Source: core `scheduler/confirmation.ts`, and the con
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -23,14 +23,16 @@ from services.message_bus import (
     ToolConfirmationResponse,
 )
 from services.policy.engine import PolicyEngine
+from services.scheduler.approvals import EDIT_TOOLS
 from services.scheduler.call_hooks import CallHooks
-from services.scheduler.calls import CallStatus
+from services.scheduler.calls import CallStatus, ToolCallRequest
 from services.scheduler.states import Approval, CallStore, ToolCall
 from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
 from services.tools.contract import (
     ConfirmationDetails,
     ConfirmationOutcome,
     DelegatedQuestion,
+    PolicyDecides,
     ServerInvocation,
     ServerTool,
     Tool,
@@ -38,12 +40,16 @@ from services.tools.contract import (
 )
 from services.wire import JsonObject
 
-__all__ = ["Confirmation", "Confirmer", "ModifiableTool"]
+__all__ = ["Confirmation", "Confirmer", "ModifiableTool", "SaveCheckpoint"]
 
 MOST_LOOKS: Final = 100
 """How often one question is asked while the user opens it in the editor again."""
 _DECISION_TIMEOUT_MS: Final = 30_000
 _NO_EDITOR: Final = "No external editor is available. Please run /editor to configure one."
+
+
+SaveCheckpoint = Callable[[ToolCallRequest], Awaitable[object]]
+"""Saves a checkpoint before an edit; it never raises."""
 
 
 class ConfirmationError(Exception):
@@ -92,6 +98,7 @@ class Confirmer:
         ids: IdSource,
         hooks: CallHooks,
         waiting: Callable[[bool], None] | None,
+        checkpoint: SaveCheckpoint | None = None,
     ) -> None:
         self._store = store
         self._bus = bus
@@ -102,6 +109,7 @@ class Confirmer:
         self._ids = ids
         self._hooks = hooks
         self._waiting = waiting
+        self._checkpoint = checkpoint
 
     async def confirm(
         self,
@@ -119,7 +127,7 @@ class Confirmer:
             tool: Its tool.
             signal: Ends the question.
             forced: A hook asks for the confirmation. Mode and policy are not consulted again,
-                unless the call delegates its question to another one.
+                unless the call delegates its question to another one, or leaves it to the policy.
             system_message: A hook's message, shown with the question.
 
         Raises:
@@ -134,7 +142,7 @@ class Confirmer:
                 raise ConfirmationError(f"Tool call {call_id} lost during confirmation loop")
             details = (
                 call.invocation.confirmation_details()
-                if forced and not isinstance(call.invocation, DelegatedQuestion)
+                if forced and not isinstance(call.invocation, DelegatedQuestion | PolicyDecides)
                 else await self._details(tool, call.invocation, signal)
             )
             if details is None:
@@ -143,6 +151,8 @@ class Confirmer:
                 fields = {**details.fields, "systemMessage": system_message}
                 details = replace(details, fields=fields)
             await self._hooks.asking(details, signal)
+            if shown is None and self._checkpoint is not None and tool.name in EDIT_TOOLS:
+                await self._checkpoint(call.request)
             shown = details
             answer = await self._answer(call_id, details, signal)
             outcome = _outcome(answer)
@@ -169,6 +179,8 @@ class Confirmer:
             and self._state.approval_mode is ApprovalMode.AUTO_EDIT
             and not self._policy.targets_build_file(invocation.params)
         ):
+            return None
+        if isinstance(invocation, PolicyDecides) and not invocation.needs_decision():
             return None
         of_server = invocation if isinstance(invocation, ServerInvocation) else None
         name, args, shown = tool.name, invocation.params, tool.display_name or tool.name

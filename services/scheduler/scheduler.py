@@ -24,7 +24,7 @@ from services.policy.engine import PolicyEngine
 from services.scheduler.approvals import EDIT_TOOLS
 from services.scheduler.call_hooks import CallHooks
 from services.scheduler.calls import CallStatus, CompletedToolCall, ToolCallRequest
-from services.scheduler.confirmation import Confirmer
+from services.scheduler.confirmation import Confirmer, SaveCheckpoint
 from services.scheduler.execution import RunCall, ToolExecutor
 from services.scheduler.states import CallStore, ExecutingPatch, ToolCall
 from services.scheduler.truncation import OutputLimiter
@@ -90,6 +90,7 @@ class ToolScheduler:
         around: Callable[[RunCall], RunCall] | None = None,
         subagent: str | None = None,
         waiting: Callable[[bool], None] | None = None,
+        checkpoint: SaveCheckpoint | None = None,
     ) -> None:
         """Make a scheduler; `derived` makes those of subagents.
 
@@ -105,12 +106,18 @@ class ToolScheduler:
             subagent: the agent that makes the calls; rules may name it.
             waiting: receives True when a confirmation begins to wait for the user, False when the
                 user has answered.
+            checkpoint: saves a checkpoint before the user is asked about an edit.
         """
         self.scheduler_id = scheduler_id
         clock, state, settings = session.clock, session.state, session.settings
         self._session = session
         self._derive = partial(
-            ToolScheduler, policy=policy, limiter=limiter, hooks=hooks, around=around
+            ToolScheduler,
+            policy=policy,
+            limiter=limiter,
+            hooks=hooks,
+            around=around,
+            checkpoint=checkpoint,
         )
         self._derived: list[ToolScheduler] = []
         self._store = CallStore(bus, clock, scheduler_id)
@@ -131,6 +138,7 @@ class ToolScheduler:
                 ids=session.ids,
                 hooks=call_hooks,
                 waiting=waiting,
+                checkpoint=checkpoint,
             ),
             state=state,
             bus=bus,

@@ -6,12 +6,18 @@ settings, which docs/settings.md shows; their declarations have their names, typ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from services.settings.agents import AgentSettings
-from services.settings.declaring import Parameter, SettingError, parameters_of, settings_from
+from services.settings.declaring import (
+    Parameter,
+    SettingError,
+    look_up,
+    parameters_of,
+    settings_from,
+)
 from services.settings.groups import (
     AdkFlags,
     ContextSettings,
@@ -23,6 +29,7 @@ from services.settings.groups import (
 )
 from services.settings.hooks import HookSettings
 from services.settings.telemetry import TelemetrySettings
+from services.settings.without_effect import without_effect
 
 __all__ = [
     "PARAMETERS",
@@ -53,6 +60,9 @@ class Settings(
     parameters: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """The core's configuration parameters as they were given, for an engine that takes them whole;
     empty where the settings came from a file."""
+    warnings: tuple[str, ...] = field(default=(), compare=False)
+    """A sentence for each setting that was given and has no effect, or less than in the published
+    core; a surface shows them."""
 
 
 PARAMETERS: Final = tuple(parameters_of(Settings))
@@ -62,13 +72,14 @@ PARAMETERS: Final = tuple(parameters_of(Settings))
 def settings_from_parameters(values: Mapping[str, Any], *, interactive: bool = False) -> Settings:
     """Settings from the core's configuration parameters; missing ones have their defaults.
 
-    Parameters that this build does not read have no effect.
+    Parameters that are unknown have no effect; `Settings.warnings` names the known ones of these.
 
     Raises:
         SettingError: a value has the wrong type, or cannot have its effect in this build.
     """
     settings = _settings(values, lambda parameter: parameter.name, interactive)
-    return replace(settings, parameters=dict(values))
+    warnings = (*without_effect(values, of_file=False), *_gaps(values, settings, "name"))
+    return replace(settings, parameters=dict(values), warnings=warnings)
 
 
 def settings_from_file(document: Mapping[str, Any], *, interactive: bool = False) -> Settings:
@@ -77,7 +88,9 @@ def settings_from_file(document: Mapping[str, Any], *, interactive: bool = False
     Raises:
         SettingError: a value has the wrong type, or cannot have its effect in this build.
     """
-    return _settings(document, lambda parameter: parameter.key, interactive)
+    settings = _settings(document, lambda parameter: parameter.key, interactive)
+    warnings = (*without_effect(document, of_file=True), *_gaps(document, settings, "key"))
+    return replace(settings, warnings=warnings)
 
 
 def _settings(
@@ -93,3 +106,13 @@ def _settings(
         telemetry=TelemetrySettings(**groups["telemetry"]),
         **groups[""],
     )
+
+
+def _gaps(values: Mapping[str, Any], settings: Settings, naming: str) -> Iterator[str]:
+    """A sentence for each setting that is switched on and has less than its whole effect."""
+    for parameter in PARAMETERS:
+        path: str | None = getattr(parameter, naming)
+        if parameter.gap is None or path is None or not look_up(values, path)[0]:
+            continue
+        if getattr(settings, parameter.field):
+            yield f"The setting {path} has less effect than in the published core: {parameter.gap}"

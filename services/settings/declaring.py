@@ -17,13 +17,14 @@ __all__ = [
     "Parameter",
     "PlacedProblem",
     "Read",
+    "Refused",
     "SettingError",
     "at_most",
+    "look_up",
     "one_of",
     "parameters_of",
     "read_mapping",
     "read_number",
-    "refused",
     "settings_from",
 ]
 
@@ -115,15 +116,24 @@ READERS: Final[Mapping[Any, Read]] = {
 }
 
 
-def refused(problem: str) -> Read:
-    """Take `False` only: `problem` says why the setting cannot be switched on."""
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Reads a setting that cannot be switched on."""
 
-    def read(value: Any) -> bool:
-        if READERS[bool](value):
-            raise PlacedProblem("", problem)
+    problem: str
+    """Why not, and what to write instead."""
+    taking: Read = READERS[bool]
+    """Reads a value; a true one would switch the setting on."""
+
+    def __call__(self, value: Any) -> bool:
+        """Return `False`.
+
+        Raises:
+            PlacedProblem: the value would switch the setting on.
+        """
+        if self.taking(value):
+            raise PlacedProblem("", self.problem)
         return False
-
-    return read
 
 
 def at_most(most: int) -> Read:
@@ -178,7 +188,7 @@ def settings_from(
     fields: dict[str, Any] = {}
     for parameter in parameters:
         path = path_of(parameter)
-        found, value = _look_up(values, path) if path is not None else (False, None)
+        found, value = look_up(values, path) if path is not None else (False, None)
         if not found or path is None:
             continue
         try:
@@ -190,7 +200,8 @@ def settings_from(
     return fields
 
 
-def _look_up(values: Mapping[str, Any], path: str) -> tuple[bool, Any]:
+def look_up(values: Mapping[str, Any], path: str) -> tuple[bool, Any]:
+    """Whether `values` has something at `path`, whose dots lead into mappings, and what."""
     value: Any = values
     for key in path.split("."):
         if not isinstance(value, Mapping) or key not in value:

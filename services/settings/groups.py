@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from services.settings.declaring import Named, at_most, refused
+from services.settings.declaring import Named, Refused, at_most
 
 __all__ = [
     "AdkFlags",
@@ -23,9 +23,10 @@ __all__ = [
 ]
 
 _NO_CLASSIFIER = "this build has no local classifier; remove the setting, or set it to false"
+_NO_SANDBOX = "this build runs commands without a sandbox; remove the setting, or set it to false"
 _NO_PIPELINE = (
-    "This setting distills long tool outputs and switches compression off. The core's own "
-    "management of a long history is not built."
+    "it distills long tool outputs and switches compression off; the core's own management of a "
+    "long history is not built."
 )
 
 
@@ -72,6 +73,8 @@ class SessionSettings:
     folder_trusted: Annotated[bool, Named("trustedFolder")] = True
     folder_trust: Annotated[bool, Named("folderTrust", "security.folderTrust.enabled")] = True
     """Whether a folder that is not trusted has no agents of its own."""
+    checkpointing: Annotated[bool, Named("checkpointing", "general.checkpointing.enabled")] = False
+    """Whether workspace and conversation are saved before the user is asked about an edit."""
     model_steering: Annotated[bool, Named("modelSteering", "experimental.modelSteering")] = False
     """Whether the model receives what the user says while the agent works."""
     adk: AdkFlags = field(default_factory=AdkFlags)
@@ -105,8 +108,8 @@ class ModelSettings:
         Named(
             "gemmaModelRouter.enabled",
             "experimental.gemmaModelRouter.enabled",
-            refused(_NO_CLASSIFIER),
-            gap=f"It cannot be switched on: {_NO_CLASSIFIER}.",
+            Refused(_NO_CLASSIFIER),
+            gap=f"it cannot be switched on: {_NO_CLASSIFIER}.",
         ),
     ] = False
 
@@ -119,6 +122,10 @@ class ContextSettings:
         int, Named("truncateToolOutputThreshold", "tools.truncateToolOutputThreshold")
     ] = 40_000
     """Characters; 0 or less switches truncation off."""
+    include_directory_tree: Annotated[
+        bool, Named("includeDirectoryTree", "context.includeDirectoryTree")
+    ] = True
+    """Whether the first turn lists the files of the workspace."""
     compression_threshold: Annotated[
         float | None, Named("compressionThreshold", "model.compressionThreshold")
     ] = None
@@ -170,17 +177,50 @@ class ToolSettings:
     disable_llm_correction: Annotated[
         bool, Named("disableLLMCorrection", "tools.disableLLMCorrection")
     ] = True
+    sandbox: Annotated[
+        bool,
+        Named(
+            "sandbox",
+            "tools.sandbox",
+            Refused(_NO_SANDBOX, taking=lambda value: value not in (None, False, "", "false")),
+            gap=f"it cannot be switched on: {_NO_SANDBOX}.",
+        ),
+    ] = False
+    tool_sandboxing: Annotated[
+        bool,
+        Named(
+            "toolSandboxing",
+            "security.toolSandboxing",
+            Refused(_NO_SANDBOX),
+            gap=f"it cannot be switched on: {_NO_SANDBOX}.",
+        ),
+    ] = False
     topic_update_narration: Annotated[
         bool, Named("topicUpdateNarration", "general.topicUpdateNarration")
     ] = True
     plan_enabled: Annotated[bool, Named("plan", "general.plan.enabled")] = True
     """Whether plan mode's tools are registered."""
+    plan_directory: Annotated[
+        str | None, Named("planSettings.directory", "general.plan.directory")
+    ] = None
+    """The folder for plans, inside the workspace; by default one in the session's folder."""
     use_write_todos: Annotated[bool, Named("useWriteTodos", "useWriteTodos")] = True
     """Whether older models have the tool for a list of tasks."""
+    task_tracker: Annotated[bool, Named("tracker", "experimental.taskTracker")] = False
+    """Whether the task tracker takes the place of the tool for a list of tasks."""
     direct_web_fetch: Annotated[bool, Named("directWebFetch", "experimental.directWebFetch")] = (
         False
     )
     """Whether fetching a page returns the page itself, without a model's summary."""
+    respect_git_ignore: Annotated[
+        bool, Named("fileFiltering.respectGitIgnore", "context.fileFiltering.respectGitIgnore")
+    ] = True
+    """Whether tools leave out what `.gitignore` names, unless a call asks otherwise."""
+    respect_gemini_ignore: Annotated[
+        bool,
+        Named("fileFiltering.respectGeminiIgnore", "context.fileFiltering.respectGeminiIgnore"),
+    ] = True
+    """The same for `.geminiignore`."""
     skills_support: Annotated[bool, Named("skillsSupport", "skills.enabled")] = True
     admin_skills_enabled: Annotated[bool, Named("adminSkillsEnabled")] = True
     disabled_skills: Annotated[tuple[str, ...], Named("disabledSkills", "skills.disabled")] = ()
@@ -225,6 +265,8 @@ class PolicySettings:
     mcp_auto_allow_in_headless: Annotated[
         bool, Named("policySettings.mcp.autoAllowInHeadless", "mcp.autoAllowInHeadless")
     ] = False
+    disable_yolo_mode: Annotated[bool, Named("disableYoloMode", "security.disableYoloMode")] = False
+    """Whether a surface refuses to begin in yolo mode; the core leaves it to the surface."""
     disable_always_allow: Annotated[
         bool, Named("disableAlwaysAllow", "security.disableAlwaysAllow")
     ] = False
@@ -246,6 +288,13 @@ class McpSettings:
     allowed_mcp_servers: Annotated[tuple[str, ...], Named("allowedMcpServers", "mcp.allowed")] = ()
     """The only servers that may be started; empty: any."""
     blocked_mcp_servers: Annotated[tuple[str, ...], Named("blockedMcpServers", "mcp.excluded")] = ()
+    redact_environment_variables: Annotated[
+        bool,
+        Named(
+            "enableEnvironmentVariableRedaction", "security.environmentVariableRedaction.enabled"
+        ),
+    ] = False
+    """Whether commands and hooks do not inherit variables that look like secrets, either."""
     allowed_environment_variables: Annotated[
         tuple[str, ...],
         Named("allowedEnvironmentVariables", "security.environmentVariableRedaction.allowed"),

@@ -166,6 +166,12 @@ _RULES: Final = (
         attributes=_same("tokens_before", "tokens_after"),
     ),
     _Rule(
+        event="gemini_cli.plan.execution",
+        metric="gemini_cli.plan.execution.count",
+        words="Counts approved plans.",
+        attributes=_same("approval_mode"),
+    ),
+    _Rule(
         event="gemini_cli.chat.content_retry",
         metric="gemini_cli.chat.content_retry.count",
         words="Counts attempts that follow an invalid answer.",

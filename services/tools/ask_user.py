@@ -5,6 +5,7 @@ Source: core `tools/ask-user.ts`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
@@ -18,12 +19,14 @@ from services.tools.contract import (
     ToolResult,
 )
 from services.tools.parameters import arguments, array, boolean, string
-from services.wire import JsonObject, js_json, js_trim
+from services.wire import Json, JsonObject, js_entries, js_json, js_trim
 
 __all__ = ["AskUserTool"]
 
 _MIN_OPTIONS: Final = 2
 _MAX_OPTIONS: Final = 4
+_INDEX: Final = re.compile(r"\s*[+-]?[0-9]{1,9}")
+"""What JavaScript's `parseInt` reads; longer numbers are those of no question."""
 
 
 class AskUserTool(DeclarativeTool):
@@ -118,7 +121,7 @@ class AskUserInvocation(BuiltinInvocation):
     def __init__(self, tool: DeclarativeTool, params: JsonObject) -> None:
         super().__init__(tool, params)
         self._outcome: ConfirmationOutcome | None = None
-        self._answers: dict[str, str] = {}
+        self._answers: Json = {}
 
     def description(self) -> str:
         """The questions, one after the other."""
@@ -132,13 +135,21 @@ class AskUserInvocation(BuiltinInvocation):
         )
 
     def answered(self, outcome: ConfirmationOutcome, payload: Mapping[str, Any] | None) -> None:
-        """Take the answer to the confirmation; `answers` has the questions' indices as keys."""
+        """Take the answer to the confirmation; `answers` has the questions' indices as keys.
+
+        A client may send answers of another form. They go to the model as they are, if they can be
+        shown to the user; if not, the call fails.
+        """
         self._outcome = outcome
         if payload is not None and "answers" in payload:
-            self._answers = dict(payload["answers"])
+            self._answers = payload["answers"]
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        """Return the answers."""
+        """Return the answers.
+
+        Raises:
+            TypeError: an answer is no text, or there are none; the message is upstream's.
+        """
         kinds = [question["type"] for question in self.params["questions"]]
         if self._outcome is ConfirmationOutcome.CANCEL:
             return ToolResult(
@@ -146,9 +157,10 @@ class AskUserInvocation(BuiltinInvocation):
                 return_display="User dismissed dialog",
                 data={"ask_user": {"question_types": kinds, "dismissed": True}},
             )
+        answers = js_entries(self._answers)
         shown = "User submitted without answering questions."
-        if self._answers:
-            lines = [self._line(index, answer) for index, answer in self._answers.items()]
+        if answers:
+            lines = [self._line(index, answer) for index, answer in answers]
             shown = "**User answered:**\n" + "\n".join(lines)
         return ToolResult(
             llm_content=js_json({"answers": self._answers}),
@@ -157,15 +169,20 @@ class AskUserInvocation(BuiltinInvocation):
                 "ask_user": {
                     "question_types": kinds,
                     "dismissed": False,
-                    "empty_submission": not self._answers,
-                    "answer_count": len(self._answers),
+                    "empty_submission": not answers,
+                    "answer_count": len(answers),
                 }
             },
         )
 
-    def _line(self, index: str, answer: str) -> str:
+    def _line(self, index: str, answer: Json) -> str:
+        if answer is None:
+            raise TypeError("Cannot read properties of null (reading 'split')")
+        if not isinstance(answer, str):
+            raise TypeError("answer.split is not a function")
         questions: list[JsonObject] = self.params["questions"]
-        place = int(index) if index.isdecimal() else -1
+        found = _INDEX.match(index)
+        place = int(found[0]) if found else -1
         named = questions[place] if 0 <= place < len(questions) else {}
         category = named.get("header", f"Q{index}")
         start = f"  {category} → "

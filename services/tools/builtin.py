@@ -1,7 +1,6 @@
 """The built-in tools, registered in upstream's order.
 
-The tools of plan mode are only announced, not implemented; the tracker is not implemented. The main
-model does not get `read_many_files` and `get_internal_docs`.
+The main model does not get `read_many_files` and `get_internal_docs`.
 
 Source: core `Config.createToolRegistry`, and the end of `Config.initialize` for skills.
 """
@@ -11,11 +10,12 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from services.model.names import is_gemini2_model, is_preview_model
-from services.state import ApprovalMode
 from services.tools.activate_skill import ActivateSkillTool
 from services.tools.ask_user import AskUserTool
 from services.tools.background_tools import ListBackgroundProcessesTool, ReadBackgroundOutputTool
 from services.tools.contract import Tool
+from services.tools.enter_plan_mode import EnterPlanModeTool
+from services.tools.exit_plan_mode import ExitPlanModeTool
 from services.tools.glob_files import GlobTool
 from services.tools.grep_search import GrepTool
 from services.tools.host import ToolHost
@@ -26,6 +26,7 @@ from services.tools.read_mcp_resource import McpResourceReader, ReadMcpResourceT
 from services.tools.registry import ToolRegistry
 from services.tools.replace import EditTool
 from services.tools.shell import ShellTool
+from services.tools.tracker import register_tracker_tools
 from services.tools.update_topic import UpdateTopicTool
 from services.tools.web_fetch import WebFetchTool
 from services.tools.web_search import WebSearchTool
@@ -72,27 +73,19 @@ def register_builtin_tools(
     registry.register(ReadBackgroundOutputTool(host))
     registry.register(WebSearchTool(host))
     registry.register(AskUserTool(host))
-    if settings.use_write_todos and is_gemini2_model(model) and not is_preview_model(model):
+    steps = settings.use_write_todos and not settings.task_tracker
+    if steps and is_gemini2_model(model) and not is_preview_model(model):
         registry.register(WriteTodosTool(host))
     if settings.plan_enabled:
-        _announce_plan_mode(registry)
+        registry.register(ExitPlanModeTool(host))
+        registry.register(EnterPlanModeTool(host))
+    if host.tracker is not None:
+        register_tracker_tools(registry, host, host.tracker)
     if agents is None:
         registry.announce("invoke_agent", enabled_as=("invoke_agent", "AgentTool"))
     else:
         registry.register(agents)
     register_skills(registry, host)
-
-
-def _announce_plan_mode(registry: ToolRegistry) -> None:
-    planning = frozenset({ApprovalMode.PLAN})
-    registry.announce(
-        "exit_plan_mode", enabled_as=("exit_plan_mode", "ExitPlanModeTool"), modes=planning
-    )
-    registry.announce(
-        "enter_plan_mode",
-        enabled_as=("enter_plan_mode", "EnterPlanModeTool"),
-        modes=frozenset(ApprovalMode) - planning,
-    )
 
 
 def register_skills(registry: ToolRegistry, host: ToolHost) -> None:

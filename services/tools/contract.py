@@ -22,6 +22,7 @@ __all__ = [
     "DelegatedQuestion",
     "InvalidToolParams",
     "LlmContent",
+    "PolicyDecides",
     "ServerInvocation",
     "ServerTool",
     "Tool",
@@ -264,6 +265,14 @@ class ServerInvocation(Protocol):
 
     def note_outcome(self, outcome: ConfirmationOutcome) -> None:
         """Take the user's answer."""
+
+
+@runtime_checkable
+class PolicyDecides(Protocol):
+    """A call whose confirmation is up to the policy, even if a hook demands one."""
+
+    def needs_decision(self) -> bool:
+        """Check the call before the policy is asked; false: it runs without any question."""
 
 
 @runtime_checkable

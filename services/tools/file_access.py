@@ -17,7 +17,14 @@ from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery
 from services.tools.paths import absolute, exists, strip_reference_prefix
 
-__all__ = ["DeniedPath", "find_by_suffix", "plan_path", "readable_path", "writable_path"]
+__all__ = [
+    "DeniedPath",
+    "denied_plan",
+    "find_by_suffix",
+    "plan_path",
+    "readable_path",
+    "writable_path",
+]
 
 _SEARCHED_FOLDERS: Final = 50
 
@@ -65,9 +72,14 @@ def plan_path(host: ToolHost, path: str) -> Path:
         resolved = real_path(reading)
         if resolved == plans or plans in resolved.parents:
             return reading
-    raise DeniedPath(
-        f"Access denied: plan path ({trimmed}) must be within the designated plans directory "
-        f"({host.plans})."
+    raise DeniedPath(denied_plan(trimmed, host.plans))
+
+
+def denied_plan(path: str, plans: Path) -> str:
+    """The message for the model about a `path` outside of the folder `plans`."""
+    return (
+        f"Access denied: plan path ({path}) must be within the designated plans directory "
+        f"({plans})."
     )
 
 
@@ -85,7 +97,7 @@ def find_by_suffix(host: ToolHost, path: str) -> Path | None:
     name = cleaned.replace("\\", "/").rsplit("/", 1)[-1]
     found = [
         file
-        for file in _breadth_first(root, name, FileDiscovery(root))
+        for file in _breadth_first(root, name, host.ignored())
         if str(file).replace("\\", "/").endswith(cleaned.replace("\\", "/"))
     ]
     return found[0] if len(found) == 1 else None

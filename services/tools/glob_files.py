@@ -16,7 +16,6 @@ from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.collation import collation_key
 from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.globbing import GlobBudget, find_files
-from services.tools.ignore import FileDiscovery
 from services.tools.parameters import arguments, boolean, string
 from services.tools.paths import absolute, access_error, exists, make_relative, relative_path
 from services.tools.short_paths import shorten_path
@@ -115,10 +114,10 @@ class _Glob(BuiltinInvocation):
             for path in self._in_folder(folder, budget)
             if path.startswith(inside)
         ]
-        visible, ignored = FileDiscovery(root).visible(
+        visible, ignored = self.host.ignored().visible(
             [relative_path(root, path) for path in found],
-            respect_git=self.params.get("respect_git_ignore", True),
-            respect_gemini=self.params.get("respect_gemini_ignore", True),
+            respect_git=self.params.get("respect_git_ignore"),
+            respect_gemini=self.params.get("respect_gemini_ignore"),
         )
         many = f"{len(folders)} workspace directories"
         if not visible:

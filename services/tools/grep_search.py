@@ -224,7 +224,9 @@ class _Grep(BuiltinInvocation):
                 relative_path(folder, path), self._budget
             ):
                 continue
-            if discovery is not None and discovery.hides(path, respect_gemini=False):
+            if discovery is not None and discovery.hides(
+                path, respect_git=True, respect_gemini=False
+            ):
                 continue
             yield path
 

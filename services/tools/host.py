@@ -20,8 +20,10 @@ from services.state import ApprovalMode, SessionState
 from services.steering import InjectionService
 from services.tools.background import BackgroundHistory
 from services.tools.edit_correction import EditCorrector
+from services.tools.ignore import FileDiscovery
 from services.tools.project_memory import ProjectMemory
 from services.tools.web_access import WebAccess
+from services.tracker import Tracker
 from services.workspace import Workspace
 
 __all__ = ["BackgroundCommand", "ToolHost"]
@@ -64,6 +66,8 @@ class ToolHost:
     """Corrects failed edits; `None` for no corrections."""
     steering: InjectionService | None = None
     """Receives the ends of background commands, if they are reported."""
+    tracker: Tracker | None = None
+    """The session's tasks, if it has the task tracker."""
     web: WebAccess | None = None
     """The web tools' access to a model and the network, if there is any."""
 
@@ -71,6 +75,14 @@ class ToolHost:
     def plans(self) -> Path:
         """The folder for plans."""
         return self.workspace.plans(self.state.first_session_id)
+
+    def ignored(self) -> FileDiscovery:
+        """The ignore files of the workspace, as far as the settings respect them."""
+        return FileDiscovery(
+            self.workspace.root,
+            respect_git=self.settings.respect_git_ignore,
+            respect_gemini=self.settings.respect_gemini_ignore,
+        )
 
     @property
     def plan_mode(self) -> bool:

@@ -46,8 +46,18 @@ class FileDiscovery:
     folder, but only inside a Git repository. All answers share one budget for the patterns.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(
+        self, root: Path, *, respect_git: bool = True, respect_gemini: bool = True
+    ) -> None:
+        """Read `.geminiignore`.
+
+        Args:
+            root: the folder of the project.
+            respect_git: whether `.gitignore` files count, where a question leaves it open.
+            respect_gemini: the same for `.geminiignore`.
+        """
         self._root = root
+        self._respect_git, self._respect_gemini = respect_git, respect_gemini
         budget = PatternBudget()
         self._gemini = _Layers(root, _plain_patterns(root / GEMINI_IGNORE), budget)
         self._git = _GitLayers(root, (), budget) if is_git_repository(root) else None
@@ -60,8 +70,8 @@ class FileDiscovery:
         path: str,
         *,
         is_directory: bool = False,
-        respect_git: bool = True,
-        respect_gemini: bool = True,
+        respect_git: bool | None = None,
+        respect_gemini: bool | None = None,
     ) -> bool:
         """Whether to leave out `path` (absolute, or relative to the root).
 
@@ -71,6 +81,8 @@ class FileDiscovery:
             PatternLimit: the patterns of the ignore files have used up their time.
         """
         layers: list[_Layers] = []
+        respect_git = self._respect_git if respect_git is None else respect_git
+        respect_gemini = self._respect_gemini if respect_gemini is None else respect_gemini
         if respect_git and respect_gemini:
             layers = [self._both]
         elif respect_git and self._git is not None:
@@ -91,7 +103,11 @@ class FileDiscovery:
             return False
 
     def visible(
-        self, paths: Sequence[str], *, respect_git: bool = True, respect_gemini: bool = True
+        self,
+        paths: Sequence[str],
+        *,
+        respect_git: bool | None = None,
+        respect_gemini: bool | None = None,
     ) -> tuple[list[str], int]:
         """The paths that are not hidden, in order, and the number of hidden ones."""
         kept = [

@@ -21,7 +21,6 @@ from services.paths import InvalidPath, is_text
 from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.collation import collation_key
 from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
-from services.tools.ignore import FileDiscovery
 from services.tools.parameters import arguments, array, boolean, string
 from services.tools.paths import absolute, access_error, make_relative, relative_path
 from services.tools.project_memory import with_memory
@@ -119,10 +118,10 @@ class _ListDirectory(BuiltinInvocation):
     def _listing(self, folder: str, names: Sequence[str]) -> ToolResult:
         root = self.host.workspace.root
         options = self.params.get("file_filtering_options") or {}
-        visible, ignored = FileDiscovery(root).visible(
+        visible, ignored = self.host.ignored().visible(
             [relative_path(root, f"{folder}/{name}") for name in names],
-            respect_git=options.get("respect_git_ignore", True),
-            respect_gemini=options.get("respect_gemini_ignore", True),
+            respect_git=options.get("respect_git_ignore"),
+            respect_gemini=options.get("respect_gemini_ignore"),
         )
         entries = [entry for entry in map(self._entry, visible) if entry is not None]
         entries.sort(key=lambda entry: (not entry.is_folder, collation_key(entry.name)))

@@ -15,6 +15,7 @@ from services.tools.project_memory import ProjectMemory
 from services.tools.web_access import WebAccess
 from services.tools.web_client import HttpPages
 from services.tools.web_model import ClientModel
+from services.tracker import Tracker
 
 __all__ = ["open_host"]
 
@@ -47,6 +48,7 @@ def open_host(
         memory=memory,
         steering=steering,
         corrector=None if settings.disable_llm_correction else corrector,
+        tracker=Tracker(session) if settings.task_tracker else None,
         web=WebAccess(
             model=ClientModel(
                 session=session, models=models, system_instruction=system_instruction

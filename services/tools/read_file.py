@@ -27,7 +27,6 @@ from services.tools.file_kinds import (
     media_type,
 )
 from services.tools.file_operations import log_file_operation
-from services.tools.ignore import FileDiscovery
 from services.tools.parameters import arguments, integer, string
 from services.tools.paths import (
     absolute,
@@ -102,7 +101,7 @@ class ReadFileTool(DeclarativeTool):
         if start is not None and end is not None and start > end:
             return "start_line cannot be greater than end_line"
         root = self.host.workspace.root
-        discovery = FileDiscovery(root)
+        discovery = self.host.ignored()
         if discovery.hides(strip_reference_prefix(path, root)) or discovery.hides(str(resolved)):
             return f"File path '{resolved}' is ignored by configured ignore patterns."
         return None

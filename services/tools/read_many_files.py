@@ -32,7 +32,6 @@ from services.tools.file_kinds import (
     media_type,
 )
 from services.tools.globbing import GlobBudget, find_files, path_pattern
-from services.tools.ignore import FileDiscovery
 from services.tools.parameters import arguments, array, boolean, string
 from services.tools.paths import absolute, access_error, relative_path
 from services.tools.texts import cut_lines, js_fixed
@@ -178,10 +177,10 @@ class _ReadMany(BuiltinInvocation):
                     if not any(each.fullmatch(relative, budget) for each in unwanted):
                         found[relative_path(workspace.root, path)] = None
         options: JsonObject = self.params.get("file_filtering_options") or {}
-        visible, ignored = FileDiscovery(workspace.root).visible(
+        visible, ignored = self.host.ignored().visible(
             list(found),
-            respect_git=options.get("respect_git_ignore", True),
-            respect_gemini=options.get("respect_gemini_ignore", True),
+            respect_git=options.get("respect_git_ignore"),
+            respect_gemini=options.get("respect_gemini_ignore"),
         )
         files: set[str] = set()
         for path in visible:

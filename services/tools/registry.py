@@ -26,6 +26,8 @@ ALIASES: Final = {"search_file_content": "grep_search"}
 """Former names that models and rules may use → the tool's current name."""
 
 _TOPIC: Final = "update_topic"
+_ENTER_PLAN_MODE: Final = "enter_plan_mode"
+_EXIT_PLAN_MODE: Final = "exit_plan_mode"
 _EDITS: Final = frozenset({"write_file", "replace"})
 _RESOURCES: Final = frozenset({"read_mcp_resource", "list_mcp_resources"})
 
@@ -52,7 +54,6 @@ class AnnouncedTool:
     name: str
     listed_as: tuple[str, ...]
     """Its names in `core_tools` and `exclude_tools`."""
-    modes: frozenset[ApprovalMode]
     after: str | None
     """The tool before it in the order."""
 
@@ -114,23 +115,15 @@ class ToolRegistry:
         self._tools[tool.name] = tool
         self._changes += 1
 
-    def announce(
-        self,
-        name: str,
-        *,
-        enabled_as: tuple[str, ...],
-        modes: frozenset[ApprovalMode] = frozenset(ApprovalMode),
-    ) -> None:
+    def announce(self, name: str, *, enabled_as: tuple[str, ...]) -> None:
         """Reserve the place of a tool of upstream that is not implemented.
 
-        It is neither declared nor found. In the approval modes `modes` its name is among the names
-        for suggestions. `enabled_as` are its names in `core_tools`.
+        It is neither declared nor found. Its name is among the names for suggestions. `enabled_as`
+        are its names in `core_tools`.
         """
         if self._listed(enabled_as):
             after = next(reversed(self._tools), None)
-            self._announced[name] = AnnouncedTool(
-                name=name, listed_as=enabled_as, modes=modes, after=after
-            )
+            self._announced[name] = AnnouncedTool(name=name, listed_as=enabled_as, after=after)
 
     def unregister(self, name: str) -> None:
         """Remove the tool called `name`, if there is one."""
@@ -231,6 +224,9 @@ class ToolRegistry:
             return False
         if tool.name in _RESOURCES and not self._has_resources():
             return False
+        planning = self._state.approval_mode is ApprovalMode.PLAN
+        if tool.name == (_ENTER_PLAN_MODE if planning else _EXIT_PLAN_MODE):
+            return False
         of_server = as_server_tool(tool)
         names = (
             {*names_of(tool.name), type(tool).__name__}
@@ -250,8 +246,6 @@ class ToolRegistry:
         return any(entry in (tool.name, kind) or entry.startswith(f"{kind}(") for entry in offered)
 
     def _to_be_active(self, tool: AnnouncedTool) -> bool:
-        if self._state.approval_mode not in tool.modes:
-            return False
         if {tool.name, *tool.listed_as} & set(self._settings.exclude_tools):
             return False
         return not self._excluded(tool)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from services.abort import AbortSignal
+from services.interaction.validation import account_validation
 from services.model.configs import ModelConfigKey
 from services.model.errors import ModelError, error_message
 from services.model.generator import LlmRole, ModelRequest
@@ -97,7 +98,7 @@ class ClientModel:
             return models.availability.context(asked.model)
 
         async def fall_back(error: Exception) -> str | bool | None:
-            return await models.availability.fall_back(asked.model, error)
+            return await models.availability.fall_back(asked.model, error, signal)
 
         def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
             session.events.emit(
@@ -120,6 +121,7 @@ class ClientModel:
             auth_type=models.auth_type,
             variables=session.environment.variables,
             on_persistent_429=fall_back,
+            on_validation_required=account_validation(session.interaction, signal),
             on_retry=on_retry,
             availability_context=context,
         )

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from services.abort import AbortSignal
+from services.exhaustion import notice
 from services.paths import InvalidPath, extension
 from services.tools.base import failed
 from services.tools.contract import (
@@ -21,7 +22,7 @@ from services.tools.contract import (
 )
 from services.tools.diffs import diff_context, diff_stat
 from services.tools.edit_correction import without_surplus_escapes
-from services.tools.file_access import DeniedPath, writable_path
+from services.tools.file_access import DeniedPath, plan_path, writable_path
 from services.tools.file_edit import FileEdit, FileEditTool
 from services.tools.file_operations import log_file_operation
 from services.tools.parameters import arguments, string
@@ -94,7 +95,7 @@ class _WriteFile(FileEdit):
 
     def confirmation_details(self) -> ConfirmationDetails | None:
         try:
-            original = read_if_there(self._path) or ""
+            original = self._original() or ""
         except TextFileError:
             return None
         return self._question(f"Confirm Write: {self._short_path}", original, self._content())
@@ -103,7 +104,7 @@ class _WriteFile(FileEdit):
         if failure := self.access_failure(self._path, display="Error: Path not in workspace."):
             return failure
         try:
-            original = read_if_there(self._path)
+            original = self._original()
         except TextFileError as error:
             message = f"Error checking existing file '{self._path}': {error} ({error.code})"
             return failed(message, ToolErrorType.FILE_WRITE_FAILURE, display=message)
@@ -127,6 +128,21 @@ class _WriteFile(FileEdit):
             return failed(message, kind, display=message)
         self._note_written()
         return self._report(original, content, written)
+
+    def _original(self) -> str | None:
+        """The text of the file; `None` where there is no file yet.
+
+        Raises:
+            TextFileError: it cannot be read, or it is no plan, and plan mode has begun since the
+                model made the call.
+        """
+        if self.host.plan_mode:
+            try:
+                plan_path(self.host, str(self._path))
+            except (DeniedPath, InvalidPath, OSError) as error:
+                notice(error)
+                raise TextFileError(f"Failed to resolve plan path: {error}", "EINVAL") from error
+        return read_if_there(self._path)
 
     def _report(self, original: str | None, content: str, written: str) -> ToolResult:
         operation = "create" if original is None else "update"

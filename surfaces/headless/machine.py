@@ -14,6 +14,7 @@ from services.bundle import Services
 from services.clock import SystemClock
 from services.compose import ServicesSetup, open_services
 from services.environment import Environment
+from services.hooks.session import StartSource
 from services.ids import RandomIds, RealProcessIds
 from services.model.errors import FatalConfigError
 from services.model.generator import ContentGenerator
@@ -67,6 +68,7 @@ async def open_run_services(
     events: CoreEvents,
     metrics: ModelCallObserver,
     telemetry: Telemetry | None,
+    resumes: bool,
 ) -> AsyncIterator[Services]:
     """The services of a run; leaving ends what its tools left running.
 
@@ -89,6 +91,7 @@ async def open_run_services(
         settings=plan.settings,
         auth_type=auth_type,
         events=events,
+        start=StartSource.RESUME if resumes else StartSource.STARTUP,
         version=_version(),
         system_policies=system_policies_folder(sys.platform),
         model_observers=(metrics,),

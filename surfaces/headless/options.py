@@ -231,9 +231,7 @@ def _approval_mode(options: HeadlessOptions, loaded: LoadedSettings) -> Approval
         raise FatalConfigError(
             f"Invalid approval mode: {asked}. Valid values are: yolo, auto_edit, plan, default"
         )
-    security = loaded.document.get("security")
-    no_yolo = isinstance(security, Mapping) and security.get("disableYoloMode") is True
-    if mode is ApprovalMode.YOLO and no_yolo:
+    if mode is ApprovalMode.YOLO and loaded.settings.disable_yolo_mode:
         raise FatalConfigError(
             "YOLO mode is disabled by the settings file's security.disableYoloMode; "
             "choose another --approval-mode"

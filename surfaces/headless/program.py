@@ -12,6 +12,8 @@ import logging
 from dataclasses import dataclass
 from typing import Final, TextIO
 
+from runtimes.contract import Runtime
+from services.bundle import Services
 from services.model.auth import AuthType
 from services.model.errors import (
     FatalAuthenticationError,
@@ -37,7 +39,6 @@ from surfaces.headless.model import ModelSource, auth_type_of, choose_model, ope
 from surfaces.headless.options import HeadlessOptions, Plan, plan_run
 from surfaces.headless.piped_input import read_piped_input, with_piped_input
 from surfaces.headless.presenters import OutputFormat, Presenter, Showing, make_presenter
-from surfaces.headless.session_hooks import ending_session, started_with
 from surfaces.headless.session_log import log_configuration, log_prompt
 from surfaces.headless.sessions import NoSessions, RecordedSession, SessionNotFound
 from surfaces.headless.stored_sessions import delete_session, list_sessions
@@ -259,40 +260,59 @@ async def _converse(
                 events=events,
                 metrics=run.metrics,
                 telemetry=telemetry,
+                resumes=run.resumed is not None,
             ) as services,
-            open_engine(run.options.runtime, services) as runtime,
-            ending_session(services.hooks),
         ):
             run.metrics.watch(services.bus)
             log_configuration(services, run.plan, source.auth_type)
-            prompt = await started_with(
-                prompt, services.hooks, run.streams, resumed=run.resumed is not None
-            )
-            if not prompt:
-                raise _NoInput(NO_INPUT)
-            log_prompt(services.events, prompt, run.session_id, source.auth_type)
-            if run.resumed is not None:
-                await resume_session(runtime, run.resumed)
-            run.presenter.begin(services.state.model)
-            content = await with_mentioned_files(prompt, services)
-            if witness is not None:
-                witness.sends(prompt, content)
-            agent = runtime.agent()
-            interruption.watch(agent)
-            conversation = Conversation(
-                run.presenter,
-                streams=run.streams,
-                metrics=run.metrics,
-                state=services.state,
-                raw_output=run.options.raw_output or run.options.accept_raw_output_risk,
-                saw=None if witness is None else witness.saw,
-            )
-            await conversation.run(agent, prompt, content)
-            await runtime.settled()
+            async with open_engine(run.options.runtime, services) as runtime:
+                await _answer(run, runtime, services, prompt, source, interruption)
+
+
+async def _answer(
+    run: _Run,
+    runtime: Runtime,
+    services: Services,
+    prompt: str,
+    source: ModelSource,
+    interruption: Interruption,
+) -> None:
+    """Send the prompt, and present the answer.
+
+    Raises:
+        _NoInput: neither the user nor a hook gave a prompt.
+    """
+    witness, started = run.witness, services.session_hooks.started
+    if started.message:
+        run.streams.report(started.message)
+    prompt = started.before(prompt)
+    if not prompt:
+        raise _NoInput(NO_INPUT)
+    log_prompt(services.events, prompt, run.session_id, source.auth_type)
+    if run.resumed is not None:
+        await resume_session(runtime, run.resumed)
+    run.presenter.begin(services.state.model)
+    content = await with_mentioned_files(prompt, services)
+    if witness is not None:
+        witness.sends(prompt, content)
+    agent = runtime.agent()
+    interruption.watch(agent)
+    conversation = Conversation(
+        run.presenter,
+        streams=run.streams,
+        metrics=run.metrics,
+        state=services.state,
+        raw_output=run.options.raw_output or run.options.accept_raw_output_risk,
+        saw=None if witness is None else witness.saw,
+    )
+    await conversation.run(agent, prompt, content)
+    await runtime.settled()
 
 
 def _warn(run: _Run) -> None:
     options = run.options
+    for warning in run.plan.settings.warnings:
+        run.streams.report(f"[WARNING] {warning}")
     if run.plan.approval_mode is ApprovalMode.YOLO:
         run.streams.report(YOLO)
     risky = options.raw_output and not options.accept_raw_output_risk

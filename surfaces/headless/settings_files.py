@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from services.json_comments import without_comments
 from services.json_values import parse_json
 from services.model.errors import FatalConfigError
 from services.regular_files import MOST_TEXT, read_regular
@@ -22,7 +23,6 @@ from services.wire import Json, JsonObject, printable
 __all__ = ["LoadedSettings", "load_settings", "loaded_settings", "with_setting"]
 
 _VARIABLE: Final = re.compile(r"\$(?:(\w+)|\{([^}]+?)(?::-([^}]*))?\})")
-_TOKEN: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*[\s\S]*?\*/')
 _BLANKS: Final = re.compile(r"\s*")
 _DECODER: Final = json.JSONDecoder()
 
@@ -114,7 +114,7 @@ def _read(file: Path, *, required: bool) -> str | None:
 
 
 def _parse(file: Path, text: str) -> JsonObject:
-    plain = _without_comments(text)
+    plain = without_comments(text)
     if not plain.strip():
         return {}
     try:
@@ -132,15 +132,6 @@ def _parse(file: Path, text: str) -> JsonObject:
             f'{file}, line 1: an object expected; write {{"model": {{"name": "auto"}}}} or the like'
         )
     return document
-
-
-def _without_comments(text: str) -> str:
-    """Replace comments with blanks, so that places in the text stay the same."""
-    return _TOKEN.sub(lambda found: _blank(found.group()), text)
-
-
-def _blank(token: str) -> str:
-    return token if token.startswith('"') else re.sub(r"[^\n]", " ", token)
 
 
 def _filled(value: Any, variables: Mapping[str, str]) -> Any:
@@ -171,7 +162,7 @@ def _merged(below: JsonObject, above: JsonObject) -> JsonObject:
 
 def _line_of(text: str, key: str) -> int:
     """The line of a setting in a document that parses; of what holds it, where it is missing."""
-    plain = _without_comments(text)
+    plain = without_comments(text)
     path = re.findall(r"[^.\[\]]+", key)
     return plain.count("\n", 0, _place_of(plain, _after_blanks(plain, 0), path)) + 1
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, Final, get_args, get_origin
 
 from services.settings import PARAMETERS, Parameter
-from services.settings.declaring import PlacedProblem
+from services.settings.declaring import Refused
+from services.settings.without_effect import WITHOUT_EFFECT
 from services.wire import js_json
 
 REPOSITORY: Final = Path(__file__).parents[2]
@@ -27,8 +28,9 @@ _HEAD: Final = """\
 `python -m tests.docs.settings_page` generates this page from the declarations in
 `services/settings`, and a test checks that the page is current. A cassette sets the settings of a
 session by the names of the core's configuration parameters. A user sets them by the keys of
-`settings.json`. A setting that is not in this table has no effect. If a setting has a meaningless
-value, the session does not begin. The last column lists the packages that read the setting.
+`settings.json`. A setting that is not in the first table has no effect. If a setting has a
+meaningless value, the session does not begin. The last column lists the packages that read the
+setting; `tests/services/settings/test_read.py` runs sessions and checks that they do.
 
 | parameter | key in `settings.json` | type | default | read by |
 |---|---|---|---|---|
@@ -38,6 +40,17 @@ _GAPS: Final = """
 
 | parameter | in this build |
 |---|---|
+"""
+
+
+_IDLE: Final = """
+## Settings of the published core without effect
+
+A session with one of these settings begins. `parity check` and a surface warn about it, unless the
+value asks for what happens in any case.
+
+| parameter | key in `settings.json` | why |
+|---|---|---|
 """
 
 
@@ -80,13 +93,7 @@ def _module(name: str) -> str:
 
 def is_refused(parameter: Parameter) -> bool:
     """Whether a session with this setting switched on does not begin."""
-    try:
-        parameter.read(True)
-    except PlacedProblem:
-        return True
-    except ValueError:
-        return False
-    return False
+    return isinstance(parameter.read, Refused)
 
 
 def page() -> str:
@@ -107,7 +114,11 @@ def page() -> str:
         for parameter in PARAMETERS
         if parameter.gap is not None
     ]
-    return _HEAD + "".join(rows) + _GAPS + "".join(gaps)
+    idle = [
+        _row(f"`{each.name}`" if each.name else "", f"`{each.key}`" if each.key else "", each.why)
+        for each in WITHOUT_EFFECT
+    ]
+    return _HEAD + "".join(rows) + _GAPS + "".join(gaps) + _IDLE + "".join(idle)
 
 
 def _row(*cells: str) -> str:

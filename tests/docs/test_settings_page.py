@@ -24,7 +24,12 @@ def test_every_setting_is_read_by_the_product_or_refused() -> None:
 def test_a_setting_without_its_whole_effect_says_so() -> None:
     gaps = {parameter.name for parameter in PARAMETERS if parameter.gap is not None}
 
-    assert gaps == {"contextManagement.enabled", "gemmaModelRouter.enabled"}
+    assert gaps == {
+        "contextManagement.enabled",
+        "gemmaModelRouter.enabled",
+        "sandbox",
+        "toolSandboxing",
+    }
 
 
 def test_the_local_classifier_is_refused_with_the_settings_own_name() -> None:

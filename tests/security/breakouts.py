@@ -317,6 +317,8 @@ def _settings(target: Target) -> Iterator[Document]:
     }
     for name, value in texts.items():
         yield document(f"setting_{name}", session={"settings": {name: value}})
+    checkpointing = {"interactive": True, "settings": {"checkpointing": True}}
+    yield document("setting_checkpointing", session=checkpointing)
     endpoint = {"enabled": True, "target": "local", "otlpEndpoint": target.url}
     yield document("setting_otlp", session={"settings": {"telemetry": endpoint}})
     for path in ("policyPaths", "adminPolicyPaths"):
@@ -394,3 +396,25 @@ def _records(target: Target) -> Iterator[Document]:
     plain = {"sessionId": "a", "projectHash": "<PROJECT_HASH>", **times, "kind": "main"}
     for name, file in {"up": f"{away}.jsonl", "absolute": f"{folder}/x.jsonl"}.items():
         yield document(f"record_file_{name}", resume={"records": [plain], "file": file})
+    for is_new in (True, False):
+        for name, path in {"absolute": str(target.canary), "up": f"<WS>/{away}"}.items():
+            yield _rewound(f"rewound_{name}_{is_new}".lower(), plain, path, is_new=is_new)
+
+
+def _rewound(name: str, first: Document, path: str, *, is_new: bool) -> Document:
+    """A cassette that goes back in a recording with an edit of the file at `path`."""
+    times = {"timestamp": "2026-01-01T00:00:00.000Z"}
+    shown = {
+        "fileName": "x",
+        "filePath": path,
+        "originalContent": "changed",
+        "newContent": "",
+        "isNewFile": is_new,
+        "diffStat": {},
+    }
+    call = {"id": "c", "name": "write_file", "args": {}, "status": "success", **times}
+    user = {"id": "u", "type": "user", "content": [{"text": "go"}], **times}
+    answer: Document = {"id": "g", "type": "gemini", "content": "", **times}
+    answer["toolCalls"] = [{**call, "resultDisplay": shown}]
+    rewind = {"rewind": {"to": "u", "choice": "rewind_and_revert"}}
+    return document(name, resume={"records": [first, user, answer]}, script=[rewind])

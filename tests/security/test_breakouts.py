@@ -47,7 +47,7 @@ WITNESSED = {
     "subprocess.Popen",
 }
 # What the services refuse by themselves; files are the wall's.
-_KINDS = "agent_ auth_ card_ hook key_ override_ server_ shell web_"
+_KINDS = "agent_ auth_ card_ hook key_ override_ rewound_ server_ setting_checkpointing shell web_"
 BY_SEAMS = tuple(f"breakout/{kind}" for kind in _KINDS.split())
 REAL = ("auth_token_json", "hooks_BeforeTool", "key_hex", "server_start_shell", "shell_after_bom")
 

@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import parity
-from services.clock import VirtualClock
-from services.mcp.tokens import TokenStore
+from services.mcp.token_files import StoredEntry, TokenFiles
 from services.output_files import save_tool_output
 from services.private_files import make_private_folder, open_private, write_private
 from services.recording.session_file import SessionFile
@@ -213,12 +212,15 @@ def test_journals_traces_and_reports_are_private(
 
 
 def test_tokens_of_servers_are_private(tmp_path: Path) -> None:
-    store = TokenStore(
-        tmp_path / ".gemini" / "tokens.json", VirtualClock(), feedback=lambda level, text: None
-    )
+    kept = TokenFiles(tmp_path / ".gemini" / "tokens.json", feedback=lambda level, text: None)
 
     for token in ("a", "b"):
-        store._write([{"serverName": "s", "token": {"accessToken": token}}])
+        for sealed in (False, True):
+            values = {"serverName": "s", "token": {"accessToken": token}}
+            assert kept.save(StoredEntry(values, sealed)) is None
 
-    assert [file.name for file in files(tmp_path)] == ["tokens.json"]
+    assert sorted(file.name for file in files(tmp_path)) == [
+        "gemini-credentials.json",
+        "tokens.json",
+    ]
     assert open_to_others(tmp_path) == []

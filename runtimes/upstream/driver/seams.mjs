@@ -11,6 +11,8 @@ const CHOSEN_WAIT =
   /[\\/](?:utils[\\/](?:delay|retry|deadlineTimer)|core[\\/]geminiChat|agents[\\/]local-executor)\.js/;
 /** Where a random number spreads the waits before retries. */
 const JITTER = /[\\/]utils[\\/](?:delay|retry)\.js/;
+/** Where the core makes the id of a task. */
+const TASK_ID = /[\\/]services[\\/]trackerService\.js/;
 /** Where the core looks again and again whether something else has happened. */
 const POLL = /[\\/]scheduler[\\/]scheduler\.js/;
 /** Where the core waits for an answer from a server that it started. */
@@ -198,6 +200,7 @@ export class Chance {
   #uuids = 0;
   #numbers = 0;
   #bytes = 0;
+  #tasks = 0;
   #session = '';
 
   /** Begin anew for a session; another one, which may resume it, has ids of its own. */
@@ -206,6 +209,7 @@ export class Chance {
     this.#uuids = 0;
     this.#numbers = 0;
     this.#bytes = 0;
+    this.#tasks = 0;
   }
 
   install() {
@@ -214,10 +218,17 @@ export class Chance {
     const realBytes = crypto.randomBytes;
     crypto.randomBytes = (size, callback) => {
       if (callback !== undefined) return realBytes(size, callback);
+      if (TASK_ID.test(callerHere())) return this.#taskId(size);
       return this.#stream(`bytes ${++this.#bytes}`, size);
     };
     Object.defineProperty(globalThis.crypto, 'randomUUID', { value: () => this.#uuid() });
     syncBuiltinESMExports();
+  }
+
+  /** As `CountingIds` in Python: answers of a cassette's model name tasks by their ids. */
+  #taskId(size) {
+    const seed = `\0tracker-task ${this.#session}\0${++this.#tasks}`;
+    return crypto.createHash('sha256').update(seed).digest().subarray(0, size);
   }
 
   #number() {

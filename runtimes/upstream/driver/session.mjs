@@ -1,6 +1,9 @@
 // One session of the core: its configuration, its agents, and what a client may do with it.
 import fs from 'node:fs';
 import path from 'node:path';
+import { Checkpoints } from './checkpoints.mjs';
+import { revertEdits } from './edits.mjs';
+import { Questions } from './questions.mjs';
 import { Steering } from './steering.mjs';
 
 /** Parameters of cassettes that are not the core's. */
@@ -16,12 +19,12 @@ export class Session {
   #channel;
   #setup;
   #config;
+  #checkpoints;
   #perform;
   #agents = new Map();
-  #fallbacks = new Map();
+  #questions;
   /** Present in interactive sessions. */
   #steering;
-  #next = 1;
   /** Names of the tools that were called. */
   toolsUsed = new Set();
 
@@ -30,6 +33,7 @@ export class Session {
     this.#channel = channel;
     this.#perform = perform;
     this.#setup = setup;
+    this.#questions = new Questions(this.#core, channel);
   }
 
   /** The core's parameters that the session was opened with. */
@@ -45,7 +49,9 @@ export class Session {
     Object.assign(process.env, setup.environment, { GEMINI_API_KEY: 'replayed' });
     process.chdir(setup.workspace);
     const config = (this.#config = new core.Config(await this.#parameters()));
+    this.#checkpoints = new Checkpoints(core, config);
     this.#listen();
+    this.#questions.register(config, setup.questions);
     await config.refreshAuth(AUTH);
     delete process.env.GEMINI_API_KEY;
     config.contentGenerator = new core.LoggingContentGenerator(model, config);
@@ -56,11 +62,7 @@ export class Session {
       this.#steering = new Steering(core, config);
       this.#steering.install();
     }
-    if (setup.fallbackHandler) {
-      config.setFallbackModelHandler((failed, fallback, error) =>
-        this.#askFallback(failed, fallback, error),
-      );
-    }
+    return this.#begin();
   }
 
   agent({ agent, promptId }) {
@@ -85,6 +87,10 @@ export class Session {
     return this.#agents.get(agent).abort();
   }
 
+  disableLoopDetection() {
+    this.#client.getLoopDetectionService().disableForSession();
+  }
+
   hint({ text, source }) {
     this.#config.injectionService.addInjection(text, source);
   }
@@ -102,13 +108,27 @@ export class Session {
     this.#config.setApprovalMode(mode);
   }
 
+  /** Leave plan mode as the command line's prompt does while no stream runs. */
+  async leavePlanMode({ mode }) {
+    const { core } = this.#core;
+    const planning = this.#config.isPlanMode();
+    this.#config.setApprovalMode(mode);
+    if (!planning || this.#config.isPlanMode()) return;
+    const text = core.getPlanModeExitMessage(mode, true);
+    await this.#client.addHistory({ role: 'user', parts: [{ text }] });
+  }
+
   setQuotaError() {
     this.#config.setQuotaErrorOccurred(true);
   }
 
-  reset() {
+  /** Start anew, as `/clear` does. */
+  async reset() {
+    const hooks = this.#config.getHookSystem();
+    await hooks?.fireSessionEndEvent('clear');
     this.#config.injectionService.clear();
-    return this.#client.resetChat();
+    await this.#client.resetChat();
+    await hooks?.fireSessionStartEvent('clear');
   }
 
   async compress() {
@@ -130,14 +150,28 @@ export class Session {
   rewind({ to }) {
     const { core } = this.#core;
     const recording = this.#recording;
-    const id = typeof to === 'number' ? this.#userMessages()[to]?.id : to;
-    const conversation = recording.rewindTo(id);
+    const conversation = recording.rewindTo(this.#messageId(to));
     if (!conversation) throw new Error('there is nothing to rewind');
     this.#client.setHistory(core.convertSessionToClientHistory(conversation.messages));
   }
 
-  confirm({ correlationId, confirmed, outcome, payload }) {
+  /** Take back what tools did to files after a message, which is named as for `rewind`. */
+  revert({ to }) {
     const { core } = this.#core;
+    const { messages } = this.#recording.getConversation();
+    revertEdits(this.#core, messages, this.#messageId(to), (severity, message) =>
+      core.coreEvents.emitFeedback(severity, message),
+    );
+  }
+
+  /** Restore a checkpoint: its name, or its number from 0. */
+  restore({ checkpoint }) {
+    return this.#checkpoints.restore(checkpoint);
+  }
+
+  async confirm({ correlationId, confirmed, outcome, payload }) {
+    const { core } = this.#core;
+    if (this.#checkpoints.saved) await this.#checkpoints.saved;
     return this.#config.getMessageBus().publish({
       type: core.MessageBusType.TOOL_CONFIRMATION_RESPONSE,
       correlationId,
@@ -148,10 +182,9 @@ export class Session {
     });
   }
 
-  /** The intent that the fallback handler gets. */
-  intent({ id, intent }) {
-    this.#fallbacks.get(id)?.(intent);
-    this.#fallbacks.delete(id);
+  /** The user's answer to a question of the core. */
+  reply(message) {
+    this.#questions.reply(message);
   }
 
   transcript() {
@@ -160,7 +193,19 @@ export class Session {
 
   /** End the session; what it started is ended by the caller. */
   async close() {
+    await this.#config?.getHookSystem()?.fireSessionEndEvent('exit');
     await this.#config?.dispose();
+  }
+
+  /** Fire SessionStart as the command line tool does; returns what the hooks said. */
+  async #begin() {
+    const said = await this.#config.getHookSystem()?.fireSessionStartEvent(this.#setup.start);
+    const added = said?.getAdditionalContext();
+    const context = added ? `<hook_context>${added}</hook_context>` : null;
+    if (context !== null && this.#setup.interactive) {
+      await this.#client.addHistory({ role: 'user', parts: [{ text: context }] });
+    }
+    return { message: said?.systemMessage ?? null, context };
   }
 
   get #client() {
@@ -171,8 +216,10 @@ export class Session {
     return this.#client.getChatRecordingService();
   }
 
-  #userMessages() {
-    return this.#recording.getConversation().messages.filter(({ type }) => type === 'user');
+  #messageId(to) {
+    if (typeof to !== 'number') return to;
+    const { messages } = this.#recording.getConversation();
+    return messages.filter(({ type }) => type === 'user')[to]?.id;
   }
 
   async #parameters() {
@@ -225,6 +272,7 @@ export class Session {
     const { TOOL_CALLS_UPDATE } = core.MessageBusType;
     this.#config.getMessageBus().subscribe(TOOL_CALLS_UPDATE, (update) => {
       for (const call of update.toolCalls) this.toolsUsed.add(call.request.name);
+      this.#checkpoints.note(update.toolCalls);
       this.#channel.send({
         t: 'calls',
         scheduler: String(update.schedulerId),
@@ -237,19 +285,6 @@ export class Session {
     const texts = this.#steering?.pending ?? [];
     if (texts.length === 0) return;
     this.#channel.send({ t: 'notice', name: 'HintsKept', payload: { texts }, insideCall: null });
-  }
-
-  #askFallback(failed, fallback, error) {
-    const id = this.#next++;
-    this.#channel.send({
-      t: 'fallback',
-      id,
-      insideCall: this.#core.toolCall() ?? null,
-      failed,
-      fallback,
-      error: error?.constructor?.name ?? String(error),
-    });
-    return new Promise((resolve) => this.#fallbacks.set(id, resolve));
   }
 }
 

@@ -18,6 +18,7 @@ from harness.cassette.format import (
     AtTool,
     Compress,
     Hint,
+    LeavePlanMode,
     NoteQuotaError,
     Reset,
     ResumeSelf,
@@ -30,6 +31,7 @@ from harness.cassette.format import (
 from harness.cassette.load import load_cassette
 from harness.cassette.macros import Paths
 from harness.errors import CassetteNotFound
+from services.rewind import RewindChoice
 from services.state import ApprovalMode
 from tests.harness.cassette.loading import HEAD, SMALL, load, write
 
@@ -91,12 +93,14 @@ script:
 - set_model: n
 - set_approval_mode: {mode: plan}
 - set_approval_mode: yolo
+- leave_plan_mode: {mode: default}
+- leave_plan_mode: auto_edit
 - hint: {text: h, source: background_completion}
 - hint: {text: h}
 - write_file: {path: <WS>/d/e, text: w}
 - quota_error: true
 - rewind: {to: u1}
-- rewind: {to: 2}
+- rewind: {to: 2, choice: rewind_and_revert}
 - send: {update: {title: t, config: {a: 1}}}
 - send: {action: {type: a, data: [1]}}
 - send: {message: {content: [{type: text, text: t}], displayContent: d}, _meta: {a: 1}}
@@ -146,6 +150,7 @@ def test_every_key_of_the_head_is_read(tmp_path):
         "interactive",
         "reset",
         "resume",
+        "revert",
         "rewind",
         "steering",
     }
@@ -154,7 +159,7 @@ def test_every_key_of_the_head_is_read(tmp_path):
 def test_every_action_is_read(tmp_path):
     cassette = load(tmp_path, FULL)
     assert cassette.script[0].payload.display_content == "d"
-    assert cassette.script[1:14] == (
+    assert cassette.script[1:16] == (
         Compress(),
         Reset(),
         ResumeSelf(),
@@ -162,16 +167,18 @@ def test_every_action_is_read(tmp_path):
         SetModel("n"),
         SetApprovalMode(ApprovalMode.PLAN),
         SetApprovalMode(ApprovalMode.YOLO),
+        LeavePlanMode(ApprovalMode.DEFAULT),
+        LeavePlanMode(ApprovalMode.AUTO_EDIT),
         Hint("h", "background_completion"),
         Hint("h", "user_steering"),
         WriteFile("d/e", "w"),
         NoteQuotaError(),
         Rewind("u1"),
-        Rewind(2),
+        Rewind(2, RewindChoice.BOTH),
     )
-    assert cassette.script[14] == Send(UpdateSend(title="t", config={"a": 1}))
-    assert cassette.script[15] == Send(ActionSend(type="a", data=[1]))
-    assert cassette.script[16] == Send(
+    assert cassette.script[16] == Send(UpdateSend(title="t", config={"a": 1}))
+    assert cassette.script[17] == Send(ActionSend(type="a", data=[1]))
+    assert cassette.script[18] == Send(
         MessageSend(content=(TextPart(text="t"),), display_content="d", meta={"a": 1})
     )
 
@@ -199,7 +206,8 @@ def test_every_moment_and_answer_is_read(tmp_path):
     ]
     assert cassette.answers.confirmations[1].payload == {"newContent": "n"}
     assert [answer.delay_ms for answer in cassette.answers.confirmations] == [0, 2.5]
-    assert cassette.answers.fallback == ("retry_once", "stop")
+    asked = cassette.answers.questions["fallback"]
+    assert [answer.value for answer in asked] == ["retry_once", "stop"]
 
 
 def test_every_kind_of_content_part_is_read(tmp_path):

@@ -88,7 +88,7 @@ def test_a_missing_key_is_named(tmp_path, missing):
                 ("1000000000001", "thirty years; wait less"),
             )
         ),
-        ("answers: {fallback: [never]}", "answers.fallback[0]", "not an intent"),
+        ("answers: {fallback: [never]}", "answers.fallback[0]", "not an answer to this question"),
         ("answers: {other: []}", "answers.other", "unknown key"),
     ],
 )
@@ -117,11 +117,13 @@ def test_what_is_wrong_is_named_with_its_key(tmp_path, change, key, words):
         ("{compress: false}", "script[0].compress", "must be true"),
         ("{set_model: 5}", "script[0].set_model", "must be a mapping"),
         ("{set_approval_mode: {mode: x}}", "script[0].set_approval_mode.mode", "auto_edit"),
+        ("{leave_plan_mode: {mode: plan}}", "script[0].leave_plan_mode.mode", "auto_edit"),
         ("{hint: {text: h, source: me}}", "script[0].hint.source", "user_steering"),
         ("{write_file: {path: ../x, text: t}}", "script[0].write_file.path", "leads out"),
         ("{write_file: {path: <HOME>/x, text: t}}", "script[0].write_file.path", "placeholder"),
         ("{write_file: {path: x}}", "script[0].write_file.text", "is missing"),
         ("{rewind: {to: -1}}", "script[0].rewind.to", "whole number"),
+        ("{rewind: {to: 1, choice: all}}", "script[0].rewind.choice", "rewind_and_revert"),
     ],
 )
 def test_a_wrong_action_is_named_with_its_key(tmp_path, action, key, words):

@@ -92,3 +92,14 @@ def test_steps_that_cannot_be_read_refuse_no_index(tmp_path: Path) -> None:
     text = SOUND.replace("a/sound", "a/bad").replace("[]\n", "[{txt: a}]\nunused: [0]\n")
 
     assert "1 problem\n" in check(tmp_path, bad=text).stderr
+
+
+def test_a_setting_that_has_no_effect_is_named_and_the_cassette_is_valid(tmp_path: Path) -> None:
+    settings = "{model: m, settings: {billing: {overageStrategy: never}, useRipgrep: true}}"
+    result = check(tmp_path, sound=SOUND.replace("{model: m}", settings))
+
+    (line,) = result.stderr.splitlines()
+    assert (result.exit_code, result.stdout) == (0, "1 cassette: all valid\n")
+    assert line.startswith(
+        f"{tmp_path}/a/sound.yaml: session.settings: The setting billing has no effect: "
+    )

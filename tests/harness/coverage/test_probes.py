@@ -157,6 +157,10 @@ def test_a_baseline_shows_what_its_run_showed() -> None:
             "handler:pro->flash-lite",
         ),
         (
+            replace(observation(), side_events=[{"event": "session-updated", "model": "m"}]),
+            "side:session_updated",
+        ),
+        (
             replace(observation(), recording={"a": [{"$rewindTo": "x"}], "b": []}),
             "recorded:rewind",
         ),

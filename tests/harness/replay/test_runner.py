@@ -18,6 +18,9 @@ from harness.errors import ReplayFailure
 from harness.replay.observation import Observation
 from harness.replay.runner import observe_cassette, run_cassette
 from harness.replay.trace import trace_json
+from runtimes import legacy
+from runtimes.contract import RuntimeTraits
+from runtimes.features import BUILT
 from runtimes.registry import UnknownRuntime
 from services.bundle import Services
 from services.clock import virtual_loop
@@ -111,7 +114,8 @@ def test_a_run_that_takes_too_long_is_cut_off() -> None:
 SLEEP = {"command": "sleep 60"}
 
 
-def test_missing_features_are_reported_before_the_run() -> None:
+def test_missing_features_are_reported_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(legacy, "TRAITS", RuntimeTraits(features=BUILT - {"plan_mode"}))
     seen = run(model=[step({"functionCall": {"name": "enter_plan_mode", "args": {}}})])
 
     assert seen.error == "not supported by this build: plan_mode"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 import inspect
 from functools import partial
-from typing import Any, Final
+from types import SimpleNamespace
+from typing import Any, Final, cast
 from unittest.mock import patch
 
 from google.adk.tools.base_tool import BaseTool
@@ -118,6 +119,25 @@ async def children(contract: Contract) -> None:
     contract.holds(closed, "closing the Runner leaves the toolsets of the children open")
 
 
+async def tools_of_each_step(contract: Contract) -> None:
+    """Check that a toolset without ADK's cache is asked before each request of an invocation."""
+    asked: list[str] = []
+
+    class Toolset(BaseToolset):
+        def __init__(self) -> None:
+            super().__init__()
+            self._use_invocation_cache = False
+
+        async def get_tools(self, readonly_context: Any = None) -> list[BaseTool]:
+            asked.append("tools")
+            return []
+
+    toolset, context = Toolset(), cast("Any", SimpleNamespace(invocation_id="i"))
+    for _ in range(2):
+        await toolset.get_tools_with_prefix(context)
+    contract.holds(len(asked) == 2, f"it is asked {len(asked)} times for two steps")
+
+
 def _same_parameters(contract: Contract, found: Any, wanted: str) -> None:
     taken = " ".join(inspect.signature(found).parameters).removeprefix("self ")
     contract.holds(taken == wanted, f"it takes `{taken}` instead of `{wanted}`")
@@ -141,6 +161,12 @@ def _function(name: str, parameters: str, where: str, mend: str) -> Contract:
 PRIVATE_NAMES: Final = (
     *(_scan(*method, parameters) for method, parameters in SCANS.items()),
     *(_function(name, *fields) for name, fields in FUNCTIONS.items()),
+    Contract(
+        "BaseToolset._use_invocation_cache",
+        "SessionToolset in runtimes/adk/toolset.py",
+        "Have ADK ask for the tools before each request in another way.",
+        tools_of_each_step,
+    ),
     Contract(
         "BaseAgent._iter_static_children",
         "GeminiCliAgent in runtimes/adk/root.py",

@@ -22,6 +22,7 @@ from google.adk.flows.llm_flows.single_flow import SingleFlow
 from google.adk.runners import Runner
 from google.adk.sessions.base_session_service import BaseSessionService
 from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.base_toolset import BaseToolset
 
 import runtimes.adk
 from tests.runtimes.adk.adk_contract import CONTRACTS, OVERRIDDEN, PROCESSORS, ContractBroken
@@ -81,6 +82,12 @@ def idle(patch: pytest.MonkeyPatch) -> None:
         yield
 
     patch.setattr(Runner, "run_async", run_async)
+
+
+def listed_once(patch: pytest.MonkeyPatch) -> None:
+    """A toolset is asked once per invocation, whatever it says."""
+    whole = property(lambda _: True, lambda _self, _value: None)
+    patch.setattr(BaseToolset, "_use_invocation_cache", whole, raising=False)
 
 
 def left_open(patch: pytest.MonkeyPatch) -> None:
@@ -241,6 +248,7 @@ BROKEN: list[tuple[str, Break, str]] = [
     *((f"{owner.__name__}.{name}", idle, "does not call it") for owner, name in SCANNED),
     *((name, removed(name), "it is gone") for name in FUNCTIONS),
     *((name, another_function(name), "it takes `step` instead of") for name in FUNCTIONS),
+    ("BaseToolset._use_invocation_cache", listed_once, "it is asked 1 times for two steps"),
     ("BaseAgent._iter_static_children", left_open, "leaves the toolsets"),
 ]
 

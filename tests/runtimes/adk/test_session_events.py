@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.sessions.base_session_service import BaseSessionService
 from google.adk.sessions.session import Session
 
 from runtimes.adk.agent import USER_ID, AdkAgentProtocol
@@ -475,6 +476,60 @@ def test_reset_begins_with_nothing(kit, converse):
     events = converse(answers(kit, "a", "b"), script)
     assert texts(events) == ["two", "b"]
     assert events[0].id != "adk-event-1"
+
+
+def test_a_rewind_drops_the_live_session_and_the_next_send_appends_what_is_left(
+    kit, converse, monkeypatch
+):
+    appended: list[Any] = []
+    append_event = BaseSessionService.append_event
+
+    async def noting(self: Any, session: Any, event: Any) -> Any:
+        appended.append(event.id)
+        return await append_event(self, session, event)
+
+    async def script(played, runtime, say):
+        await say("one", "two", "three")
+        before = await session_of(played, runtime)
+        ids = [event.id for event in before.events]
+        messages = runtime._conversation.recording.messages
+        await runtime.rewind(next(m["id"] for m in messages if m["content"] == [{"text": "three"}]))
+        monkeypatch.setattr(BaseSessionService, "append_event", noting)
+        await say("four")
+        after = await session_of(played, runtime)
+        return before, ids, after, [event.id for event in after.events]
+
+    before, ids, after, now = converse(answers(kit, *"abcd"), script)
+    assert after is not before
+    assert after.id == before.id
+    assert appended[:4] == now[:4] == ids[:4]
+    assert texts(after.events) == ["one", "a", "two", "b", "four", "d"]
+    assert after.events.settled == len(after.events)
+
+
+def test_a_rewind_that_takes_nothing_back_keeps_the_session(kit, converse):
+    async def script(played, runtime, say):
+        await say("one")
+        before = await session_of(played, runtime)
+        await runtime.rewind("unknown")
+        return before is await session_of(played, runtime)
+
+    assert converse(answers(kit, "a"), script)
+
+
+def test_a_history_that_is_loaded_keeps_the_events_of_equal_turns(kit, converse):
+    async def script(played, runtime, say):
+        await say("one", "two", "three")
+        before = stamps((await session_of(played, runtime)).events)
+        loaded = copy.deepcopy(runtime.transcript())[:4]
+        runtime._conversation.load_history(loaded)
+        await runtime._went_back()
+        await say("four")
+        return before, list((await session_of(played, runtime)).events)
+
+    before, after = converse(answers(kit, *"abcd"), script)
+    assert texts(after) == ["one", "a", "two", "b", "four", "d"]
+    assert stamps(after)[:4] == before[:4]
 
 
 def test_the_transcript_is_what_the_events_say(kit, converse):

@@ -104,7 +104,12 @@ class Driver:
             error = {"name": "TypeError", "message": "I will not"}
             say({"t": "failed", "id": command["id"], **error})
             return
-        values: dict[str, Any] = {"send": "s1", "transcript": [], "close": self.closed}
+        values: dict[str, Any] = {
+            "open": {"message": None, "context": None},
+            "send": "s1",
+            "transcript": [],
+            "close": self.closed,
+        }
         if "id" in command and command["t"] != "answer":
             say({"t": "done", "id": command["id"], "value": values.get(command["t"])})
         if command["t"] == "send":

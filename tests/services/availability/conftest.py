@@ -4,10 +4,11 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from services.availability.availability import Availability
-from services.availability.handler import FallbackIntent, FallbackQuestion
 from services.availability.switching import FallbackActivated
 from services.clock import VirtualClock
 from services.ids import CountingIds
+from services.interaction.interaction import Handlers, Interaction
+from services.interaction.questions import FallbackIntent, FallbackQuestion
 from services.model.config_settings import model_configs_from_settings
 from services.model.configs import ModelConfigs
 from services.model.names import AccessFlags
@@ -73,7 +74,7 @@ def world() -> MakeWorld:
             state=state,
             clock=clock,
             ids=CountingIds(),
-            ask=None if intents is None else ask,
+            interaction=Interaction(None if intents is None else Handlers(fallback=ask)),
             observer=switches.append,
         )
         return World(models, state, clock, availability, changes, questions, switches)

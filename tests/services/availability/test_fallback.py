@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from services.availability.fallback import UPGRADE_URL
-from services.availability.handler import FallbackIntent, FallbackQuestion
 from services.availability.health import TerminalReason
 from services.availability.switching import FallbackActivated
 from services.ids import CountingIds
+from services.interaction.questions import FallbackIntent, FallbackQuestion
 from services.model.aliases import ModelOverride
 from services.model.configs import ModelConfigKey
 from services.model.errors import (

@@ -146,6 +146,7 @@ class Bench:
         session = session_at(
             Workspace(root=folder, home=folder), Settings(compression_threshold=threshold)
         )
+        self.state = session.state
         self.service = ChatCompressionService(
             replace(session, content_generator=self.counter),
             model=self.model,
@@ -192,6 +193,21 @@ async def test_from_half_the_window_on_it_is_compressed(tmp_path: Path) -> None:
         "newTokenCount": 22,
         "compressionStatus": 1,
     }
+
+
+async def test_a_summary_keeps_what_concerns_the_approved_plan(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, answer(SUMMARY), answer(SUMMARY), answer(SUMMARY), answer(SUMMARY))
+
+    await bench.compress(Chat(HISTORY, 600_000))
+    bench.state.approved_plan = tmp_path / "p.md"
+    await bench.compress(Chat(HISTORY, 600_000))
+
+    before, _, after, verified = (each.system_instruction for each in bench.model.requests)
+    assert after == verified
+    assert before is not None
+    assert after is not None
+    assert after.startswith(before)
+    assert f"an approved plan in {tmp_path}/p.md." in after.removeprefix(before)
 
 
 async def test_the_window_is_the_models_own(tmp_path: Path) -> None:

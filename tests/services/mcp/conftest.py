@@ -7,7 +7,7 @@ import functools
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,11 @@ import pytest
 from services.abort import AbortController
 from services.background import background_tasks
 from services.clock import VirtualClock, virtual_loop
+from services.interaction.interaction import Interaction
 from services.mcp.manager import McpManager
 from services.mcp.progress import McpProgress
 from services.mcp.session import open_mcp
+from services.mcp.sign_in import SignInSeam
 from services.settings import Settings
 from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
 from services.tools.contract import ToolExecution, ToolResult
@@ -92,7 +94,12 @@ def session(tmp_path: Path) -> OpenSession:
 
     @asynccontextmanager
     async def opened(
-        servers: Mapping[str, Any], *, start: bool = True, **settings: Any
+        servers: Mapping[str, Any],
+        *,
+        start: bool = True,
+        sign_in: SignInSeam | None = None,
+        interaction: Interaction | None = None,
+        **settings: Any,
     ) -> AsyncIterator[Session]:
         folder, home = tmp_path / "ws", tmp_path / "home"
         folder.mkdir(exist_ok=True)
@@ -117,14 +124,16 @@ def session(tmp_path: Path) -> OpenSession:
             lambda event: made.feedback.append(event) if isinstance(event, UserFeedback) else None
         )
 
+        at = session_at(made.workspace, configured, state=state, events=events, clock=clock)
         async with (
             background_tasks() as tasks,
             open_mcp(
-                session_at(made.workspace, configured, state=state, events=events, clock=clock),
+                replace(at, interaction=interaction or Interaction()),
                 tasks=tasks,
                 tools=made.tools,
                 version="0.61.0",
                 on_progress=made.progress.append,
+                sign_in=sign_in,
             ) as manager,
         ):
             made.manager = manager

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from services.abort import AbortController, AbortError
+from services.abort import AbortController, AbortError, AbortSignal
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock, virtual_loop
 from services.ids import FixedRandom
 from services.model.base_llm_client import BaseLlmClient
@@ -77,7 +77,9 @@ class Health:
     def context(self, model: str) -> Policy | None:
         return self.policy
 
-    async def fall_back(self, model: str, error: Exception) -> bool:
+    async def fall_back(
+        self, model: str, error: Exception, signal: AbortSignal | None = None
+    ) -> bool:
         self.failures.append((model, type(error).__name__))
         if self.fallback is None:
             return False

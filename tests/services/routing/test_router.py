@@ -9,6 +9,7 @@ from services.availability.availability import Availability
 from services.availability.health import TerminalReason
 from services.clock import VirtualClock
 from services.ids import CountingIds
+from services.interaction.interaction import Interaction
 from services.model.configs import ModelConfigs
 from services.model.generator import LlmRole
 from services.model.names import AccessFlags
@@ -80,7 +81,11 @@ class Session:
         self.classifier = Classifier(clock, answer or {})
         self.models = ModelConfigs(AccessFlags.for_auth(auth_type))
         self.availability = Availability(
-            models=self.models, state=self.state, clock=clock, ids=CountingIds()
+            models=self.models,
+            state=self.state,
+            clock=clock,
+            ids=CountingIds(),
+            interaction=Interaction(),
         )
         self.router = ModelRouter(
             session_at(
@@ -208,6 +213,27 @@ def test_a_pro_model_makes_plans() -> None:
         source="agent-router/approval-mode",
         reasoning="Routing to Pro model because ApprovalMode is PLAN.",
     )
+
+
+@pytest.mark.contract("P-267")
+def test_a_flash_model_implements_an_approved_plan() -> None:
+    session = Session("auto")
+    session.state.approved_plan = Path("/plans/p.md")
+
+    assert session.decide() == RoutingDecision(
+        model="gemini-3.8-flash",
+        source="agent-router/approval-mode",
+        reasoning="Routing to Flash model because an approved plan exists at /plans/p.md.",
+    )
+    session.state.set_approval_mode(ApprovalMode.PLAN)
+    assert session.decide().model == "gemini-3.1-pro-preview-customtools"
+
+
+def test_a_fixed_model_implements_plans_too() -> None:
+    session = Session("gemini-2.5-pro")
+    session.state.approved_plan = Path("/plans/p.md")
+
+    assert session.decide().source == "agent-router/override"
 
 
 def test_plan_mode_chooses_nothing_where_it_is_switched_off() -> None:

@@ -97,6 +97,16 @@ def test_records_are_counted(rig: Any, points: Callable[[Any], dict[str, Any]]) 
     assert session == 1
 
 
+def test_approved_plans_are_counted_by_their_mode(rig: Any, points: Any) -> None:
+    with rig.opened() as telemetry:
+        attributes = {"approval_mode": "autoEdit"}
+        plan = Logged(name="gemini_cli.plan.execution", body="", attributes=attributes)
+        watched(telemetry).emit(plan)
+
+    (point,) = points(rig.metrics()["gemini_cli.plan.execution.count"]).items()
+    assert (json.loads(point[0])["approval_mode"], point[1]) == ("autoEdit", 1)
+
+
 def test_an_approval_modes_time_is_logged_when_it_ends(rig: Any) -> None:
     with rig.opened() as telemetry:
         events = watched(telemetry)

@@ -20,10 +20,11 @@ ALL = [
     "google_web_search",
     "ask_user",
     "write_todos",
+    "enter_plan_mode",
     "activate_skill",
 ]
-LISTED = [*ALL[:-1], "enter_plan_mode", "invoke_agent", ALL[-1]]
-"""With those that are only announced."""
+LISTED = [*ALL[:-1], "invoke_agent", ALL[-1]]
+"""With the one that is only announced."""
 
 
 def test_tools_are_registered_in_upstreams_order(bench):
@@ -41,6 +42,17 @@ def test_tools_of_later_phases_are_named_and_nothing_else(bench):
     assert registry.get("invoke_agent") is None
     registry.set_exclusion(lambda tool: tool.name == "invoke_agent")
     assert "invoke_agent" not in registry.all_names()
+
+
+def test_each_mode_has_the_tool_that_leads_out_of_it(bench):
+    registry = bench.registry
+    assert registry.get("enter_plan_mode") is not None
+    assert registry.get("exit_plan_mode") is None
+    bench.host.state.set_approval_mode(ApprovalMode.PLAN)
+    assert registry.get("enter_plan_mode") is None
+    assert "exit_plan_mode" in {each["name"] for each in registry.declarations()}
+    excluded = bench.with_settings(exclude_tools=["ExitPlanModeTool"]).registry
+    assert excluded.get("exit_plan_mode") is None
 
 
 def test_tools_of_later_phases_are_named_only_where_settings_allow_them(bench):

@@ -142,7 +142,7 @@ def asked(generator: Generator, key: str = "web-fetch"):
     )
     model = ClientModel(
         session=session,
-        models=open_models(session, auth_type="gemini-api-key", ask=None, observer=None),
+        models=open_models(session, auth_type="gemini-api-key", observer=None),
         system_instruction=lambda: "Be brief.",
     )
 

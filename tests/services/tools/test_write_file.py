@@ -211,3 +211,23 @@ async def test_in_plan_mode_only_plans_can_be_written(bench):
     )
     plan = bench.build("write_file", file_path=str(plans / "p.md"), content="")
     assert plan.description() == "Writing to ../.../plans/p.md"
+
+
+@pytest.mark.contract("P-266")
+async def test_a_call_from_before_plan_mode_writes_nothing_but_plans(bench):
+    ordinary = bench.build("write_file", file_path="p.md", content="x")
+    plan = bench.build("write_file", file_path=str(bench.host.plans / "p.md"), content="x")
+    bench.state.set_approval_mode(ApprovalMode.PLAN)
+
+    refused = await bench.execute(ordinary)
+    written = await bench.execute(plan)
+
+    assert refused.error.message == (
+        f"Error checking existing file '{bench.root}/p.md': Failed to resolve plan path: Access "
+        f"denied: plan path ({bench.root}/p.md) must be within the designated plans directory "
+        f"({bench.host.plans}). (EINVAL)"
+    )
+    assert ordinary.confirmation_details() is None
+    assert not (bench.root / "p.md").exists()
+    assert written.error is None
+    assert (bench.host.plans / "p.md").read_text() == "x"

@@ -55,6 +55,17 @@ def test_an_error_is_reported_with_its_line(tmp_path: Path, text: str, place: st
     assert str(raised.value).startswith(f"{file}, {place}")
 
 
+def test_a_setting_without_effect_is_kept_for_a_warning(tmp_path: Path) -> None:
+    files = [
+        write(tmp_path / "a.json", '{"tools": {"discoveryCommand": "find-tools"}}'),
+        write(tmp_path / "b.json", '{"model": {"maxSessionTurns": 3}}'),
+    ]
+
+    (warning,) = load_settings(files, {}, required=True).settings.warnings
+
+    assert warning.startswith("The setting tools.discoveryCommand has no effect: ")
+
+
 def test_a_file_that_must_be_there_is_missed(tmp_path: Path) -> None:
     with pytest.raises(FatalConfigError, match="there is no such file; name a settings file"):
         load_settings([tmp_path / "no.json"], {}, required=True)

@@ -30,6 +30,19 @@ def test_raw_output_lets_terminal_sequences_through_and_warns(run: Run) -> None:
     assert quiet.err == ""
 
 
+def test_a_setting_without_effect_is_warned_of(run: Run, folders: Path) -> None:
+    file = folders / "settings.json"
+    file.write_text('{"tools": {"discoveryCommand": "find-tools"}}')
+
+    ran = run(says("Hello"), settings_file=file)
+
+    assert (ran.code, ran.out) == (0, "Hello\n")
+    assert ran.err == (
+        "[WARNING] The setting tools.discoveryCommand has no effect: this build finds tools by MCP "
+        "servers only, not by a command.\n"
+    )
+
+
 @RUNTIMES
 def test_text_after_a_tool_begins_a_new_line(run: Run, runtime: str) -> None:
     look = chunk(
