@@ -18,7 +18,7 @@ from harness.replay.answers import ScriptedUser
 from harness.replay.confining import Cell
 from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
-from harness.replay.handover import joint_traits, script_halves
+from harness.replay.handover import inspected, joint_traits, script_halves
 from harness.replay.machine import machine_suffices
 from harness.replay.models import Interposed, ModelSource, scripted_model
 from harness.replay.observation import Observation
@@ -260,7 +260,7 @@ class _Run:
                 self._between.watch(services)
             await stack.enter_async_context(self._user.answering(services))
             group = await stack.enter_async_context(asyncio.TaskGroup())
-            runtime = await stack.enter_async_context(open_runtime(engine, services))
+            runtime = await stack.enter_async_context(open_runtime(inspected(engine), services))
             if isinstance(runtime, ReportsVersions):
                 self._versions = runtime.versions
             driver = Driver(cassette, runtime, services, self._witness, group, self._envelope.clock)
