@@ -1,6 +1,7 @@
 """What only interactive sessions have: plans, questions, tasks, hints, checkpoints.
 
-The ids of a run's tasks are always the same, so calls can name them.
+The ids of a run's tasks are always the same, so calls can name them. Every question is answered:
+only an abort, which may not come, would end the wait for an answer that is never given.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Surface:
         return cls(settings=settings, files=files, answers=answers)
 
     def confirmations(self, choose: Chooser, outcomes: list[Json]) -> list[Json]:
-        """The answers to confirmations: some modified, partial, late, or never given."""
+        """The answers to confirmations: some modified, partial or late."""
         return [_confirmation(choose, outcome) for outcome in outcomes]
 
     def round(self, choose: Chooser) -> list[JsonObject]:
@@ -99,23 +100,19 @@ class Surface:
 
 
 def _answer(choose: Chooser, known: tuple[Json, ...]) -> Json:
-    kind = choose.option("answer", {"known": 20, "late": 6, "wrong": 3, "fails": 3, "never": 2})
+    kind = choose.option("answer", {"known": 20, "late": 6, "wrong": 3, "fails": 3})
     if kind == "wrong":
         return {"wrong": choose.among(("maybe", 7))}
     if kind == "fails":
         return {"fails": "closed"}
-    if kind == "never":
-        return {"never": True}
     answer = choose.among(known)
     return {"answer": answer, "delay_ms": choose.among(_DELAYS)} if kind == "late" else answer
 
 
 def _confirmation(choose: Chooser, outcome: Json) -> Json:
-    kind = choose.option("confirmed", {"plain": 12, "with_payload": 20, "late": 5, "never": 1})
+    kind = choose.option("confirmed", {"plain": 12, "with_payload": 20, "late": 5})
     if kind == "plain":
         return outcome
-    if kind == "never":
-        return {"never": True}
     if kind == "late":
         return {"outcome": outcome, "delay_ms": choose.among(_DELAYS)}
     return {"outcome": choose.among(("proceed_once", outcome)), "payload": _payload(choose)}
