@@ -30,7 +30,12 @@ _WITHOUT: Final[Mapping[str, Mapping[str, Mapping[str, int]]]] = {
     "resume": {"between": {"resume_self": 0}},
     "rewind": {"between": {"rewind": 0}},
     "routing": {"model": {"auto-gemini-2.5": 0, "auto-gemini-3": 0}},
-    "steering": {"chances": {"steering": 0}, "during": {"hint": 0}, "between": {"hint": 0}},
+    "steering": {
+        "chances": {"steering": 0},
+        "during": {"hint": 0},
+        "between": {"hint": 0},
+        "features": {"steering": 0},
+    },
     "subagents": {"chances": {"agents": 0}},
     "checkpoints": {"chances": {"checkpoints": 0}, "between": {"restore": 0}},
     "revert": {"rewind_choice": {"revert_only": 0, "rewind_and_revert": 0}},

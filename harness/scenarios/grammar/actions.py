@@ -59,7 +59,9 @@ def between_sends(choose: Chooser, sent: int, surface: Surface | None = None) ->
         "reset": 2,
     }
     if surface is not None:
-        kinds |= {"leave_plan_mode": 5, "hint": 8, "restore": 6, "other_send": 3}
+        kinds |= {"leave_plan_mode": 5, "hint": 8, "other_send": 3}
+        if surface.checkpoints:
+            kinds["restore"] = 15
     kind = choose.option("between", kinds)
     if kind == "leave_plan_mode":
         return {kind: {"mode": choose.among([mode for mode in MODES if mode != "plan"])}}
@@ -93,7 +95,7 @@ def interruption(
     if agents is not None and agents.beside_each_other:
         # Which agent makes the n-th request is chance.
         kinds = {"events": 10, "type": 4, "tool": 4}
-    if surface is not None:
+    if surface is not None and choose.draws("steering"):
         kinds["output"] = 3
     kind = choose.option("when", kinds)
     if kind == "events":
@@ -122,6 +124,9 @@ def interruption(
         tools = ("read_file", "run_shell_command", "write_file")
         when = {"tool": choose.among((*called, *tools, *asking))}
     # A prompt during a stream is refused, so it is drawn only where a stream is surely running.
+    if kind == "output":
+        # An abort would cut off as much of a process's output as it has by chance.
+        return {"when": when, "do": _hint(choose)}
     found: JsonObject = {
         "when": when,
         "do": _doing(choose, agents, surface, sends=kind in ("chunk", "tool")),

@@ -28,6 +28,14 @@ _QUESTIONS: Final[dict[str, tuple[Json, ...]]] = {
     "new_agents": ("acknowledge", "ignore"),
 }
 """Kinds of questions, and their answers."""
+_CALLS: Final = {
+    "ask_user": 10,
+    "tracker": 14,
+    "todos": 5,
+    "topic": 4,
+    "enter_plan_mode": 10,
+    "exit_plan_mode": 12,
+}
 _NEW_AGENT: Final = "---\nname: counter\ndescription: Counts crates\n---\nYou count.\n"
 _UNVERIFIED: Final[JsonObject] = {
     "error": {
@@ -53,6 +61,8 @@ class Surface:
     settings: JsonObject
     files: JsonObject
     """Further files of the workspace."""
+    checkpoints: bool
+    """Whether there are checkpoints: without them the published tool has no command to restore."""
     answers: JsonObject
     """Answers to questions other than those of tools and of the fallback."""
 
@@ -62,7 +72,8 @@ class Surface:
         settings: JsonObject = {}
         if choose.chance("steering", 600):
             settings["modelSteering"] = True
-        if choose.chance("checkpoints", 250):
+        checkpoints = choose.chance("checkpoints", 350)
+        if checkpoints:
             settings["checkpointing"] = True
         if choose.chance("tracker", 400):
             settings["tracker"] = True
@@ -76,7 +87,7 @@ class Surface:
         files: JsonObject = {}
         if "new_agents" in answers:
             files[".gemini/agents/counter.md"] = _NEW_AGENT
-        return cls(settings=settings, files=files, answers=answers)
+        return cls(settings=settings, files=files, answers=answers, checkpoints=checkpoints)
 
     def confirmations(self, choose: Chooser, outcomes: list[Json]) -> list[Json]:
         """The answers to confirmations: some modified, partial or late."""
@@ -84,7 +95,10 @@ class Surface:
 
     def round(self, choose: Chooser) -> list[JsonObject]:
         """The steps of a model that plans, asks, or keeps its tasks."""
-        parts: list[JsonObject] = [{"functionCall": call} for call in _calls(choose)]
+        kind = choose.option("surface_call", _CALLS)
+        if kind == "tracker":
+            return _tasks(choose)
+        parts: list[JsonObject] = [{"functionCall": _surface_call(choose, kind)}]
         if choose.chance("call_beside", 200):
             parts.insert(choose.whole(0, 1), {"functionCall": function_call(choose)})
         if choose.chance("text_before_calls", 250):
@@ -136,36 +150,27 @@ def _payload(choose: Chooser) -> JsonObject:
     return payload
 
 
-def _calls(choose: Chooser) -> list[JsonObject]:
-    kind = choose.option(
-        "surface_call",
-        {
-            "ask_user": 10,
-            "tracker": 14,
-            "todos": 5,
-            "topic": 4,
-            "enter_plan_mode": 10,
-            "exit_plan_mode": 12,
-        },
-    )
-    if kind == "tracker":
-        return [_task_call(choose) for _ in range(1 + len([*choose.times("more_tasks", 3, 500)]))]
+def _tasks(choose: Chooser) -> list[JsonObject]:
+    """Calls of the tracker, one in each answer: parallel ones are a race in the published core."""
+    calls = [_task_call(choose) for _ in range(1 + len([*choose.times("more_tasks", 3, 500)]))]
+    return [{"stream": [chunk([{"functionCall": call}], "STOP")]} for call in calls]
+
+
+def _surface_call(choose: Chooser, kind: str) -> JsonObject:
     if kind == "ask_user":
-        return [_asked(choose)]
+        return _asked(choose)
     if kind == "todos":
         steps = choose.among(
             (("completed", "in_progress", "pending"), (), ("blocked", "cancelled"))
         )
         todos = [{"description": f"step {number}", "status": at} for number, at in enumerate(steps)]
-        return [_call("write_todos", {"todos": todos})]
+        return _call("write_todos", {"todos": todos})
     if kind == "topic":
         title = choose.among(("Looking", "Mending", ""))
-        return [
-            _call("update_topic", {"title": title, "strategic_intent": choose.among(("a", ""))})
-        ]
+        return _call("update_topic", {"title": title, "strategic_intent": choose.among(("a", ""))})
     if kind == "enter_plan_mode":
-        return [_call(kind, choose.among(({"reason": "it is big"}, {}, {"reason": ""})))]
-    return [_call(kind, {"plan_filename": choose.among(_PLANS)})]
+        return _call(kind, choose.among(({"reason": "it is big"}, {}, {"reason": ""})))
+    return _call(kind, {"plan_filename": choose.among(_PLANS)})
 
 
 def _asked(choose: Chooser) -> JsonObject:
