@@ -52,8 +52,9 @@ from surfaces.commands.contract import (
     CommandKind,
     CommandSession,
     SlashCommand,
+    Source,
 )
-from surfaces.commands.layer import CommandLayer, Source, Suggestion
+from surfaces.commands.layer import CommandLayer, Suggestion
 from surfaces.commands.parsing import is_slash_command, parse_command
 from surfaces.commands.results import (
     CallTool,

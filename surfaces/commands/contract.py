@@ -12,7 +12,7 @@ from pathlib import Path
 
 from runtimes.contract import Runtime
 from services.bundle import Services
-from services.wire import JsonObject
+from services.wire import Json, JsonObject
 from surfaces.commands.results import Dialog, Item, ItemKind, Result
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Completion",
     "Show",
     "SlashCommand",
+    "Source",
 ]
 
 Show = Callable[[Item], None]
@@ -72,6 +73,11 @@ class CommandSession:
     """The active extensions: name and folder."""
     shell_allowlist: set[str] = field(default_factory=set)
     """Shell commands of command files that the user allowed for the session."""
+    save_setting: Callable[[str, Json], Awaitable[None]] | None = None
+    """Writes a value to the user's settings file, by its dotted name; `None`: it does not."""
+    write_cassette: Callable[[str], Awaitable[Path]] | None = None
+    """Writes the session so far as a redacted cassette, with a description, and returns where;
+    `None`: the session is not recorded."""
     copy: Callable[[str], Awaitable[None]] | None = None
     """Writes a text to the clipboard, or raises `CommandError`; `None`: there is none."""
 
@@ -151,3 +157,7 @@ class SlashCommand:
     """The MCP server that it comes from."""
     group: str | None = None
     """A heading in the menu (`suggestionGroup`)."""
+
+
+Source = Callable[[CommandSession], Awaitable[Sequence[SlashCommand]]]
+"""Loads the commands of one source. What it cannot load it reports as `UserFeedback`."""

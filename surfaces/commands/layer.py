@@ -5,7 +5,7 @@ Source: `packages/cli` `services/CommandService.ts`, `ui/hooks/slashCommandProce
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,14 +20,12 @@ from surfaces.commands.contract import (
     CommandSession,
     Show,
     SlashCommand,
+    Source,
 )
 from surfaces.commands.parsing import ParsedCommand, looks_like_command, parse_command
-from surfaces.commands.results import Item, ItemKind, NotACommand, Result
+from surfaces.commands.results import Item, ItemKind, NotACommand, OpenDialog, Result
 
-__all__ = ["CommandLayer", "Source", "Suggestion"]
-
-Source = Callable[[CommandSession], Awaitable[Sequence[SlashCommand]]]
-"""Loads the commands of one source. What it cannot load it reports as `UserFeedback`."""
+__all__ = ["CommandLayer", "Suggestion"]
 
 _KINDS: Final = {
     CommandKind.BUILT_IN: "built-in command",
@@ -106,13 +104,21 @@ class CommandLayer:
         parsed = self.find(text)
         if parsed is None:
             return _unknown(text)
+        missing = _missing(" ".join([*parsed.path, *parsed.args.split()[:1]]))
+        if missing is not None:
+            return missing
         if parsed.command.action is None:
             return _needs_subcommand(parsed.command)
         context = self._context(text, parsed.args, show, confirmed, frozenset(approved))
         try:
-            return await parsed.command.action(context)
+            result = await parsed.command.action(context)
         except CommandError as error:
             return Item(kind=ItemKind.ERROR, text=str(error))
+        if isinstance(result, OpenDialog) and result.dialog not in self._session.dialogs:
+            name = " ".join(parsed.path)
+            text = f"/{name} opens a dialog: it needs an interactive terminal."
+            return Item(kind=ItemKind.ERROR, text=text)
+        return result
 
     async def suggestions(self, text: str) -> list[Suggestion]:
         """The menu for `text`, which the user is still writing."""
@@ -173,13 +179,13 @@ def _unknown(text: str) -> Item | NotACommand:
     if not looks_like_command(text):
         return NotACommand()
     name = text[1:].split()[0]
+    unknown = f"Unknown command: /{name}. /help lists the commands."
+    return _missing(name) or Item(kind=ItemKind.ERROR, text=unknown)
+
+
+def _missing(name: str) -> Item | None:
     why = not_built(name)
-    if why is not None:
-        return Item(kind=ItemKind.ERROR, text=f"/{name} is not built: {why}")
-    return Item(
-        kind=ItemKind.ERROR,
-        text=f"Unknown command: /{name}. /help lists the commands.",
-    )
+    return None if why is None else Item(kind=ItemKind.ERROR, text=f"/{name} is not built: {why}")
 
 
 def _needs_subcommand(command: SlashCommand) -> Item:

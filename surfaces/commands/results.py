@@ -83,15 +83,6 @@ class OpenDialog:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallTool:
-    """The surface calls a tool as the user's own request, then submits `then` as a prompt."""
-
-    tool: str
-    args: Mapping[str, Json]
-    then: tuple[Part, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LoadHistory:
     """The conversation was replaced: the surface shows `items` in place of everything before.
 
@@ -101,6 +92,17 @@ class LoadHistory:
 
     items: tuple[Item, ...] = ()
     draft: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallTool:
+    """The surface calls a tool as the user's own request, then submits `then` as a prompt."""
+
+    tool: str
+    args: Mapping[str, Json]
+    then: tuple[Part, ...] = ()
+    history: LoadHistory | None = None
+    """The surface shows this first, in place of everything before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
