@@ -114,6 +114,10 @@ class CommandLayer:
             result = await parsed.command.action(context)
         except CommandError as error:
             return Item(kind=ItemKind.ERROR, text=str(error))
+        except (OSError, ValueError) as error:
+            # What a user writes may be no name that the system accepts.
+            text = f"/{' '.join(parsed.path)} failed: {error}"
+            return Item(kind=ItemKind.ERROR, text=text)
         if isinstance(result, OpenDialog) and result.dialog not in self._session.dialogs:
             name = " ".join(parsed.path)
             text = f"/{name} opens a dialog: it needs an interactive terminal."
@@ -149,7 +153,10 @@ class CommandLayer:
             return []
         given = f"{parsed.args} {typed}".strip()
         context = self._context(text, given, lambda _: None, False, frozenset())
-        values = await parsed.command.complete(context, given)
+        try:
+            values = await parsed.command.complete(context, given)
+        except (CommandError, OSError, ValueError):
+            return []  # Running the command says what is wrong.
         return [Suggestion(value=value, description="") for value in values]
 
     def _offers(self, command: SlashCommand) -> bool:

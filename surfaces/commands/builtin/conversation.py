@@ -31,7 +31,7 @@ from surfaces.commands.results import (
 )
 from surfaces.commands.rewinding import rewind_points
 
-__all__ = ["CLEAR", "COMPRESS", "COPY", "RESTORE", "REWIND"]
+__all__ = ["CLEAR", "COMPRESS", "COPY", "RESTORE", "REWIND", "compression_words"]
 
 _SHORT_HISTORY: Final = 50_000
 _COMPRESSED: Final[Mapping[CompressionStatus, str]] = MappingProxyType(
@@ -62,11 +62,12 @@ async def _compress(context: CommandContext) -> Result:
         info = await runtime.compress()
     except ModelError as error:
         raise CommandError(f"Failed to compress chat history: {error}") from error
-    words = "Chat history compressed." if info is None else _compression_words(info)
+    words = "Chat history compressed." if info is None else compression_words(info)
     return Item(kind=ItemKind.AGENT, text=words)
 
 
-def _compression_words(info: CompressionInfo) -> str:
+def compression_words(info: CompressionInfo) -> str:
+    """The outcome of a compression in a sentence."""
     before, after = info.original_token_count, info.new_token_count
     if info.status is CompressionStatus.FAILED_INFLATED_TOKEN_COUNT:
         if before < _SHORT_HISTORY:

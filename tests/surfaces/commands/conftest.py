@@ -57,12 +57,12 @@ class Desks:
     def run(
         self,
         script: Script[T],
-        *answers: str,
+        *answers: str | list[Any],
         dialogs: frozenset[Dialog] = DIALOGS,
         prepare: Callable[[Path], None] | None = None,
         **options: Any,
     ) -> T:
-        """`answers` are the model's texts. `prepare` gets the workspace before commands load."""
+        """`answers` are the model's texts, or chunks. `prepare` gets the workspace first."""
         results: list[T] = []
 
         async def go(played: Played, runtime: Runtime) -> None:
@@ -73,7 +73,10 @@ class Desks:
             await layer.load()
             results.append(await script(Desk(layer, session, played)))
 
-        steps: Sequence[Any] = [[self._kit.text(answer, "STOP")] for answer in answers]
+        steps: Sequence[Any] = [
+            [self._kit.text(answer, "STOP")] if isinstance(answer, str) else answer
+            for answer in answers
+        ]
         self._kit.run(go, steps, **options)
         return results[0]
 

@@ -5,9 +5,24 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
+from services.compression.service import CompressionInfo, CompressionStatus
+from services.message_bus import ToolCallsUpdate, ToolConfirmationResponse
 from services.rewind import RewindChoice
-from surfaces.commands import ConfirmAction, Dialog, Item, ItemKind, LoadHistory, OpenDialog
+from services.tools.contract import ConfirmationOutcome
+from surfaces.commands import (
+    CallTool,
+    ConfirmAction,
+    Dialog,
+    Item,
+    ItemKind,
+    LoadHistory,
+    OpenDialog,
+)
+from surfaces.commands.builtin.conversation import compression_words
 from surfaces.commands.rewinding import rewind_to
+from tests.runtimes.kit import Kit
 from tests.surfaces.commands.conftest import Desk, Desks
 
 
@@ -120,6 +135,33 @@ def test_compress_says_that_nothing_is_there(desks: Desks) -> None:
     assert desks.run(script) == "Nothing to compress."
 
 
+@pytest.mark.parametrize(
+    ("status", "before", "words"),
+    [
+        (CompressionStatus.COMPRESSED, 9, "Chat history compressed from 9 to 5 tokens."),
+        (
+            CompressionStatus.FAILED_INFLATED_TOKEN_COUNT,
+            49_999,
+            "Compression was not beneficial for this history size.",
+        ),
+        (
+            CompressionStatus.FAILED_INFLATED_TOKEN_COUNT,
+            50_000,
+            (
+                "Chat history compression did not reduce size. This may indicate issues with the "
+                "compression prompt."
+            ),
+        ),
+    ],
+)
+def test_the_outcome_of_a_compression_is_a_sentence(
+    status: CompressionStatus, before: int, words: str
+) -> None:
+    info = CompressionInfo(original_token_count=before, new_token_count=5, status=status)
+
+    assert compression_words(info) == words
+
+
 def test_rewind_goes_back_to_before_a_message(desks: Desks) -> None:
     async def script(desk: Desk) -> None:
         await desk.say("one")
@@ -194,3 +236,46 @@ def test_an_export_that_cannot_be_written_says_so(desk: Desks) -> None:
         assert (await desk.run("/export-session")).kind is ItemKind.ERROR
 
     desk.run(script, "first")
+
+
+def test_restore_takes_a_file_and_the_conversation_back(desks: Desks) -> None:
+    args = {"file_path": "a.txt", "content": "new\n"}
+    edit = [Kit.parts_chunk(Kit.call("write_file", args), finish="STOP")]
+
+    async def script(desk: Desk) -> None:
+        services = desk.session.services
+        assert services.checkpoints is not None
+        services.checkpoints.shown = lambda: [{"type": "user", "text": "one", "id": 1}, 5]
+        services.bus.subscribe(ToolCallsUpdate, lambda update: allow(desk, update))
+        assert (await desk.run("/restore")).text == "No restorable tool calls found."
+        await desk.say("one")
+        (desk.root / "a.txt").write_text("newer\n")
+        (name,) = [each.value for each in await desk.layer.suggestions("/restore ")]
+        listed = await desk.run("/restore")
+        result = await desk.run(f"/restore {name}.json")
+        missing = await desk.run("/restore nope")
+
+        assert listed.text == f"Available tool calls to restore:\n{name}"
+        assert result == CallTool(
+            tool="write_file",
+            args=args,
+            history=LoadHistory(items=(Item(kind=ItemKind.USER, text="one"),)),
+        )
+        assert (desk.root / "a.txt").read_text() == "alpha\n"
+        assert desk.items[0].text == "Restored project to the state before the tool call."
+        assert missing is None
+        assert desk.items[1] == Item(kind=ItemKind.ERROR, text="File not found: nope.json")
+
+    desks.run(script, edit, "written", interactive=True, checkpointing=True)
+
+
+def allow(desk: Desk, update: ToolCallsUpdate) -> None:
+    for call in update.calls:
+        if call.status == "awaiting_approval" and call.correlation_id is not None:
+            desk.session.services.bus.publish(
+                ToolConfirmationResponse(
+                    correlation_id=call.correlation_id,
+                    confirmed=True,
+                    outcome=ConfirmationOutcome.PROCEED_ONCE,
+                )
+            )

@@ -51,6 +51,27 @@ def test_what_cannot_be_done_is_one_sentence(desk: Desks, text: str, said: str |
     assert "\n" not in item.text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/chat save " + "x" * 300,
+        "/chat resume \ud800",
+        "/chat share a\0.md",
+        "/export-session a\0b",
+        "/directory add a\0b",
+        "/permissions trust a\0b",
+        "/export-session " + "x/" * 3000,
+    ],
+)
+def test_names_that_no_file_can_have_are_errors(desk: Desks, text: str) -> None:
+    async def script(desk: Desk) -> Any:
+        await desk.say("one")
+        assert await desk.layer.suggestions(text) == []
+        return await desk.run(text)
+
+    assert desk.run(script, "first", folder_trust=True).kind is ItemKind.ERROR
+
+
 def test_paths_and_comments_are_prompts(desk: Desks) -> None:
     assert run(desk, "/usr/bin/env says no")[0] == NotACommand()
 
