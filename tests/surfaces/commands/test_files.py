@@ -216,7 +216,8 @@ def test_names_come_from_folders_and_conflicts_are_renamed(desk: Desks) -> None:
 def test_folders_that_link_to_each_other_end(desk: Desks) -> None:
     def write(root: Path) -> None:
         files(go="x")(root)
-        (root / ".gemini" / "commands" / "again").symlink_to(root / ".gemini" / "commands")
+        for name in ("again", "more"):
+            (root / ".gemini" / "commands" / name).symlink_to(root / ".gemini" / "commands")
 
     async def script(desk: Desk) -> list[str]:
         return [each.name for each in desk.layer.commands if each.kind != "built-in"]
