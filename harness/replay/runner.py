@@ -254,6 +254,7 @@ class _Run:
         """
         async with AsyncExitStack() as stack:
             setup = self._setup(begun is not None or cassette.resume is not None)
+            setup.events.subscribe(self._witness.on_core_event)  # opening reports to the user, too
             services = await stack.enter_async_context(open_services(setup))
             self._witness.watch(services)
             if self._between is not None:
