@@ -25,7 +25,7 @@ from harness.replay.observation import Observation
 from harness.replay.recordings import latest_recording, recordings
 from harness.replay.request_log import RequestLog
 from harness.replay.settings import missing_features
-from harness.replay.witness import Witness
+from harness.replay.witness import Witness, in_stable_order
 from harness.sides import engines_of
 from harness.versions import distributions
 from runtimes.contract import (
@@ -288,7 +288,7 @@ class _Run:
             tool_states=witness.tool_states,
             progress=witness.progress,
             retries=witness.retries,
-            side_events=witness.side_events,
+            side_events=in_stable_order(witness.side_events),
             order=witness.order,
             times=witness.times,
             hooks=witness.hooks,

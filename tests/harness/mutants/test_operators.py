@@ -218,6 +218,20 @@ def test_every_mutant_of_a_module_compiles() -> None:
         ast.parse(mutant.text(source))
 
 
+def test_a_condition_over_several_lines_keeps_their_number() -> None:
+    source = module(in_function("if first and second(\n    items\n):\n    go()"))
+    changed = [
+        mutant.text(source)
+        for mutant in mutants_of(source)
+        if mutant.operator in ("drop-condition", "negate-condition")
+    ]
+
+    assert changed
+    for text in changed:
+        ast.parse(text)
+        assert text.count("\n") == source.text.count("\n")
+
+
 @pytest.mark.parametrize(
     ("name", "second", "swaps"),
     [
