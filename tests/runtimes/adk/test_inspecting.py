@@ -40,13 +40,7 @@ def _errors(*script: dict[str, Any]) -> str:
 
 
 _SENDS = ({"send": "a"}, {"send": "b"}, {"send": "c"})
-_REWOUND_TWICE = (
-    {"send": "a"},
-    {"send": "b"},
-    {"rewind": {"to": 1}},
-    {"rewind": {"to": 0}},
-    {"send": "c"},
-)
+_REWOUND_TWICE = (*_SENDS[:2], {"rewind": {"to": 2}}, {"rewind": {"to": 0}}, {"send": "c"})
 _REWOUND = ({"send": "a"}, {"send": "b"}, {"rewind": {"to": 0}}, {"send": "c"})
 
 
