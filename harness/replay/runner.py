@@ -254,8 +254,8 @@ class _Run:
         """
         async with AsyncExitStack() as stack:
             setup = self._setup(begun is not None or cassette.resume is not None)
-            # Opening reports to the user, too. An engine with words of its own opens by itself: what
-            # our services report beside it is nothing that its user sees.
+            # Opening reports to the user, too. An engine with words of its own opens by itself: its
+            # user does not see what our services report beside it.
             own = self._words == RuntimeTraits().words
             if own:
                 setup.events.subscribe(self._witness.on_core_event)
