@@ -43,6 +43,12 @@ class ProjectMemory:
         )
         upward = self._upward(workspace.root, workspace.root) if trusted else []
         self._project = self._unreported(sorted(upward, key=str))
+        self._files = len(self._reported)
+
+    @property
+    def files(self) -> int:
+        """How many files the session began with."""
+        return self._files
 
     @property
     def of_user(self) -> str:
