@@ -246,11 +246,13 @@ class TerminalApp(App[int]):
 
     def on_dialog_host_opened(self) -> None:
         """The dialog takes the place of the input."""
+        self.query_one(ActivityLine).covered = True
         self.query_one("#below").display = False
 
     def on_dialog_host_closed(self) -> None:
         """The input is back."""
         if not self._dialogs.busy:
+            self.query_one(ActivityLine).covered = False
             self.query_one("#below").display = True
             self.query_one(PromptInput).focus()
 

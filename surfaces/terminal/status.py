@@ -42,6 +42,8 @@ class ActivityLine(Static):
     def __init__(self) -> None:
         super().__init__(markup=False)
         self._ticks = 0
+        self.covered = False
+        """Whether a dialog covers the line: then it must not redraw the screen."""
 
     def on_mount(self) -> None:
         """Prepare the animation."""
@@ -66,7 +68,8 @@ class ActivityLine(Static):
 
     def _tick(self) -> None:
         self._ticks += 1
-        self._show()
+        if not self.covered:
+            self._show()
 
     def _show(self) -> None:
         if self.activity is None or self.hint:

@@ -168,6 +168,7 @@ class AskUserDialog(Dialog[Mapping[str, str] | None]):
                 placeholder=inert_line(str(question.get("placeholder") or "")),
                 compact=True,
             )
+            # A blinking cursor would redraw an idle screen for ever.
             field.cursor_blink = False
             await page.mount(field)
             field.focus()

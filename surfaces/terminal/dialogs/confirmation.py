@@ -50,8 +50,11 @@ def confirmation_dialog(
     message = fields.get("systemMessage")
     if isinstance(message, str):
         body.insert(0, Text(inert(message)))
+    heading = f"? {inert_line(shown)}  {inert_line(described)}"
+    if details.type == "info":
+        heading = f"Action Required\n\n{heading}"
     return ChoiceDialog(
-        f"? {inert_line(shown)}  {inert_line(described)}",
+        heading,
         body,
         question,
         list(_options(details.type, allowed)),
