@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import tempfile
@@ -119,7 +120,7 @@ def core_agrees(session: nox.Session, observing: list[str]) -> None:
 
 @nox.session
 def gate(session: nox.Session) -> None:
-    """Ask the gates of phases A and B, profile pull_request; sign the answer of A.
+    """Ask the gates of all phases, profile pull_request; sign the answer of A.
 
     Takes the journals that `parity` and `upstream` left in parity-report/, and measures what lacks.
     `-- --policy-from origin/main` judges by the gates and waivers of that revision. The key is made
@@ -127,7 +128,7 @@ def gate(session: nox.Session) -> None:
     """
     install(session)
     asked: list[str] = []
-    for phase in "BA":
+    for phase in "CBA":
         asked = about(phase, "pull_request")
         session.run("parity", "measure", *asked, *JOBS, *session.posargs)
     if not clean_checkout(session):
@@ -224,13 +225,13 @@ def nightly(session: nox.Session) -> None:
     """
     install(session, "tests")
     session.run("parity", "upstream", "install")
-    for phase in "BA":
+    for phase in "CBA":
         words = ["parity", "measure", *about(phase, "release"), *JOBS, *session.posargs]
         session.run(*words, success_codes=MEASURED)
     # The slow ones too, and other examples each night.
     kit = conformance_kit(session)
     session.run("pytest", "-m", "slow or not slow", *AT_ONCE, env=kit)
-    for phase in "AB":
+    for phase in "ABC":
         session.run("parity", "gate", *about(phase, "release"), *session.posargs)
 
 
@@ -270,6 +271,26 @@ def tests(session: nox.Session) -> None:
     # Always the same examples: a pull request must not go red for what it did not change.
     words = ["--hypothesis-profile=ci", *(session.posargs or AT_ONCE)]
     session.run("pytest", *words, env=conformance_kit(session))
+
+
+@nox.session
+def adk_default(session: nox.Session) -> None:
+    """The tests of the command with every `experimental.adk` flag on: adk is its default runtime.
+
+    The flags are in the file of system defaults, as an administrator would set them.
+    """
+    install(session, "tests")
+    names = (
+        "runtime",
+        "agentSessionNoninteractive",
+        "agentSessionSubagent",
+        "agentSessionInteractive",
+    )
+    flags = {f"{name}Enabled": True for name in names}
+    defaults = Path(session.create_tmp()) / "adk-default.json"
+    defaults.write_text(json.dumps({"experimental": {"adk": flags}}), "utf-8")
+    where = session.posargs or ["tests/surfaces", *AT_ONCE]
+    session.run("pytest", *where, env={"GEMINI_CLI_SYSTEM_DEFAULTS_PATH": str(defaults)})
 
 
 def conformance_kit(session: nox.Session) -> dict[str, str]:

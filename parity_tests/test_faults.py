@@ -28,6 +28,7 @@ CHOSEN: Final = (
     "recording-not-synced",
     "abort-told-as-completion",
     "subagent-id-reused",
+    "output-not-shown-live",
 )
 
 

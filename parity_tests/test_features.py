@@ -8,17 +8,19 @@ case is divergent: a claim without the mechanism could not pass.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
 
+from harness.cassette.format import Cassette
 from harness.coverage.probes import reached
 from harness.parity.compare import compare
 from harness.parity.verdict import CaseVerdict
 from harness.replay.runner import run_cassette
 from parity_tests.corpus import WAIVERS, cassette, judge
+from parity_tests.protected_server import refused_sign_in
 from runtimes import adk
 from runtimes.contract import RuntimeTraits
 from runtimes.features import BUILT
@@ -32,10 +34,17 @@ from services.tools.contract import ToolResult
 class Proof:
     """A cassette that needs a feature, the probe that it shows, and what undoes it."""
 
-    cassette: str
+    cassette: str | Callable[[], AbstractContextManager[Cassette]]
+    """Its name in the corpus, or what serves it."""
     probe: str
     breaks: Mapping[str, Callable[[Any], Any]]
     """Function → its replacement's maker, as `seeded_faults.patching.replaced` takes them."""
+
+    def played(self) -> AbstractContextManager[Cassette]:
+        """Return the cassette, which can be played inside the context."""
+        if isinstance(self.cassette, str):
+            return nullcontext(cassette(self.cassette))
+        return self.cassette()
 
 
 def _answering(answer: Any = None) -> Callable[[Any], Any]:
@@ -128,6 +137,15 @@ PROOFS: Final = {
             "runtimes.adk.continuation:model_goes_on": _answering(False),
         },
     ),
+    "plan_mode": Proof(
+        "plan/approved_auto_edit",
+        "side:mode.plan",
+        {
+            "services.tools.enter_plan_mode:EnterPlanModeInvocation.execute": _answering(
+                ToolResult(llm_content="done", return_display="done")
+            )
+        },
+    ),
     "reset": Proof(
         "text/reset_between",
         "recorded:head_again",
@@ -152,6 +170,11 @@ PROOFS: Final = {
         "routing/no_reasoning",
         "asked:utility_router",
         {"services.chat.succession:ChatSuccession.wanted_model": _answering("gemini-2.5-flash")},
+    ),
+    "sign_in_question": Proof(
+        refused_sign_in,
+        "question:sign_in.other",
+        {"services.mcp.session:_asking": _returning()},
     ),
     "steering": Proof(
         "steering/while_tool_runs",
@@ -188,10 +211,10 @@ def test_each_feature_has_a_proof() -> None:
 def test_a_runtime_that_does_not_claim_a_feature_leaves_its_case_inconclusive(
     feature: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = cassette(PROOFS[feature].cassette)
-    assert feature in one.features
     monkeypatch.setattr(adk, "TRAITS", RuntimeTraits(features=BUILT - {feature}))
-    result = judge(one)
+    with PROOFS[feature].played() as one:
+        assert feature in one.features
+        result = judge(one)
     assert result.verdict is CaseVerdict.INCONCLUSIVE
     assert any(feature in blocker for blocker in result.blockers)
 
@@ -202,11 +225,11 @@ def test_a_claimed_feature_shows_its_probe_and_its_mechanism_counts(
     feature: str, engine: str
 ) -> None:
     proof = PROOFS[feature]
-    one = cassette(proof.cassette)
-    intact = run_cassette(one, engine)
-    assert intact.error is None
-    assert proof.probe in reached(intact)
     with ExitStack() as stack:
+        one = stack.enter_context(proof.played())
+        intact = run_cassette(one, engine)
+        assert intact.error is None
+        assert proof.probe in reached(intact)
         for target, broken in proof.breaks.items():
             stack.enter_context(replaced(target, broken))
         without = run_cassette(one, engine)

@@ -48,7 +48,7 @@ class ChatRuntime(Runtime):
         self._chats = chats
 
     @abstractmethod
-    def _new_agent(self, prompt_id: str | None) -> AgentProtocol:
+    def _new_agent(self, prompt_id: str) -> AgentProtocol:
         """Make an agent over this conversation."""
 
     @abstractmethod
@@ -60,12 +60,13 @@ class ChatRuntime(Runtime):
 
     def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
         """A new agent over this conversation."""
-        agent, services = self._new_agent(prompt_id), self._services
-        telemetry = services.telemetry
+        services = self._services
+        prompt_id = prompt_id or services.state.prompt_id
+        agent, telemetry = self._new_agent(prompt_id), services.telemetry
         agent.subscribe(
             LoopPrompt(
                 services.asides,
-                prompt_id=prompt_id or services.state.prompt_id,
+                prompt_id=prompt_id,
                 disable=self._chats.loops.disable_for_session,
             )
         )

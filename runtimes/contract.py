@@ -76,6 +76,8 @@ class RuntimeTraits:
     these texts only between engines with the same owner."""
     confinable: bool = True
     """Whether it acts only through its services. Others do not get untrusted cassettes."""
+    inspected: str = ""
+    """Its variant that also checks what no comparison can see; the harness plays that one."""
 
 
 class Runtime(Protocol):

@@ -28,6 +28,7 @@ BUILT: Final = frozenset(
         "revert",
         "rewind",
         "routing",
+        "sign_in_question",
         "steering",
         "subagents",
         "trust_question",

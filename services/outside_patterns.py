@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import time
+import warnings
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
@@ -155,7 +156,10 @@ def compile_outside(pattern: str, flags: int = 0) -> OutsidePattern:
     if len(pattern) > LONGEST_PATTERN:
         raise limited(PatternTooLarge())
     try:
-        re.compile(pattern, flags)
+        with warnings.catch_warnings():
+            # `[--]` might mean something else in a later Python; that is nothing for the user.
+            warnings.simplefilter("ignore", FutureWarning)
+            re.compile(pattern, flags)
         if _written_out(pattern) > MOST_REPEATED:
             raise limited(PatternTooLarge())
         source = pattern if flags & re.ASCII else _with_classes_of_re(pattern)

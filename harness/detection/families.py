@@ -35,7 +35,19 @@ FAMILIES: Final[Mapping[Behaviour, tuple[str, ...]]] = {
         "subagent_sessions",
         "subagent_remote",
     ),
-    Behaviour.INTERACTIVE: ("progress", "policy"),
+    Behaviour.INTERACTIVE: (
+        "progress",
+        "plan",
+        "steering",
+        "rewind",
+        "restore",
+        "interaction",
+        "ask_user",
+        "tracker",
+        "todos",
+        "topic",
+        "policy",
+    ),
 }
 """Class of behaviour to families of cassettes, likeliest first."""
 

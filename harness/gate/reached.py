@@ -75,6 +75,8 @@ def _classes(
     scope: Scope, answers: Sequence[ClassAnswer], command: str, lacks: Sequence[str]
 ) -> Judged:
     reasons = []
+    unobserved = [each.name for each in answers if each.name in scope.rules.unobserved]
+    answers = [each for each in answers if each.name not in unobserved]
     for answer in answers:
         asked = scope.gates.classes.get(answer.name, 1)
         if answer.cases >= asked:
@@ -91,6 +93,8 @@ def _classes(
     total = sum(answer.behaviours for answer in answers)
     says = f"{fine} of {counted(len(answers), 'class', 'classes')} reached; "
     says += f"{sum(answer.reached for answer in answers)} of {counted(total, 'behaviour')}"
+    if unobserved:
+        says += f"; not asked for: {', '.join(unobserved)}"
     about = "every class is reached in both runtimes"
     return Judged.of("coverage", about, says, [] if lacks else reasons, lacks=lacks)
 

@@ -142,11 +142,19 @@ class ProfileGate(Table):
     """Whether baselines of a runtime may replace it."""
     recordings_days: Count
     """Days after which a record mentions that recordings are old; no answer depends on it."""
+    unobserved: tuple[Text, ...] = Field(default=(), strict=False)
+    """Classes of the contract that it does not ask for, as nothing observes them yet."""
     kills: KillRule
     mutants: tuple[MutantRule, ...] = Field(default=(), strict=False)
     sample: tuple[SampleRule, ...] = Field(strict=False)
     waivers: WaiverRule
     cost: tuple[CostRule, ...] = Field(strict=False)
+
+    @field_validator("unobserved")
+    @classmethod
+    def _known_classes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        _check_known(value, [each.value for each in BehaviourClass])
+        return value
 
 
 class PhaseGates(Table):

@@ -203,7 +203,8 @@ class _Places:
         if not _logs(node):
             yield from statements.dropped(source, node, scope.bound, last=node is scope.last)
             if following is not None and not _logs(following):
-                yield from statements.swapped(source, node, following)
+                making = function.name == "__init__"
+                yield from statements.swapped(source, node, following, making=making)
         if isinstance(node, ast.Return):
             yield from statements.returned_empty(source, node, function.returns)
             if _name(function.returns) == "bool" and node.value is not None:

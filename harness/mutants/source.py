@@ -74,8 +74,10 @@ class Source:
     def replaced(self, node: ast.expr | ast.stmt, text: str) -> Edit:
         """An edit that puts `text` in a node's place and keeps the number of lines."""
         start, end = self.span(node)
-        gone = self.text.count("\n", start, end) - text.count("\n")
-        return Edit(start, end, text + "\n" * max(gone, 0))
+        gone = "\n" * max(self.text.count("\n", start, end) - text.count("\n"), 0)
+        # A line may end within an expression only between brackets.
+        within = bool(gone) and isinstance(node, ast.expr)
+        return Edit(start, end, f"({text}{gone})" if within else text + gone)
 
     def _offset(self, line: int, column: int) -> int:
         """`column` counts bytes of UTF-8, as `ast` gives them."""

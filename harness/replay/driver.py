@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,7 +52,7 @@ from runtimes.contract import (
 from services.bundle import Services
 from services.clock import VirtualClock
 from services.rewind import RewindChoice, carry_out
-from services.state import ApprovalMode, CoreEvent, PrivilegedModeRefused, UserFeedback
+from services.state import ApprovalMode, PrivilegedModeRefused, UserFeedback
 from services.threads import outside_calls
 
 __all__ = ["Driver"]
@@ -247,9 +246,7 @@ class Driver:
         if not isinstance(self._runtime, TakesEditsBack):
             raise self._impossible("rewind")
         report = self._services.events.emit
-        with self._reporting():
-            work = carry_out(self._runtime, action.to, action.choice, report)
-            await _command("rewind", work)
+        await _command("rewind", carry_out(self._runtime, action.to, action.choice, report))
 
     async def _restore(self, checkpoint: str | int) -> None:
         if not isinstance(self._runtime, RestoresCheckpoints):
@@ -326,20 +323,6 @@ class Driver:
         self._witness.side(
             {"event": "feedback", "severity": event.severity, "message": event.message}
         )
-
-    @contextmanager
-    def _reporting(self) -> Iterator[None]:
-        """Observe what a command reports to the user, as its effects on files go with it."""
-
-        def observe(event: CoreEvent) -> None:
-            if isinstance(event, UserFeedback):
-                self._report(event)
-
-        off = self._services.events.subscribe(observe)
-        try:
-            yield
-        finally:
-            off()
 
     def _set_approval_mode(self, mode: ApprovalMode) -> None:
         try:

@@ -14,7 +14,13 @@ from harness.sides import TURNS
 from runtimes.contract import RuntimeTraits
 from runtimes.registry import runtime_traits
 
-__all__ = ["joint_traits", "script_halves"]
+__all__ = ["inspected", "joint_traits", "script_halves"]
+
+
+def inspected(engine: str) -> str:
+    """Return the name under which an engine is played: its inspected variant, where it has one."""
+    variant = runtime_traits(engine).inspected
+    return f"{engine}@{variant}" if variant and "@" not in engine else engine
 
 
 def joint_traits(engines: Sequence[str]) -> RuntimeTraits:

@@ -18,14 +18,14 @@ from harness.replay.answers import ScriptedUser
 from harness.replay.confining import Cell
 from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
-from harness.replay.handover import joint_traits, script_halves
+from harness.replay.handover import inspected, joint_traits, script_halves
 from harness.replay.machine import machine_suffices
 from harness.replay.models import Interposed, ModelSource, scripted_model
 from harness.replay.observation import Observation
 from harness.replay.recordings import latest_recording, recordings
 from harness.replay.request_log import RequestLog
 from harness.replay.settings import missing_features
-from harness.replay.witness import Witness
+from harness.replay.witness import Witness, in_stable_order
 from harness.sides import engines_of
 from harness.versions import distributions
 from runtimes.contract import (
@@ -260,7 +260,7 @@ class _Run:
                 self._between.watch(services)
             await stack.enter_async_context(self._user.answering(services))
             group = await stack.enter_async_context(asyncio.TaskGroup())
-            runtime = await stack.enter_async_context(open_runtime(engine, services))
+            runtime = await stack.enter_async_context(open_runtime(inspected(engine), services))
             if isinstance(runtime, ReportsVersions):
                 self._versions = runtime.versions
             driver = Driver(cassette, runtime, services, self._witness, group, self._envelope.clock)
@@ -288,7 +288,7 @@ class _Run:
             tool_states=witness.tool_states,
             progress=witness.progress,
             retries=witness.retries,
-            side_events=witness.side_events,
+            side_events=in_stable_order(witness.side_events),
             order=witness.order,
             times=witness.times,
             hooks=witness.hooks,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import groupby
 
 from agent_protocol.codec import to_wire
 from agent_protocol.errors import ProtocolViolation
 from agent_protocol.events import AgentEvent
 from agent_protocol.lifecycle import LifecycleChecker
+from harness.canonical import canonical
 from harness.replay.children import SeenChildren
 from harness.replay.observation import ChildObservation, HookRun
 from harness.replay.progress import SeenProgress
@@ -30,7 +32,9 @@ from services.state import (
 from services.threads import MAIN, ThreadPaths, executing_call
 from services.wire import JsonObject
 
-__all__ = ["Witness"]
+__all__ = ["Witness", "in_stable_order"]
+
+_FEEDBACK = "feedback"
 
 
 class Witness:
@@ -187,14 +191,13 @@ class Witness:
                 self.side({"event": "session-updated", "model": model})
             case HintsKept(texts=texts):
                 self.side({"event": "hints-kept", "texts": list(texts)})
-            case (
-                UserFeedback()
-                | AgentsDiscovered()
-                | AgentsRefreshed()
-                | QuotaErrorOccurred()
-                | Logged()
-            ):
-                pass  # texts for the screen and the log are not compared
+            case UserFeedback(severity=severity, message=message):
+                # For the user alone: it does not say which agent it is about.
+                self.side_events.append(
+                    {"event": _FEEDBACK, "severity": severity, "message": message}
+                )
+            case AgentsDiscovered() | AgentsRefreshed() | QuotaErrorOccurred() | Logged():
+                pass  # what follows of the first three is compared; the log is not
             case RetryAttempt():
                 pass  # in the progress feed
 
@@ -231,3 +234,16 @@ class Witness:
         if thread != MAIN:
             self._retry_threads[len(self.retries)] = thread
         self.retries.append(retry)
+
+
+def in_stable_order(side_events: Sequence[JsonObject]) -> list[JsonObject]:
+    """Sort the messages to the user that follow each other directly.
+
+    Hooks of parallel calls and servers are real processes, so chance decides which message comes
+    first. A message that comes before another side event instead of after it stays a difference.
+    """
+    ordered: list[JsonObject] = []
+    for is_feedback, group in groupby(side_events, lambda event: event["event"] == _FEEDBACK):
+        events = list(group)
+        ordered += sorted(events, key=canonical) if is_feedback else events
+    return ordered

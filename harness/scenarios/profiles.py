@@ -30,12 +30,39 @@ _WITHOUT: Final[Mapping[str, Mapping[str, Mapping[str, int]]]] = {
     "resume": {"between": {"resume_self": 0}},
     "rewind": {"between": {"rewind": 0}},
     "routing": {"model": {"auto-gemini-2.5": 0, "auto-gemini-3": 0}},
-    "steering": {"chances": {"steering": 0}, "during": {"hint": 0}},
+    "steering": {
+        "chances": {"steering": 0},
+        "during": {"hint": 0},
+        "between": {"hint": 0},
+        "features": {"steering": 0},
+    },
     "subagents": {"chances": {"agents": 0}},
+    "checkpoints": {"chances": {"checkpoints": 0}, "between": {"restore": 0}},
+    "revert": {"rewind_choice": {"revert_only": 0, "rewind_and_revert": 0}},
+    "plan_mode": {"surface_call": {"enter_plan_mode": 0, "exit_plan_mode": 0}},
+    "loop_question": {"chances": {"loop_question": 0}},
+    "new_agents_question": {"chances": {"new_agents_question": 0}},
+    "trust_question": {"chances": {"trust_question": 0}},
+    "validation_question": {"chances": {"validation_question": 0}},
 }
 """Feature of cassettes → weights with which no scenario needs it; other features are not drawn."""
-_UNLESS_ASKED: Final = frozenset({"subagents", "steering"})
-"""Features that only profiles with agents draw."""
+_SURFACE: Final = frozenset(
+    {
+        "checkpoints",
+        "loop_question",
+        "new_agents_question",
+        "plan_mode",
+        "revert",
+        "steering",
+        "trust_question",
+        "validation_question",
+    }
+)
+_DRAWN_WITH: Final[Mapping[str, frozenset[str]]] = {
+    "agents": frozenset({"subagents", "steering"}),
+    "surface": _SURFACE,
+}
+"""A chance → the features that are drawn only by profiles with it, or with another of these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,9 +82,12 @@ class Profile:
 
     def drawn_of(self, features: Collection[str]) -> list[str]:
         """The `features` (`harness.cassette.needs`) that its scenarios may need, sorted."""
-        agents = self.weights.get("chances", {}).get("agents", 0) > 0
-        known = _WITHOUT if agents else _WITHOUT.keys() - _UNLESS_ASKED
-        return sorted(set(features) & set(known))
+        chances = self.weights.get("chances", {})
+        drawn = _WITHOUT.keys() - frozenset().union(*_DRAWN_WITH.values())
+        for chance, more in _DRAWN_WITH.items():
+            if chances.get(chance, 0) > 0:
+                drawn |= more
+        return sorted(drawn & set(features))
 
     def without(self, features: Collection[str]) -> Profile:
         """The profile changed so that no scenario needs one of `features`."""
@@ -163,6 +193,28 @@ PROFILES: Final = _profiles(
                 "interruption": 250,
             },
             "approval_mode": {"plan": 4},
+        },
+    ),
+    Profile(
+        name="interactive",
+        about="sessions with a user: plans, questions, hints, checkpoints, the way back",
+        weights={
+            "chances": {
+                "surface": 1000,
+                "interactive": 900,
+                "confirms": 850,
+                "confirm": 700,
+                "send": 700,
+                "round": 600,
+                "interruption": 450,
+                "set_hooks": 200,
+                "fault": 60,
+                "circle": 60,
+            },
+            "approval_mode": {"yolo": 20, "default": 30, "auto_edit": 12, "plan": 20},
+            "between": {"nothing": 30, "rewind": 10, "set_approval_mode": 6},
+            "during": {"abort": 10, "mode": 8},
+            "hook_event": {"SessionStart": 3, "SessionEnd": 3, "Notification": 2},
         },
     ),
     Profile(

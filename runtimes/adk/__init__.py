@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["TRAITS", "check", "open_runtime", "variant"]
 
-TRAITS: Final = RuntimeTraits(features=BUILT)
+TRAITS: Final = RuntimeTraits(
+    features=BUILT, inspected="runtimes.adk.plugins.inspecting:InspectingAdkPlugin"
+)
 
 
 @asynccontextmanager

@@ -45,7 +45,7 @@ from services.model.sdk_contents import WireContent
 from services.model.stream import AskedCall
 from services.presentation.content import content_to_parts
 from services.presentation.errors import map_error, model_failure
-from services.wire import Content, JsonObject
+from services.wire import JsonObject, Part
 
 __all__ = ["USER_ID", "AdkAgentProtocol", "AdkConfig", "ArrangeFlow", "Invoke", "Reader"]
 
@@ -57,7 +57,7 @@ ArrangeFlow = Callable[[BaseLlmFlow], None]
 Reader = Callable[[Event], bool]
 """Takes in ADK's events as they come; false leaves the invocation at once."""
 
-Invoke = Callable[[Run, Content, Reader], Awaitable[None]]
+Invoke = Callable[[Run, list[Part], Reader], Awaitable[None]]
 """`AdkAgentProtocol.invoke`."""
 
 
@@ -91,7 +91,7 @@ class AdkAgentProtocol(StreamingAgent):
         config: AdkConfig,
         instruction_provider: Callable[[], str],
         tools: Toolbox,
-        plugins: Sequence[BasePlugin],
+        plugins: list[BasePlugin],
         request_processors: Sequence[BaseLlmRequestProcessor],
         session_service: GcliSessionService,
     ) -> None:
@@ -136,7 +136,7 @@ class AdkAgentProtocol(StreamingAgent):
             lambda: link.run.step.base.write_instruction(instruction_provider()),
             [SessionToolset(tools, link)],
         )
-        app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=list(plugins))
+        app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=plugins)
         self._runner = GcliRunner(hosted, app, session_service)
         # Agents share the plugins of others, which the engine closes.
         self._runner.plugin_manager.set_skip_closing_plugins(True)
@@ -174,8 +174,8 @@ class AdkAgentProtocol(StreamingAgent):
         """Let go of what ADK holds. The agent must be idle."""
         await self._runner.close()
 
-    async def invoke(self, run: Run, message: Content, read: Reader) -> None:
-        """Make one user-role request, and the tool rounds that follow from it.
+    async def invoke(self, run: Run, parts: list[Part], read: Reader) -> None:
+        """Make one user-role request of `parts`, and the tool rounds that follow from it.
 
         ADK calls the processors, plugins and model of this agent without the run; they find it in
         the link, which holds it from here to the end of this method.
@@ -189,15 +189,16 @@ class AdkAgentProtocol(StreamingAgent):
         platform_uuid.set_id_provider(self._sessions.next_id)
         self._session = await self._sessions.current(self._session)
         self._sessions.refresh(self._session)
-        events = self._runner.run_async(
-            user_id=USER_ID,
-            session_id=self._session.id,
-            new_message=_sendable(message),
-            run_config=self._run_config,
-        )
         self._config.link.begin(run)
         try:
-            async with aclosing(events):
+            async with aclosing(
+                self._runner.run_async(
+                    user_id=USER_ID,
+                    session_id=self._session.id,
+                    new_message=_sendable(parts),
+                    run_config=self._run_config,
+                )
+            ) as events:
                 async for event in events:
                     if not read(event):
                         return
@@ -219,11 +220,7 @@ class AdkAgentProtocol(StreamingAgent):
         try:
             while True:
                 try:
-                    await self.invoke(
-                        run,
-                        {"role": "user", "parts": parts},
-                        lambda event: stream.read(event, run),
-                    )
+                    await self.invoke(run, parts, lambda event: stream.read(event, run))
                 except Exception as error:
                     if error is not run.step.failure:
                         raise
@@ -251,11 +248,12 @@ def _emit_failure(stream: Stream, error: Exception) -> None:
     stream.end("failed")
 
 
-def _sendable(message: Content) -> WireContent:
+def _sendable(parts: list[Part]) -> WireContent:
     """The message for the Runner, which wants at least one part of its own.
 
     Of the results of calls it would want the calls too; those were in an answer that was given up.
     """
+    message = {"role": "user", "parts": parts}
     content = WireContent.of(message)
     if not content.parts or has_function_response(message):
         content.parts = WireContent.of({"parts": [{"text": ""}]}).parts

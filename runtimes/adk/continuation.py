@@ -154,8 +154,7 @@ class Continuation:
 
     async def _results(self, stream: Stream, run: Run) -> list[Part] | End:
         """Run the calls that no answer in the history has, and answer with their results."""
-        if run.asked is None:
-            raise RuntimeError("the calls have no invocation")
+        assert run.asked is not None, "the calls have no invocation"
         context, request = run.asked
         tools = ToolRound(self._services, context, request.tools_dict)
         completed = await self._completed(run, tools)

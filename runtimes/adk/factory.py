@@ -70,9 +70,9 @@ class SessionFactory:
         """The children that run."""
 
     def conversation_agent(
-        self, conversation: Conversation, tools: Toolbox, *, prompt_id: str | None = None
+        self, conversation: Conversation, tools: Toolbox, prompt_id: str
     ) -> AdkAgentProtocol:
-        """An agent over a conversation; `prompt_id` is the session's own where there is none."""
+        """An agent over a conversation, whose sends all have this prompt id."""
         services, sessions, link = self._services, self._sessions, RunLink()
         parts = (services, conversation, sessions, link)
         number, session_id = self._made, services.state.session_id
@@ -91,7 +91,7 @@ class SessionFactory:
                 session_id=f"{session_id}/{number}" if number else session_id,
                 batch=continuation.run_tools,
                 arrange_flow=self._arrange_flow,
-                prompt_id=prompt_id or services.state.prompt_id,
+                prompt_id=prompt_id,
                 continuation=continuation,
             ),
             instruction_provider=services.prompts.system_instruction,

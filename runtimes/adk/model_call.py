@@ -89,8 +89,7 @@ class ModelCall:
     """One model call of the flow: a whole answer, however many attempts it takes."""
 
     def __init__(self, parts: ModelParts, run: Run, request: LlmRequest) -> None:
-        if run.step.key is None:
-            raise RuntimeError("the request was not routed")
+        assert run.step.key is not None, "the request was not routed"
         self._parts = parts
         self._services = parts.services
         self._run = run

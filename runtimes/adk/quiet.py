@@ -12,6 +12,7 @@ from typing import Final
 __all__ = ["import_quietly"]
 
 _LOGGERS: Final = ("google_adk", "google_genai")
+_SILENT: Final = logging.NullHandler()
 _WARNERS: Final = r"google\.(adk|genai)(\.|\Z)"
 _WARM_UP: Final = (
     "google.adk.flows.llm_flows.single_flow",
@@ -30,8 +31,7 @@ def import_quietly(name: str) -> ModuleType:
     """
     for logger_name in _LOGGERS:
         logger = logging.getLogger(logger_name)
-        if not any(isinstance(handler, logging.NullHandler) for handler in logger.handlers):
-            logger.addHandler(logging.NullHandler())
+        logger.addHandler(_SILENT)
         logger.propagate = False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

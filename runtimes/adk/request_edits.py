@@ -151,16 +151,14 @@ class TypedConfig:
     """
 
     def __init__(self) -> None:
-        self._config: JsonObject | None = None
-        self._typed = _NOTHING
+        self._made: tuple[JsonObject, types.GenerateContentConfig] | None = None
 
     def of(self, config: JsonObject) -> types.GenerateContentConfig:
         """The typed form of a configuration in the API's JSON; the caller must not change it."""
-        if config != self._config:
+        if self._made is None or config != self._made[0]:
             known = {key: value for key, value in config.items() if key in _KNOWN}
-            self._config = copy.deepcopy(config)
-            self._typed = typed(types.GenerateContentConfig, known)
-        return self._typed
+            self._made = copy.deepcopy(config), typed(types.GenerateContentConfig, known)
+        return self._made[1]
 
 
 def _copied(value: Any) -> Any:
@@ -191,7 +189,7 @@ def _config_json(changed: Mapping[str, Any]) -> dict[str, Json]:
 
 
 def _instruction_edit(now: Any, instruction: str) -> Callable[[str], Json] | None:
-    if now == instruction or not (now or instruction):
+    if not (now or instruction):
         return None
     if not now:
         return lambda _: None

@@ -79,7 +79,7 @@ def called_off(reason: str, requests: Sequence[AskedCall] = ()) -> LlmResponse:
 
     Without a last response that is whole, ADK's flow would warn.
     """
-    content = WireContent.of({"role": "model", "parts": []})
+    content = WireContent.bare(None)
     content.parts = [WirePart.aside(request) for request in requests]
     return LlmResponse(content=content, error_code=None if requests else reason)
 

@@ -73,8 +73,7 @@ class GcliRunner(Runner):
         state_delta: dict[str, Any] | None = None,
     ) -> Event:
         """Look for an open task among live events; the session service appends to the session."""
-        session = session or ic.session
-        current = session.model_copy(update={"events": live_events(session)})
+        current = ic.session.model_copy(update={"events": live_events(ic.session)})
         return await super()._build_and_append_user_event(
             ic, session=current, content=content, state_delta=state_delta
         )

@@ -46,10 +46,8 @@ class AdkRuntime(ChatRuntime):
         self._factory = SessionFactory(services, tasks, self._sessions, self._plugins, arrange_flow)
         services.subagents.run_on(self._factory.child)
 
-    def _new_agent(self, prompt_id: str | None) -> AgentProtocol:
-        agent = self._factory.conversation_agent(
-            self._conversation, self._tools, prompt_id=prompt_id
-        )
+    def _new_agent(self, prompt_id: str) -> AgentProtocol:
+        agent = self._factory.conversation_agent(self._conversation, self._tools, prompt_id)
         self._agents.append(agent)
         return agent
 
@@ -85,7 +83,7 @@ class AdkRuntime(ChatRuntime):
     async def _close_agents(self) -> None:
         for agent in self._agents:
             await agent.close()
-        await PluginManager(self._plugins).close()
+        await PluginManager([*self._plugins]).close()
 
 
 @asynccontextmanager

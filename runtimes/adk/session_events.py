@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from google.adk.events.event import Event
 from google.adk.sessions.session import Session
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from runtimes.adk.notes import note_of
 from services.chat import ChatHistory, successors, with_parts
@@ -139,8 +139,6 @@ class UnreadEvent(Event):
     The first look at any attribute fills it from its record and turns it into an `Event`.
     """
 
-    model_config = ConfigDict(defer_build=True)
-
     def __init__(self, record: SettledEvent) -> None:
         object.__setattr__(self, "__dict__", {_RECORD: record})
 
@@ -176,15 +174,23 @@ class SettledTurns:
         self.version = object()
         """Another object when `events` changes other than by growing at its end."""
 
-    @property
-    def context(self) -> list[Content]:
-        """The environment's context: the parts of the first turn that its event does not say."""
+    def with_context(self, said: list[Content]) -> list[Content]:
+        """Put the environment's context before what the events say.
+
+        No event says it. It is a turn of its own, or after a masking the first parts of the first
+        turn.
+        """
         if not self._contents:
-            return []
+            return said
         first, records = self._contents[0], self._records[1]
-        said = sum(len((record.content or {}).get("parts") or ()) for record in records)
+        own = sum(len((record.content or {}).get("parts") or ()) for record in records)
         parts = first.get("parts") or []
-        return [{**first, "parts": parts[: len(parts) - said]}] if len(parts) > said else []
+        context = parts[: len(parts) - own]
+        if not context:
+            return said
+        if not own:
+            return [first, *said]
+        return [{**said[0], "parts": [*context, *(said[0].get("parts") or ())]}, *said[1:]]
 
     @property
     def outdated(self) -> bool:

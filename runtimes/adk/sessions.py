@@ -138,7 +138,7 @@ class GcliSessionService(InMemorySessionService):
             self._turns.follow()
         events = self._turns.events if session is None else session.events
         said = [event.content for event in events if event.content is not None]
-        return [*self._turns.context, *map(wire_of, said)]
+        return self._turns.with_context([wire_of(content) for content in said])
 
     def pending(self, session: Session) -> types.Content | None:
         """The user-role turn that waits to be sent: all that came since the model's last answer."""
@@ -239,7 +239,7 @@ class GcliSessionService(InMemorySessionService):
             self._follow_history(session)
             if config is None:
                 return session
-            self.sessions[app_name][user_id][session_id].events.extend(session.events)
+            self.sessions[app_name][user_id][session_id].events[:] = session.events
         found = await super().get_session(
             app_name=app_name, user_id=user_id, session_id=session_id, config=config
         )

@@ -40,5 +40,9 @@ class SessionToolset(BaseToolset):
         self, *, tool_context: ToolContext, llm_request: LlmRequest
     ) -> None:
         """Declare all of them at once, before the tools of others."""
+        self.declare(llm_request)
+
+    def declare(self, request: LlmRequest) -> None:
+        """Write the tools into the request, and into its table of tools."""
         base = self._link.run.step.base
-        base.write_tools(llm_request, self._tools.declared(base.model or ""))
+        base.write_tools(request, self._tools.declared(base.model or ""))

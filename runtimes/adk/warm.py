@@ -5,3 +5,4 @@ from runtimes.adk.quiet import import_quietly
 __all__: list[str] = []
 
 import_quietly("runtimes.adk.runtime")
+import_quietly("runtimes.adk.plugins.inspecting")

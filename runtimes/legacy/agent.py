@@ -37,13 +37,12 @@ class LegacyAgentProtocol(StreamingAgent):
         services: Services,
         client: GeminiClient,
         tasks: BackgroundTasks,
-        *,
-        prompt_id: str | None = None,
+        prompt_id: str,
     ) -> None:
         super().__init__(tasks)
         self._services = services
         self._client = client
-        self._prompt_id = prompt_id or services.state.prompt_id
+        self._prompt_id = prompt_id
 
     async def send(self, payload: AgentSend) -> str | None:
         """Start a stream with a user's message.
@@ -57,8 +56,7 @@ class LegacyAgentProtocol(StreamingAgent):
                 "LegacyAgentSession.send() only supports message sends for the moment."
             )
         self._refuse_second("LegacyAgentSession")
-        stream = _Stream(self._services, self._client, self._log, self._prompt_id)
-        self._stream = stream
+        self._stream = stream = _Stream(self._services, self._client, self._log, self._prompt_id)
         stream.emit_user_message(payload)
         parts, shown = content_to_parts(payload.content), payload.display_content
         return self._start(

@@ -93,7 +93,7 @@ class LocalAgentExecutor(ChildRun):
         if outcome.completed:
             submitted = outcome.submitted_output
             return Ended(TerminateMode.GOAL, TASK_COMPLETED if submitted is None else submitted)
-        return list(outcome.parts)
+        return outcome.parts
 
     async def _asked(
         self, chat: GeminiChat, parts: list[Part], prompt_id: str, signal: AbortSignal

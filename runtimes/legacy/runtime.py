@@ -35,8 +35,8 @@ class LegacyRuntime(ChatRuntime):
         """A child that runs on this engine; see `services.subagents.child.ChildFactory`."""
         return LegacyChildAgent(self._services, request, self._tasks, self._children)
 
-    def _new_agent(self, prompt_id: str | None) -> AgentProtocol:
-        agent = LegacyAgentProtocol(self._services, self._client, self._tasks, prompt_id=prompt_id)
+    def _new_agent(self, prompt_id: str) -> AgentProtocol:
+        agent = LegacyAgentProtocol(self._services, self._client, self._tasks, prompt_id)
         self._agents.append(agent)
         return agent
 

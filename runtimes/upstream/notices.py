@@ -124,12 +124,14 @@ class Notices:
         finally:
             self._from_driver = False
 
-    def _model_changed(self, payload: JsonObject) -> CoreEvent | None:
-        model = str(payload["model"])
-        if model == self._services.state.model:
-            return None  # the echo of our own change
-        self._services.state.set_active_model(model)
-        return ModelChanged(model=model)
+    def _model_changed(self, payload: JsonObject) -> None:
+        """Follow the core, whose change is one of the configured and of the active model."""
+        self._from_driver = True
+        try:
+            # It emits the event, unless this is the echo of our own change.
+            self._services.state.set_model(str(payload["model"]))
+        finally:
+            self._from_driver = False
 
     def _mode_changed(self, payload: JsonObject) -> CoreEvent | None:
         mode = ApprovalMode(payload["mode"])

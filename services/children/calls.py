@@ -50,7 +50,7 @@ class LostToolResult(RuntimeError):
 class CallsOutcome:
     """The results of a turn's calls."""
 
-    parts: tuple[Part, ...]
+    parts: list[Part]
     """The next message: one function response for each call, in order of the calls."""
     submitted_output: str | None
     completed: bool
@@ -118,7 +118,7 @@ class ChildCalls:
             for call in completed:
                 batch.take(call)
         return CallsOutcome(
-            parts=tuple(batch.answers(signal)),
+            parts=list(batch.answers(signal)),
             submitted_output=batch.submitted,
             completed=batch.task_completed,
             aborted=batch.aborted,

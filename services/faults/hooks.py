@@ -80,8 +80,6 @@ failing_hook_told_at_every_chunk = fault.wrap(
     returns(True),
     says="A failing AfterModel hook is reported once for every chunk of an answer.",
     origin="a notice per callback",
-    unobservable="words for users are on no channel, their wording being the product's own: "
-    "tests/harness/faults/test_unobservable_services.py",
 )
 given_answer_lost = fault.wrap(
     "services.hooks.model_call:_synthetic",

@@ -10,22 +10,17 @@ from seeded_faults.wrappers import passing, result, returns
 from services.hooks.session import StartSource
 from services.interaction.questions import FallbackIntent
 
-_models = Faults(Site.SERVICE, Behaviour.FALLBACK)
-_models_held_out = Faults(Site.SERVICE, Behaviour.FALLBACK, held_out=True)
-_loops = Faults(Site.SERVICE, Behaviour.LOOPS)
-_hooks = Faults(Site.SERVICE, Behaviour.HOOKS)
-_hooks_held_out = Faults(Site.SERVICE, Behaviour.HOOKS, held_out=True)
-_approval = Faults(Site.SERVICE, Behaviour.APPROVAL)
-_agents = Faults(Site.SERVICE, Behaviour.SUBAGENTS)
+fault = Faults(Site.SERVICE, Behaviour.INTERACTIVE)
+held_out = Faults(Site.SERVICE, Behaviour.INTERACTIVE, held_out=True)
 
 
-@_models("services.interaction.interaction:Interaction.ask", origin="an await without a signal")
+@fault("services.interaction.interaction:Interaction.ask", origin="an await without a signal")
 async def question_outlives_abort(ask: Any, self: Any, question: Any, signal: Any = None) -> Any:
     """An abort does not withdraw a question."""
     return await ask(self, question)
 
 
-@_models_held_out(
+@held_out(
     "services.availability.fallback:FallbackHandler._carry_out",
     origin="the last branch of a match for every other answer",
 )
@@ -37,7 +32,7 @@ async def any_answer_retries(
     return await carry_out(self, intent, model, beside) if known else True
 
 
-verification_not_asked = _models.wrap(
+verification_not_asked = fault.wrap(
     "services.chat.attempt:account_validation",
     returns(None),
     says="An account that must be verified ends the request without a question.",
@@ -45,7 +40,7 @@ verification_not_asked = _models.wrap(
 )
 
 
-@_models("services.model.retry:Retry._validate_or_raise", origin="a dialog with one way out")
+@fault("services.model.retry:Retry._validate_or_raise", origin="a dialog with one way out")
 async def any_answer_verifies(_: Any, self: Any, error: Any, failure: Any) -> None:
     """Cancelling the verification of an account makes the request again."""
     if self.on_validation_required is None:
@@ -54,12 +49,12 @@ async def any_answer_verifies(_: Any, self: Any, error: Any, failure: Any) -> No
     self.start_over()
 
 
-@_loops("services.loop_detection.question:LoopPrompt._take", origin="a dialog that only closes")
+@fault("services.loop_detection.question:LoopPrompt._take", origin="a dialog that only closes")
 async def detection_stays_on(_: Any, self: Any, choice: Any) -> None:
     """Switching loop detection off has no effect."""
 
 
-loop_not_asked_about = _loops.wrap(
+loop_not_asked_about = fault.wrap(
     "services.loop_detection.question:LoopPrompt.__call__",
     returns(None),
     says="After a loop nothing is asked.",
@@ -67,7 +62,7 @@ loop_not_asked_about = _loops.wrap(
 )
 
 
-@_agents(
+@fault(
     "services.subagents.registry:AgentRegistry.acknowledge",
     origin="an acknowledgment that is written, and read at the next start",
 )
@@ -77,20 +72,20 @@ async def acknowledged_for_later(_: Any, self: Any, name: str) -> None:
     self.acknowledged.add(agent.name, agent.hash)
 
 
-decision_about_folder_lost = _approval.wrap(
+decision_about_folder_lost = fault.wrap(
     "services.compose:settled_trust",
     result(lambda settings: replace(settings, folder_trusted=True)),
     says="A folder that the user does not trust counts as trusted.",
     origin="a dialog whose answer the configuration does not read",
 )
 
-start_is_always_startup = _hooks.wrap(
+start_is_always_startup = fault.wrap(
     "services.compose:SessionHooks",
     passing(source=lambda _: StartSource.STARTUP),
     says="SessionStart of a resumed session says `startup`.",
     origin="a source that the opener of the session knows, and the runtime does not",
 )
-context_of_start_lost = _hooks.wrap(
+context_of_start_lost = fault.wrap(
     "services.hooks.session:SessionHooks.began",
     passing(context=lambda _: None),
     says="The context of SessionStart does not reach the model.",
@@ -98,18 +93,18 @@ context_of_start_lost = _hooks.wrap(
 )
 
 
-@_hooks("services.hooks.session:SessionHooks.cleared", origin="a reset below the command")
+@fault("services.hooks.session:SessionHooks.cleared", origin="a reset below the command")
 async def cleared_without_hooks(_: Any, self: Any, reset: Any) -> None:
     """A cleared conversation fires no hooks."""
     reset()
 
 
-@_hooks_held_out("services.hooks.session:SessionHooks.finish", origin="a clean-up of the surface")
+@held_out("services.hooks.session:SessionHooks.finish", origin="a clean-up of the surface")
 async def end_not_fired(_: Any, self: Any) -> None:
     """SessionEnd is not fired."""
 
 
-@_hooks_held_out(
+@held_out(
     "services.hooks.session:SessionHooks.begin", origin="one way to add context for all surfaces"
 )
 async def context_always_in_history(begin: Any, self: Any, add_history: Any) -> None:

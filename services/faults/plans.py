@@ -9,8 +9,8 @@ from seeded_faults.wrappers import instead, keeps, passing, result, returns
 from services.state import ApprovalMode
 from services.tools.contract import ToolResult
 
-fault = Faults(Site.SERVICE, Behaviour.APPROVAL)
-held_out = Faults(Site.SERVICE, Behaviour.APPROVAL, held_out=True)
+fault = Faults(Site.SERVICE, Behaviour.INTERACTIVE)
+held_out = Faults(Site.SERVICE, Behaviour.INTERACTIVE, held_out=True)
 _EXIT: Final = "services.tools.exit_plan_mode:ExitPlanModeInvocation"
 
 

@@ -10,8 +10,8 @@ from typing import Any
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.wrappers import instead, only_when, passing, result, returns
 
-fault = Faults(Site.SERVICE, Behaviour.RECORDING)
-held_out = Faults(Site.SERVICE, Behaviour.RECORDING, held_out=True)
+fault = Faults(Site.SERVICE, Behaviour.INTERACTIVE)
+held_out = Faults(Site.SERVICE, Behaviour.INTERACTIVE, held_out=True)
 
 oldest_edits_reverted_first = fault.wrap(
     "services.rewind.reverting:edits_after",

@@ -8,8 +8,8 @@ from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.wrappers import first, instead, returns
 from services.steering import InjectionSource
 
-fault = Faults(Site.SERVICE, Behaviour.LIFECYCLE)
-held_out = Faults(Site.SERVICE, Behaviour.LIFECYCLE, held_out=True)
+fault = Faults(Site.SERVICE, Behaviour.INTERACTIVE)
+held_out = Faults(Site.SERVICE, Behaviour.INTERACTIVE, held_out=True)
 
 
 def _behind(before_answers: Any, self: Any, answers: Any) -> Any:

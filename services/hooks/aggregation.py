@@ -51,7 +51,7 @@ def _any_may_forbid(outputs: Sequence[HookFields]) -> HookFields:
     merged: HookFields = {"continue": True, "suppressOutput": False}
     texts: dict[str, list[str]] = {"stopReason": [], "reason": [], "systemMessage": []}
     contexts: list[str] = []
-    specific: HookFields | None = None
+    specific: HookFields = {}
     for output in outputs:
         if output.get("continue") is False:
             merged["continue"] = False
@@ -69,16 +69,15 @@ def _any_may_forbid(outputs: Sequence[HookFields]) -> HookFields:
             merged["suppressOutput"] = True
         own: Json = output.get("hookSpecificOutput")
         if js_truthy(own):
-            specific = {**(specific or {}), **_specific(own)}
+            specific |= _specific(own)
             if has(own, "additionalContext") and isinstance(own["additionalContext"], str):
                 contexts.append(own["additionalContext"])
     if "decision" not in merged and merged["continue"]:
         merged["decision"] = "allow"
     merged.update({key: "\n".join(said) for key, said in texts.items() if said})
     if contexts:
-        specific = {**(specific or {}), "additionalContext": "\n".join(contexts)}
-    if specific is not None:
-        merged["hookSpecificOutput"] = specific
+        specific["additionalContext"] = "\n".join(contexts)
+    merged["hookSpecificOutput"] = specific
     return merged
 
 

@@ -171,7 +171,8 @@ def runs_git(words: Sequence[str]) -> bool:
         before = index - 1
         while before >= 0 and re.match(r"[a-zA-Z_][a-zA-Z0-9_]*=", words[before]):
             before -= 1
-        return before < 0 or words[before].lower() in _GIT_MAY_FOLLOW
+        if before < 0 or words[before].lower() in _GIT_MAY_FOLLOW:
+            return True
     return False
 
 

@@ -22,7 +22,8 @@ from services.exhaustion import notice
 from services.node_errors import node_error_message
 from services.policy.rules import ALWAYS_ALLOW_FRACTION, MCP_PREFIX
 from services.policy.sources import user_policies_folder
-from services.policy.toml_text import MixedArray, toml_text
+from services.policy.toml_files import mixed_array
+from services.policy.toml_text import toml_text
 from services.policy.updates import UpdatePolicy
 from services.regular_files import MOST_TEXT, read_regular
 from services.state import CoreEvents, UserFeedback
@@ -55,12 +56,12 @@ class SavedAnswers:
         except OSError as problem:
             where = problem.filename or file
             self._failed(update, node_error_message(problem, _syscall(problem, file), where))
-        except MixedArray as problem:
-            self._failed(update, str(problem))
 
     def _read(self, file: Path) -> JsonObject:
         try:
             document = tomllib.loads(read_regular(file, MOST_TEXT).decode("utf-8", "replace"))
+            if mixed := mixed_array(document):
+                raise ValueError(mixed)
         except FileNotFoundError:
             return {}
         except (ValueError, RecursionError):

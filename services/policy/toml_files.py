@@ -36,7 +36,7 @@ from services.regular_files import MOST_TEXT, read_regular
 from services.state import ApprovalMode
 from services.wire import js_json
 
-__all__ = ["LoadedPolicies", "load_policies", "read_policy_files"]
+__all__ = ["LoadedPolicies", "load_policies", "mixed_array", "read_policy_files"]
 
 _SHELL: Final = "run_shell_command"
 _SHELL_KEYS: Final = "commandPrefix and commandRegex"
@@ -112,7 +112,7 @@ def _load(file: Path, text: str, tier: Tier, loaded: LoadedPolicies) -> None:
     except RecursionError:
         errors.syntax(TomlProblem("Values are nested too deeply", None))
         return
-    mixed = _mixed_array(document)
+    mixed = mixed_array(document)
     if mixed is not None:
         errors.syntax(TomlProblem(mixed, None))
         return
@@ -134,10 +134,10 @@ def _load(file: Path, text: str, tier: Tier, loaded: LoadedPolicies) -> None:
         loaded.checkers += _checkers(index, raw, tier, source, errors)
 
 
-def _mixed_array(value: Any) -> str | None:
+def mixed_array(value: Any) -> str | None:
     """The error of the first array of several types, which upstream's TOML does not allow."""
     if isinstance(value, dict):
-        return next((found for found in map(_mixed_array, value.values()) if found), None)
+        return next((found for found in map(mixed_array, value.values()) if found), None)
     if not isinstance(value, list):
         return None
     kinds = {"str": "string", "int": "integer", "bool": "boolean", "dict": "inline-table"}
@@ -145,7 +145,7 @@ def _mixed_array(value: Any) -> str | None:
     for name in names:
         if name != names[0]:
             return f"Inline lists must be a single type, not a mix of {names[0]} and {name}"
-    return next((found for found in map(_mixed_array, value) if found), None)
+    return next((found for found in map(mixed_array, value) if found), None)
 
 
 def _check_shell_keys(index: int, raw: Mapping[str, Any], errors: FileErrors) -> None:

@@ -12,7 +12,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-__all__ = ["MixedArray", "toml_text"]
+from services.wire import js_number
+
+__all__ = ["toml_text"]
 
 _LONGEST_ARRAY: Final = 60
 _LARGEST_PLAIN: Final = 1e21
@@ -20,16 +22,8 @@ _PLAIN_KEY: Final = re.compile(r"[-A-Za-z0-9_]+", re.ASCII)
 _ESCAPES: Final = {"\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
 
-class MixedArray(ValueError):
-    """An array of several types, which this writer's version of TOML does not know."""
-
-
 def toml_text(document: Mapping[str, Any]) -> str:
-    """`document` as TOML.
-
-    Raises:
-        MixedArray: an array holds values of several types.
-    """
+    """`document` as TOML. Each array holds values of one type, as `mixed_array` demands."""
     return _table("", "", document)
 
 
@@ -52,7 +46,6 @@ def _table(prefix: str, indent: str, table: Mapping[str, Any]) -> str:
 
 
 def _tables(full: str, indent: str, tables: Sequence[Mapping[str, Any]]) -> str:
-    _kind_of(tables)
     return "\n".join(f"{indent}[[{full}]]\n{_table(full + '.', indent, table)}" for table in tables)
 
 
@@ -114,11 +107,7 @@ def _array(values: Sequence[Any]) -> str:
 
 def _kind_of(values: Sequence[Any]) -> str:
     kinds = {_kind(value) for value in values}
-    if len(kinds) == 1:
-        return kinds.pop()
-    if kinds == {"integer", "float"}:
-        return "float"
-    raise MixedArray("Array values can't have mixed types")
+    return "float" if len(kinds) > 1 else kinds.pop()
 
 
 def _kind(value: Any) -> str:
@@ -137,7 +126,9 @@ def _kind(value: Any) -> str:
 def _float(value: float) -> str:
     if not math.isfinite(value):
         return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
-    whole, _, part = repr(float(value)).partition(".")
+    if value == 0 and math.copysign(1, value) < 0:
+        return "-0.0"
+    whole, _, part = js_number(value).partition(".")
     return f"{_grouped(whole)}.{part or '0'}"
 
 

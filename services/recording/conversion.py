@@ -14,7 +14,7 @@ from services.recording.records import (
     is_ignored_user_content,
     tool_calls_of,
 )
-from services.wire import Content, Json, JsonObject, Part, js_trim
+from services.wire import Content, Json, JsonObject, Part, js_text, js_trim
 
 __all__ = ["convert_session_to_client_history", "ensure_stable_tool_ids", "lacks_tool_id"]
 
@@ -73,8 +73,11 @@ def _model_parts(message: JsonObject) -> list[Part]:
 
 
 def _thought_part(thought: JsonObject) -> Part:
-    subject, description = thought.get("subject"), thought.get("description")
-    return {"text": f"**{subject}** {description}" if subject else description, "thought": True}
+    subject = thought.get("subject")
+    if not subject:
+        return {"text": thought.get("description"), "thought": True}
+    description = js_text(thought["description"]) if "description" in thought else "undefined"
+    return {"text": f"**{subject}** {description}", "thought": True}
 
 
 def _results(message: JsonObject) -> list[Part]:

@@ -14,7 +14,7 @@ from services.wire import JsonObject
 
 __all__ = ["migrated_lines", "recording_path", "rewritten_lines"]
 
-_MIGRATED = ("startTime", "lastUpdated", "kind", "directories", "summary")
+_MIGRATED = ("projectHash", "startTime", "lastUpdated", "kind", "directories", "summary")
 
 
 def recording_path(
@@ -38,7 +38,7 @@ def migrated_lines(
     session_id: str, record: ConversationRecord, messages: Sequence[JsonObject]
 ) -> list[JsonObject]:
     """The lines for a document of an old version."""
-    metadata: JsonObject = {"sessionId": session_id, "projectHash": record.project_hash}
+    metadata: JsonObject = {"sessionId": session_id}
     metadata |= {key: record.fields[key] for key in _MIGRATED if key in record.fields}
     return [metadata, *messages, *_scratchpad(record)]
 

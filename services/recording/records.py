@@ -49,11 +49,6 @@ class ConversationRecord:
         return str(self.fields.get("sessionId") or "")
 
     @property
-    def project_hash(self) -> str:
-        """The project it was recorded in; empty in some old recordings."""
-        return str(self.fields.get("projectHash") or "")
-
-    @property
     def has_resumable_content(self) -> bool:
         """Whether the recording has conversation, so that it can be resumed."""
         return bool(self.fields.get("hasResumableContent"))

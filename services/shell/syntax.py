@@ -77,13 +77,15 @@ def parse_command(command: str) -> ParsedCommand | None:
     if len(command) > _LONGEST:
         return ParsedCommand((), has_error=True)
     reader = Reader(command)
+    has_error = False
     try:
         reader.read()
-        has_error = not reader.details
     except Unreadable:
         has_error = True
-    details = sorted(reader.details, key=lambda detail: detail.start)
-    return ParsedCommand(tuple(details), has_error, reader.doubtful)
+    # Upstream sees no command in an empty word (`""`).
+    named = (detail for detail in reader.details if detail.name)
+    details = sorted(named, key=lambda detail: detail.start)
+    return ParsedCommand(tuple(details), has_error or not details, reader.doubtful)
 
 
 def parse_shell(command: str) -> list[CommandDetail]:
@@ -108,11 +110,7 @@ def command_roots(command: str) -> list[str]:
     parsed = parse_command(command)
     if parsed is None or parsed.has_error:
         return []
-    return [
-        detail.name
-        for detail in parsed.details
-        if detail.name and detail.name not in REDIRECTION_NAMES
-    ]
+    return [detail.name for detail in parsed.details if detail.name not in REDIRECTION_NAMES]
 
 
 def has_redirection(command: str) -> bool:

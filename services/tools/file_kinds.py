@@ -34,6 +34,7 @@ MEGABYTE: Final = 1024 * 1024
 AUDIO_FORMATS: Final = "MP3, WAV, AIFF, AAC, OGG, and FLAC"
 _SNIFFED: Final = 512
 _RESERVE: Final = 3
+_UTF_32_UNIT: Final = 4
 
 _TYPES: Final[dict[str, str]] = {
     suffix: f"{family}/{name}"
@@ -227,5 +228,9 @@ def decode(data: bytes) -> str:
         (b"\xfe\xff", "utf-16-be"),
     ):
         if data.startswith(mark):
-            return data[len(mark) :].decode(encoding, "replace")
+            rest = data[len(mark) :]
+            if len(mark) == _UTF_32_UNIT:
+                # Upstream drops an incomplete character at the end.
+                rest = rest[: len(rest) // _UTF_32_UNIT * _UTF_32_UNIT]
+            return rest.decode(encoding, "replace")
     return data.decode("utf-8", "replace")

@@ -377,9 +377,9 @@ def _class(part: str, place: int, before: str) -> tuple[str, int]:
         elif part[here] == "]" and not first:
             return f"{before}[{'^/' if negated else ''}{body}]", here
         else:
-            if part[here] == "\\" and here + 1 < len(part):
-                here += 1
-            body += part[here] if part[here] == "-" else re.escape(part[here])
+            plain = part[here] == "\\" and here + 1 < len(part)
+            here += plain
+            body += part[here] if part[here] == "-" and not plain else re.escape(part[here])
             here += 1
         first = False
     return before + re.escape("["), place

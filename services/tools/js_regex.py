@@ -29,6 +29,10 @@ _SAME_ESCAPES: Final = frozenset("dDwWsSbBfnrtv0123456789")
 _SYNTAX: Final = frozenset("^$\\.*+?()[]{}|/-")
 _SHOWN: Final = 1000
 _REPEAT: Final = re.compile(r"\{\d+(,\d*)?\}")
+_POSSESSIVE: Final = re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})\+")
+_GROUP: Final = re.compile(r"\(\?(?![:=!<])")
+_CONTROL: Final = re.compile(r"\\c([A-Za-z])")
+_NAMED: Final = re.compile(r"\\k<(\w+)>")
 _TWO_DIGITS: Final = re.compile(r"[0-9A-Fa-f]{2}")
 _FOUR_DIGITS: Final = re.compile(r"[0-9A-Fa-f]{4}")
 
@@ -60,15 +64,20 @@ def _invalid(pattern: str, reason: str) -> JsRegexError:
 
 
 def js_source(pattern: str) -> str:
-    """`pattern` in the syntax of Python's `re`."""
+    """`pattern` in the syntax of Python's `re`.
+
+    Raises:
+        JsRegexError: it has syntax of Python's alone: flags, comments, atomic groups and the like.
+    """
     translated: list[str] = []
     in_class = False
     place = 0
     while place < len(pattern):
         character = pattern[place]
         if character == "\\" and place + 1 < len(pattern):
-            translated.append(_escape(pattern, place))
-            place += 1
+            text, length = _escape(pattern, place, in_class=in_class)
+            translated.append(text)
+            place += length - 1
         elif in_class:
             in_class = character != "]"
             # `re` warns of the other three when doubled: they are reserved for set operations.
@@ -83,6 +92,10 @@ def js_source(pattern: str) -> str:
                 in_class = False
             else:
                 translated.append(character)
+        elif _GROUP.match(pattern, place):
+            raise _invalid(pattern, "Invalid group")
+        elif _POSSESSIVE.match(pattern, place):
+            raise _invalid(pattern, "Nothing to repeat")
         elif pattern.startswith("(?<", place) and pattern[place + 3 : place + 4] not in ("=", "!"):
             translated.append("(?P<")
             place += 2
@@ -96,12 +109,18 @@ def js_source(pattern: str) -> str:
     return "".join(translated)
 
 
-def _escape(pattern: str, place: int) -> str:
+def _escape(pattern: str, place: int, *, in_class: bool) -> tuple[str, int]:
+    """The escape at `place` for Python, and its length in `pattern`."""
     following = pattern[place + 1]
     if following in _SAME_ESCAPES or following in _SYNTAX:
-        return pattern[place : place + 2]
+        return pattern[place : place + 2], 2
     if following == "x" and _TWO_DIGITS.match(pattern, place + 2):
-        return "\\x"
+        return "\\x", 2
     if following == "u" and _FOUR_DIGITS.match(pattern, place + 2):
-        return "\\u"
-    return re.escape(following)
+        return "\\u", 2
+    if control := _CONTROL.match(pattern, place):
+        return re.escape(chr(ord(control[1]) % 32)), 3
+    named = _NAMED.match(pattern, place)
+    if named is not None and not in_class and f"(?<{named[1]}>" in pattern:
+        return f"(?P={named[1]})", len(named[0])
+    return re.escape(following), 2

@@ -20,7 +20,7 @@ __all__ = ["InvalidUrl", "WebUrl", "normalized", "parse_prompt", "parse_url", "r
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _WEB_PORTS: Final = {"http": 80, "https": 443}
 _OTHER_SPECIAL: Final = frozenset({"ws", "wss", "ftp"})
-_FORBIDDEN_IN_HOSTS: Final = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^`{|}\x7f]")
+_FORBIDDEN_IN_HOSTS: Final = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^|\x7f]")
 _FORBIDDEN_OPAQUE: Final = re.compile(r"[\x00\t\n\r #/:<>?@\[\\\]^|]")
 _NUMBER: Final = re.compile(r"0[xX][0-9A-Fa-f]*|[0-9]+")
 _DOTS: Final = frozenset({".", "%2e"})
@@ -146,14 +146,25 @@ def _host(host: str) -> str:
     except (idna.IDNAError, UnicodeError) as error:
         raise InvalidUrl(host) from error
     name = name.lower()
-    if not name or _FORBIDDEN_IN_HOSTS.search(name):
-        raise InvalidUrl(host)
     labels = name.removesuffix(".").split(".")
+    if not name or _FORBIDDEN_IN_HOSTS.search(name) or not all(map(_is_readable, labels)):
+        raise InvalidUrl(host)
     return _ipv4(labels) if _NUMBER.fullmatch(labels[-1]) else name
 
 
 def _ascii_label(label: str) -> str:
     return label if label.isascii() else f"xn--{label.encode('punycode').decode()}"
+
+
+def _is_readable(label: str) -> bool:
+    """Whether a label in Punycode stands for a name that has to be written so."""
+    if not label.startswith("xn--"):
+        return True
+    try:
+        name = label[4:].encode().decode("punycode")
+        return not name.isascii() and idna.uts46_remap(name, std3_rules=False) == name
+    except (idna.IDNAError, UnicodeError):
+        return False
 
 
 def _ipv6(host: str) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import pytest
 
@@ -98,3 +99,9 @@ def test_the_limit_without_a_budget_is_that_of_a_call(monkeypatch):
     monkeypatch.setattr(outside_patterns, "PATTERN_SECONDS", 0.05)
     with pytest.raises(PatternLimit, match=r"longer than 0\.05 s"):
         compile_outside(r"^(a+)+\Z").search(LONG)
+
+
+def test_no_warning_of_python_about_a_pattern_reaches_the_user() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compile_outside("[--a]").search("-")

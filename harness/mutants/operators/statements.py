@@ -56,14 +56,19 @@ def dropped(
     yield Change(operator, (source.replaced(node, "pass"),), _dropping(source, node))
 
 
-def swapped(source: Source, node: ast.stmt, following: ast.stmt) -> Iterator[Change]:
+def swapped(
+    source: Source, node: ast.stmt, following: ast.stmt, *, making: bool = False
+) -> Iterator[Change]:
     """Two neighbours in the other order, where both do something.
 
-    Two assignments of plain values do the same in either order.
+    Two assignments of plain values do the same in either order. So do two assignments in an
+    `__init__` (`making`) of which one is plain, where the other's value does not name `self`: what
+    computes that value does not have the object yet.
     """
     if not isinstance(node, _SIMPLE) or not isinstance(following, _SIMPLE):
         return
-    if _assigns_plainly(node) and _assigns_plainly(following):
+    plain = _assigns_plainly(node), _assigns_plainly(following)
+    if all(plain) or (making and any(plain) and _fills(node) and _fills(following)):
         return
     if not (_acts(node) and _acts(following)) or not (_stores(node) or _stores(following)):
         return
@@ -207,6 +212,14 @@ def _assigns_plainly(node: ast.stmt) -> bool:
     return all(isinstance(each, ast.Name | ast.Attribute) for each in targets) and _is_plain(
         node.value
     )
+
+
+def _fills(node: ast.stmt) -> bool:
+    """Whether a statement is an assignment whose value is computed without `self`."""
+    if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+        return False
+    named = {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)}
+    return not named & {"self", "super"}
 
 
 def _is_plain(value: ast.expr | None) -> bool:

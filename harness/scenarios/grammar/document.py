@@ -10,6 +10,7 @@ from harness.scenarios.grammar.actions import between_sends, interruption, send
 from harness.scenarios.grammar.agents import Agents
 from harness.scenarios.grammar.answers import answer, wants_tools
 from harness.scenarios.grammar.chunks import chunk
+from harness.scenarios.grammar.interactive import Surface
 from harness.scenarios.grammar.model_faults import fault
 from harness.scenarios.grammar.session_setup import answers_of_the_user, session
 from harness.scenarios.grammar.tool_calls import FILES
@@ -22,7 +23,7 @@ _UTILITIES: Final = 40
 
 
 def scenario(choose: Chooser, name: str) -> JsonObject:
-    """A cassette as JSON, under `name`, of phase B if it has agents, else of phase A.
+    """A cassette as JSON, under `name`: of phase C with a surface, B with agents, else A.
 
     The main steps follow the drawn conversation. A runtime that makes more requests (a retry, a
     nudge) gets the steps of the next prompt, and at the end plain answers. The caller declares the
@@ -44,22 +45,33 @@ def scenario(choose: Chooser, name: str) -> JsonObject:
         found["home_files"] = dict(agents.home_files)
         if agents.settings:
             setup["settings"] = {**setup.get("settings", {}), **agents.settings}
+    surface = Surface.drawn(choose) if choose.chance("surface", 0) else None
+    if surface is not None:
+        found["phase"] = "C"
+        found["files"] = {**FILES, **surface.files}
+        if surface.settings:
+            setup["settings"] = {**setup.get("settings", {}), **surface.settings}
     answers = answers_of_the_user(choose)
     if agents is not None and agents.beside_each_other:
         # Which agent asks first is chance: all get the same answer.
         answers = {who: said[:1] for who, said in answers.items()}
+    if surface is not None:
+        if "confirmations" in answers:
+            answers["confirmations"] = surface.confirmations(choose, answers["confirmations"])
+        answers = {**answers, **surface.answers}
     if answers:
         found["answers"] = answers
     script: list[Json] = []
     steps: list[Json] = []
     for index in range(1 + sum(1 for _ in choose.times("send", 4, 550))):
-        before = between_sends(choose, index) if index else None
+        before = between_sends(choose, index, surface) if index else None
         if before is not None:
             script.append(before)
         script.append(send(choose))
-        steps += _conversation(choose, setup["model"], agents, sum(map(turns_of, steps)))
+        turns = sum(map(turns_of, steps))
+        steps += _conversation(choose, setup["model"], agents, surface, turns)
     found["script"] = script
-    during = [interruption(choose, agents) for _ in choose.times("interruption", 2, 120)]
+    during = [interruption(choose, agents, surface) for _ in choose.times("interruption", 2, 120)]
     if during:
         found["during"] = during
     found["model"] = [
@@ -72,7 +84,7 @@ def scenario(choose: Chooser, name: str) -> JsonObject:
 
 
 def _conversation(
-    choose: Chooser, model: str, agents: Agents | None, turns: int
+    choose: Chooser, model: str, agents: Agents | None, surface: Surface | None, turns: int
 ) -> list[JsonObject]:
     """The steps of one prompt: rounds of tools, then an answer; faults before any of them.
 
@@ -85,6 +97,10 @@ def _conversation(
         steps += _faults(choose)
         if agents is not None and choose.chance("delegation", 600):
             steps += agents.delegation(choose, turns + sum(map(turns_of, steps)))
+            continue
+        if surface is not None and choose.chance("surface_round", 500):
+            steps += [*surface.faults(choose), *surface.round(choose)]
+            steps += _again(choose, steps)
             continue
         steps.append(answer(choose, model, tools=True))
         steps += _again(choose, steps)

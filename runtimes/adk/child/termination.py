@@ -76,6 +76,12 @@ class ChildCall:
 class ChildTermination(ChildRun):
     """Runs one child once. Its processors and its calls report to it what ends a turn."""
 
+    _invoke: Invoke
+    # Of the invocation under way:
+    _recovering: bool
+    _end: TerminateMode | None
+    _goes_on: bool
+
     def __init__(self, child: ChildServices, chat: ChildConversation, link: RunLink) -> None:
         services, limits = child.services, child.definition.limits
         self.max_turns = MaxTurnsAdkPlugin(max(0, limits.turns), driven=True)
@@ -90,10 +96,6 @@ class ChildTermination(ChildRun):
         self._calls = ChildCalls(
             child, waiting=self.max_time.waiting, record=chat.record_tool_calls
         )
-        self._invoke: Invoke | None = None
-        self._recovering = False
-        self._end: TerminateMode | None = None
-        self._goes_on = False
 
     @property
     def plugins(self) -> tuple[BasePlugin, ...]:
@@ -146,8 +148,7 @@ class ChildTermination(ChildRun):
         if run.signal.aborted:
             self._end = self.cut_off()
             return None
-        if run.step.key is None:
-            raise RuntimeError("the request was not routed")
+        assert run.step.key is not None, "the request was not routed"
         callbacks = ToolRound(self._child.services, context, llm_request.tools_dict)
         outcome = await self._calls.run(
             [each.call for each in run.step.answer.calls if isinstance(each, ChildCall)],
@@ -163,7 +164,7 @@ class ChildTermination(ChildRun):
         if self._recovering and not outcome.completed:
             self._goes_on = True
             return None
-        parts = list(outcome.parts)
+        parts = outcome.parts
         if not outcome.completed:
             parts = self.steering.before_answers(parts)
         actions = callbacks.actions(EventActions())
@@ -185,15 +186,13 @@ class ChildTermination(ChildRun):
         self, parts: list[Part], signal: AbortSignal, *, recovery: bool
     ) -> Ended | None:
         """Run one invocation; return why its last turn was the last."""
-        if self._invoke is None:
-            raise RuntimeError("a child's turns need a Runner")
         self._recovering, self._end, self._goes_on = recovery, None, False
         run = Run(prompt_id=self._child.prompt_id(self.turns), signal=signal)
 
         def read(event: Event) -> bool:
             return self._read(event, run)
 
-        await self._invoke(run, {"role": "user", "parts": parts}, read)
+        await self._invoke(run, parts, read)
         return self._ended(signal)
 
     def _ended(self, signal: AbortSignal) -> Ended | None:

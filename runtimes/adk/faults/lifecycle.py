@@ -19,6 +19,8 @@ fault = Faults(Site.ADK, Behaviour.LIFECYCLE)
 fault_recording = Faults(Site.ADK, Behaviour.RECORDING)
 fault_answers = Faults(Site.ADK, Behaviour.ANSWERS)
 held_out = Faults(Site.ADK, Behaviour.LIFECYCLE, held_out=True)
+fault_interactive = Faults(Site.ADK, Behaviour.INTERACTIVE)
+held_out_interactive = Faults(Site.ADK, Behaviour.INTERACTIVE, held_out=True)
 held_out_recording = Faults(Site.ADK, Behaviour.RECORDING, held_out=True)
 
 
@@ -207,7 +209,7 @@ async def results_outside_a_round_unrecorded(results: Any, self: Any, stream: An
         self._conversation = kept
 
 
-hints_only_outside_of_rounds = fault.wrap(
+hints_only_outside_of_rounds = fault_interactive.wrap(
     "runtimes.adk.continuation:Continuation._steer",
     returns(None),
     says="Hints go only with results that no round of tools sends.",
@@ -215,7 +217,7 @@ hints_only_outside_of_rounds = fault.wrap(
 )
 
 
-@held_out(
+@held_out_interactive(
     "runtimes.adk.plugins.steering:SteeringAdkPlugin.request_sent",
     origin="a plugin without the callback that follows the request",
 )

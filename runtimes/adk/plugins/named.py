@@ -6,6 +6,7 @@ import inspect
 import logging
 import pkgutil
 from collections.abc import Sequence
+from typing import TypeVar
 
 from google.adk.plugins.base_plugin import BasePlugin
 
@@ -14,6 +15,8 @@ from runtimes.contract import RuntimeUnavailable
 __all__ = ["named_plugins", "without_namesakes"]
 
 logger = logging.getLogger(__name__)
+
+_Plugins = TypeVar("_Plugins", bound=Sequence[BasePlugin])
 
 
 def named_plugins(names: str) -> list[BasePlugin]:
@@ -27,14 +30,14 @@ def named_plugins(names: str) -> list[BasePlugin]:
     return without_namesakes([_named(name.strip()) for name in names.split(",")])
 
 
-def without_namesakes(plugins: Sequence[BasePlugin]) -> list[BasePlugin]:
+def without_namesakes(plugins: _Plugins) -> _Plugins:
     """Return the plugins, or raise `RuntimeUnavailable`: ADK takes one plugin of each name."""
     names = [plugin.name for plugin in plugins]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         problem = f"two ADK plugins are called {twice[0]!r}"
         raise RuntimeUnavailable(problem, "give one of them another name, or leave it out")
-    return list(plugins)
+    return plugins
 
 
 def _named(name: str) -> BasePlugin:

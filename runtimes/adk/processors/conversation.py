@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 
 from google.adk.agents.invocation_context import InvocationContext
@@ -15,6 +15,7 @@ from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, TokenLimitAdkPlugin
 from runtimes.adk.processors.base import EngineProcessor, note_event
 from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import Run
+from runtimes.adk.toolset import SessionToolset
 from services.compression.service import CompressionStatus
 from services.hooks.results import HookOutput
 from services.model.configs import ModelConfigKey
@@ -175,13 +176,20 @@ class GcliRoutingProcessor(EngineProcessor):
 
 @dataclass(eq=False)
 class ToolsProcessor(EngineProcessor):
-    """Has ADK fill the request's tools and its table of them, for the model that it was routed to.
+    """Fills the request's tools and its table of them, for the model that it was routed to.
 
-    `SessionToolset` declares the product's tools.
+    `SessionToolset` declares the product's tools. ADK asks the toolsets of an agent in tasks of
+    their own, which takes a turn of the event loop: agents that begin together would not ask
+    together, as the core's do. So ADK asks only where there are other tools as well.
     """
 
     name = "agent_tools"
 
     async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
-        await process_agent_tools(context, request)
+        tools: Sequence[object] = getattr(context.agent, "tools", ())
+        if len(tools) == 1 and isinstance(tools[0], SessionToolset):
+            tools[0].declare(request)
+            context.canonical_tools_cache = []
+        else:
+            await process_agent_tools(context, request)
         run.asked = context, request

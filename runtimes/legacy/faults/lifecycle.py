@@ -15,6 +15,7 @@ fault = Faults(Site.LEGACY, Behaviour.LIFECYCLE)
 fault_answers = Faults(Site.LEGACY, Behaviour.ANSWERS)
 fault_recording = Faults(Site.LEGACY, Behaviour.RECORDING)
 held_out = Faults(Site.LEGACY, Behaviour.LIFECYCLE, held_out=True)
+fault_interactive = Faults(Site.LEGACY, Behaviour.INTERACTIVE)
 
 
 def _deaf_to_aborts(scheduler: Any) -> Any:
@@ -102,7 +103,7 @@ def abort_outlives_its_stream(init: Any, self: Any, services: Any, client: Any, 
     client.controller = self.controller = getattr(client, "controller", self.controller)
 
 
-@fault(
+@fault_interactive(
     "runtimes.legacy.agent:_Stream._answer",
     origin="hints put in before it is known whether the stream goes on",
 )

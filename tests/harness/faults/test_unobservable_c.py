@@ -37,7 +37,8 @@ def run(fault: Fault | None) -> Observation:
 
 
 def instructions(seen: Observation) -> list[str | None]:
-    return [request.system_instruction for request in seen.requests]
+    given = (request.system_instruction for request in seen.requests)
+    return [text and seen.paths.mask_text(text) for text in given]
 
 
 def test_what_system_instructions_say_is_not_compared_with_the_published_core() -> None:

@@ -15,6 +15,7 @@ from tests.harness.gate.green import (
     World,
     kills,
     measured,
+    mutants,
     sample,
     world,
 )
@@ -65,5 +66,6 @@ def world_of(folder: Path) -> World:
         leg.inventory = current
     of_here = {"measured": measured(components=current.digests)}
     made.kills = kills(conditions=of_here)
+    made.mutants = [mutants() | of_here]
     made.samples = [sample(**of_here)]
     return made

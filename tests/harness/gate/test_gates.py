@@ -25,6 +25,11 @@ WRONG = {
     "a share above one": ("bound = 0.4, class", "bound = 1.4, class", "kills.bound"),
     "a count below nought": ("min_cases = 1\n", "min_cases = -1\n", "leg[2].min_cases"),
     "a number as text": ("max_age_days = 3", 'max_age_days = "3"', "max_age_days"),
+    "a class that nothing observes and that is none": (
+        "baselines = true",
+        'baselines = true\nunobserved = ["tolls"]',
+        "there is no 'tolls'",
+    ),
     "a class that is none": ("tools = 2", "tolls = 2", "phase.A.classes: there is no 'tolls'"),
     "a class of faults that is none": (
         'fault_classes = ["tools"]',

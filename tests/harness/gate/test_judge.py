@@ -401,3 +401,19 @@ def test_a_class_of_the_contract_that_the_gates_forget_must_be_reached_too(tmp_p
         made.change_case("adk", name, contract=(), reached=((), ()))
     about = [reason.about for reason in made.judged(tmp_path).reasons]
     assert about == ["errors", "tools"]
+
+
+def test_a_profile_need_not_ask_for_what_nothing_observes_and_says_so(tmp_path: Path) -> None:
+    made = world()
+    made.gates = gates(
+        classes=("tools = 2", "errors = 1"),
+        unobserved=("baselines = true", 'baselines = true\nunobserved = ["tools"]'),
+    )
+    for name in NAMES:
+        made.change_case("adk", name, contract=(), reached=((), ()))
+
+    answer = made.judged(tmp_path)
+
+    assert [reason.about for reason in answer.reasons] == ["errors"]
+    coverage = next(each for each in answer.conditions if each.name == "coverage")
+    assert coverage.says.endswith("; not asked for: tools")

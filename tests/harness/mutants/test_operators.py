@@ -216,3 +216,33 @@ def test_every_mutant_of_a_module_compiles() -> None:
     assert len({mutant.operator for mutant in mutants}) >= 10
     for mutant in mutants:
         ast.parse(mutant.text(source))
+
+
+def test_a_condition_over_several_lines_keeps_their_number() -> None:
+    source = module(in_function("if first and second(\n    items\n):\n    go()"))
+    changed = [
+        mutant.text(source)
+        for mutant in mutants_of(source)
+        if mutant.operator in ("drop-condition", "negate-condition")
+    ]
+
+    assert changed
+    for text in changed:
+        ast.parse(text)
+        assert text.count("\n") == source.text.count("\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "second", "swaps"),
+    [
+        ("__init__", "made(first)", 0),
+        ("__init__", "made(self)", 1),
+        ("__init__", "self.made(first)", 1),
+        ("begin", "made(first)", 1),
+    ],
+)
+def test_what_fills_a_new_object_has_no_order(name: str, second: str, swaps: int) -> None:
+    text = (
+        f"class A:\n    def {name}(self, first):\n        self.a = []\n        self.b = {second}\n"
+    )
+    assert len(changed_lines(text, "swap-statements")) == swaps

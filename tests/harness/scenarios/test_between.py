@@ -20,8 +20,19 @@ from tests.runtimes.third_party import GOOD, forgotten, install
 
 __all__ = ["forgotten"]
 
-DRAWN = FEATURES.keys() - {"mcp", "plan_mode"}
+DRAWN = FEATURES.keys() - {"mcp", "sign_in_question"}
 """The features that the grammar has."""
+WITH_A_SURFACE = {
+    "checkpoints",
+    "loop_question",
+    "new_agents_question",
+    "plan_mode",
+    "revert",
+    "trust_question",
+    "validation_question",
+}
+"""Those of them that only the profile `interactive` has."""
+WITH_AGENTS = {"subagents", "steering"}
 
 
 def needs(profile_weights: object, examples: int) -> set[str]:
@@ -34,7 +45,7 @@ def needs(profile_weights: object, examples: int) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("profile", ["everything", "subagents"])
+@pytest.mark.parametrize("profile", ["everything", "subagents", "interactive"])
 @pytest.mark.sampled(2)
 def test_without_every_feature_plain_turns_are_left(profile: str) -> None:
     assert needs(PROFILES[profile].without(FEATURES).weights, 150) == set()
@@ -43,15 +54,30 @@ def test_without_every_feature_plain_turns_are_left(profile: str) -> None:
 @pytest.mark.parametrize("feature", sorted(DRAWN))
 @pytest.mark.slow
 def test_a_feature_alone_is_left_out_and_drawn_otherwise(feature: str) -> None:
-    profile = PROFILES["subagents" if feature in ("subagents", "steering") else "everything"]
+    profile = PROFILES[
+        "interactive"
+        if feature in WITH_A_SURFACE
+        else "subagents"
+        if feature in WITH_AGENTS
+        else "everything"
+    ]
 
     assert feature in needs(profile.weights, 150)
     assert feature not in needs(profile.without([feature]).weights, 150)
 
 
+def test_the_interactive_profile_draws_hints_without_agents() -> None:
+    profile = PROFILES["interactive"]
+
+    assert "steering" in needs(profile.weights, 60)
+    assert "steering" not in needs(profile.without(["steering"]).weights, 60)
+
+
 def test_removing_features_that_no_scenario_needs_changes_nothing() -> None:
     for profile in PROFILES.values():
-        assert profile.without(["mcp", "plan_mode"]) == profile
+        assert profile.without(["mcp", "sign_in_question"]) == profile
+    assert PROFILES["everything"].without(WITH_A_SURFACE | WITH_AGENTS) == PROFILES["everything"]
+    assert PROFILES["subagents"].without(WITH_A_SURFACE) == PROFILES["subagents"]
     for name in PROFILES:
         assert profile_between(name, "legacy", "adk") == PROFILES[name]
         assert profile_between(name, "upstream", "unknown") == PROFILES[name]

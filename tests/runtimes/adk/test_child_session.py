@@ -60,7 +60,7 @@ def done(kit, result="done"):
 
 
 def outcome(*, completed, submitted=None) -> CallsOutcome:
-    return CallsOutcome(parts=(), submitted_output=submitted, completed=completed, aborted=False)
+    return CallsOutcome(parts=[], submitted_output=submitted, completed=completed, aborted=False)
 
 
 def answered(note) -> Event:

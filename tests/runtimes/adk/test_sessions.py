@@ -22,7 +22,7 @@ from services.history.view import RequestView
 from services.model.sdk_contents import WireContent, wire_of
 from services.output_masking import MaskedResponse
 
-NOTHING = CallsOutcome(parts=(), submitted_output=None, completed=False, aborted=False)
+NOTHING = CallsOutcome(parts=[], submitted_output=None, completed=False, aborted=False)
 TURN, ANSWER = (Answer(cast("Any", words), "m") for words in ("turn", "answer"))
 KEY: dict[str, Any] = {"app_name": "app", "user_id": "u", "session_id": "s"}
 

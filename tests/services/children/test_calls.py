@@ -64,7 +64,7 @@ def test_after_an_abort_a_result_may_be_missing() -> None:
     controller = AbortController()
     controller.abort()
     outcome = run(Forgetful(), controller.signal)
-    assert outcome.parts == ()
+    assert outcome.parts == []
     assert not outcome.completed
 
 

@@ -103,6 +103,16 @@ def test_a_file_that_is_no_toml_is_put_aside(saved: Saved) -> None:
     ]
 
 
+def test_a_file_with_an_array_of_several_types_is_put_aside(saved: Saved) -> None:
+    saved.user.parent.mkdir(parents=True)
+    saved.user.write_text('a = [1, "x"]\n')
+
+    saved.save("t")
+
+    assert Path(f"{saved.user}.bak").read_text() == 'a = [1, "x"]\n'
+    assert saved.user.read_text().startswith("[[rule]]\n")
+
+
 def test_what_else_a_file_holds_is_kept(saved: Saved) -> None:
     saved.user.parent.mkdir(parents=True)
     saved.user.write_text("[[safety_checker]]\npriority = 1000\n")

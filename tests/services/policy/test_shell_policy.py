@@ -83,6 +83,7 @@ def test_git_in_an_untrusted_folder_is_asked_about(make_engine: MakeEngine) -> N
 
     assert ask("git status") is Decision.ASK_USER
     assert ask("echo git") is Decision.ALLOW
+    assert ask("echo git; git") is Decision.ASK_USER
 
 
 def shell_rule(decision: Decision, priority: float, pattern: str | None = None) -> PolicyRule:

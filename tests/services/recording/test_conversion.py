@@ -57,7 +57,11 @@ def test_an_answer_with_calls_in_its_content_is_taken_as_it_is() -> None:
 
 
 def test_an_older_answer_is_put_together() -> None:
-    thoughts = [{"subject": "S", "description": "D"}, {"subject": "", "description": "only"}]
+    thoughts = [
+        {"subject": "S", "description": "D"},
+        {"subject": "", "description": "only"},
+        {"subject": "alone"},
+    ]
     answer = message("gemini", "text", thoughts=thoughts, toolCalls=[call(result="r")])
 
     assert convert_session_to_client_history([answer]) == [
@@ -68,6 +72,7 @@ def test_an_older_answer_is_put_together() -> None:
                 "parts": [
                     {"text": "**S** D", "thought": True},
                     {"text": "only", "thought": True},
+                    {"text": "**alone** undefined", "thought": True},
                     {"text": "text"},
                     CALL,
                 ],

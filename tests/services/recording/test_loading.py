@@ -44,7 +44,7 @@ def test_a_message_that_comes_again_replaces_the_first_at_its_place(tmp_path: Pa
     assert record is not None
     assert ids(record) == ["a", "b"]
     assert record.messages[0]["content"] == "new"
-    assert (record.session_id, record.project_hash) == ("sess", "hash")
+    assert (record.session_id, record.fields["projectHash"]) == ("sess", "hash")
     assert record.fields == {
         "sessionId": "sess",
         "projectHash": "hash",
@@ -138,7 +138,7 @@ def test_a_document_of_an_old_version_is_read_whole(tmp_path: Path, indent: int 
 def test_a_file_that_is_no_recording_gives_none(tmp_path: Path, lines: tuple[Any, ...]) -> None:
     record = load(tmp_path, *lines)
 
-    assert record is None or record.project_hash == ""
+    assert record is None or not record.fields.get("projectHash")
     assert load_conversation_record(tmp_path / "nowhere", VirtualClock()) is None
     assert load_conversation_record(tmp_path, VirtualClock()) is None
 

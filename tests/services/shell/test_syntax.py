@@ -264,3 +264,10 @@ def test_redirections_are_found(command: str, redirects: bool) -> None:
 )
 def test_a_shell_wrapper_is_taken_off(command: str, inside: str) -> None:
     assert strip_shell_wrapper(command) == inside
+
+
+@pytest.mark.parametrize("command", ['""', "''", '"" x'])
+def test_an_empty_word_is_no_command(command: str) -> None:
+    assert command_roots(command) == []
+    with pytest.raises(ShellSyntaxError):
+        parse_shell(command)

@@ -89,6 +89,7 @@ def test_wrong_arguments(bench, params, fault):
         ("?.txt", ["a.txt", "B.txt"]),
         ("[a-b].txt", ["a.txt", "B.txt"]),
         ("[!a].txt", ["B.txt"]),
+        ("[A\\-Z].txt", ["a.txt"]),
         ("{a,b}.txt", ["a.txt", "B.txt"]),
         ("!(a).txt", [".c.txt", "B.txt"]),
         ("@(a|x).txt", ["a.txt"]),

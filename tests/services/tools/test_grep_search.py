@@ -163,6 +163,10 @@ async def test_an_aborted_search_returns_what_it_had(bench):
         (r"\u0041\x42", "AB"),
         ("[[]", "["),
         (r"\j", "j"),
+        (r"(?<n>o)\k<n>", "oo"),
+        (r"\k<n>", "k<n>"),
+        (r"\cJ", "\n"),
+        (r"\++[*+]", "++*"),
         ("a$", "a"),
     ],
 )
@@ -178,6 +182,11 @@ def test_javascripts_patterns_match_as_in_javascript(pattern, text):
         ("x{2,1}", "numbers out of order in {} quantifier"),
         ("[z-a]", "Range out of order in character class"),
         ("\\", "\\ at end of pattern"),
+        ("(?i)a", "Invalid group"),
+        ("(?P<n>a)", "Invalid group"),
+        ("(?", "Invalid group"),
+        ("a*+", "Nothing to repeat"),
+        ("a{2}+", "Nothing to repeat"),
     ],
 )
 def test_invalid_patterns_have_the_messages_of_javascript(pattern, reason):

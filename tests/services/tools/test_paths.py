@@ -6,7 +6,7 @@ import pytest
 
 from services.paths import InvalidPath, extension, real_path
 from services.tools.collation import collation_key
-from services.tools.file_kinds import file_kind, looks_binary
+from services.tools.file_kinds import decode, file_kind, looks_binary
 from services.tools.ignore import FileDiscovery
 from services.tools.paths import access_error, make_relative
 from services.tools.short_paths import shorten_path
@@ -157,3 +157,10 @@ def test_the_memory_inbox_is_closed_to_tools(tmp_path: Path, path: str) -> None:
     assert refused is not None
     assert refused.startswith("Path not in workspace: ")
     assert access_error(workspace, memory / "notes.md") is None
+
+
+@pytest.mark.parametrize(
+    "data", [b"\0\0\xfe\xff\0\0\0a\0\0", b"\xff\xfe\0\0a\0\0\0b"], ids=["big", "little"]
+)
+def test_an_incomplete_character_of_utf_32_is_dropped(data):
+    assert decode(data) == "a"

@@ -35,6 +35,8 @@ from services.tools.web_urls import (
         ("http://h.c/%2e%2E/x/%2e", "http://h.c/x/"),
         ("http://h.c/a??#", "http://h.c/a??#"),
         ("http://h.c,", "http://h.c,/"),
+        ("http://a`{b}", "http://a`{b}/"),
+        ("http://XN--fa-hia.c", "http://xn--fa-hia.c/"),
     ],
 )
 def test_urls_are_written_as_javascript_writes_them(text, href):
@@ -53,6 +55,8 @@ def test_urls_are_written_as_javascript_writes_them(text, href):
         "http://h.c:99999",
         "http://h.c:x",
         "http://a|b",
+        "http://xn--",
+        "http://xn--a.c",
         "http://09.1.1.1",
         "://x",
         "1a://x",

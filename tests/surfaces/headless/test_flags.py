@@ -229,6 +229,7 @@ def test_the_administrators_settings_stand_above_and_below_the_users(
 ) -> None:
     system = folders / "etc" / "settings.json"
     system.parent.mkdir()
+    monkeypatch.delenv("GEMINI_CLI_SYSTEM_DEFAULTS_PATH", raising=False)
     monkeypatch.setenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH", str(system))
     defaults = system.with_name("system-defaults.json")
     defaults.write_text('{"output": {"format": "json"}, "model": {"name": "below"}}')

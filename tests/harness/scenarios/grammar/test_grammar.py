@@ -115,8 +115,9 @@ def _worth_trying(name: str, low: int, high: int) -> range | tuple[int, ...]:
 @pytest.mark.parametrize(
     ("profile", "never"),
     [
-        ("everything", {"set_distillation", "nulls", "agents"}),
-        ("subagents", {"set_distillation", "nulls"}),
+        ("everything", {"set_distillation", "nulls", "agents", "surface"}),
+        ("subagents", {"set_distillation", "nulls", "surface"}),
+        ("interactive", {"set_distillation", "nulls", "agents"}),
     ],
 )
 @pytest.mark.slow
@@ -176,7 +177,9 @@ def test_a_profile_shifts_each_weight_that_it_names(profile: str) -> None:
 
 def test_profiles_name_choices_that_there_are() -> None:
     known: set[Choice] = set()
-    for _, chooser in explored({"chances": {"set_distillation": 500, "nulls": 500}}):
+    for _, chooser in explored(
+        {"chances": {"set_distillation": 500, "nulls": 500, "surface": 500}}
+    ):
         known |= chooser.taken
     for profile in PROFILES.values():
         for name, changed in profile.weights.items():

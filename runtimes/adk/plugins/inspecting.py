@@ -1,0 +1,141 @@
+"""`InspectingAdkPlugin`: what ADK code of others may rely on, checked while the corpus is played.
+
+No client sees the ids of ADK's events, what their fields say of an answer, or the state of a
+session. A comparison of two runtimes therefore cannot show that they are wrong. This plugin looks
+at them at the callbacks that leave the runtime's own paths as they are, and raises where a rule is
+broken: the run fails then.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events.event import Event
+from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.sessions.base_session_service import BaseSessionService
+from google.genai import types
+
+from runtimes.adk.notes import Answer, Delta, note_of
+from runtimes.adk.session_events import live_events
+from services.model.sdk_contents import wire_of
+
+__all__ = ["BrokenRule", "InspectingAdkPlugin"]
+
+_KEY: Final = "inspecting:last_answer"
+"""In the session's state: the id of the last event that wrote it."""
+
+
+class BrokenRule(Exception):
+    """ADK code of others would find something that ADK does not promise so."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What was seen of one conversation."""
+
+    seen: dict[str, Event] = field(default_factory=dict)
+    """The events that are there and were made as ADK makes them, by their ids."""
+    wrote: set[str] = field(default_factory=set)
+    """The ids of the events that wrote `_KEY`."""
+    runs: int = 0
+
+
+class InspectingAdkPlugin(BasePlugin):
+    """Checks events and state, and changes nothing but one value of the state.
+
+    Each second invocation writes that value, so that the corpus has events with and without state.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(name="inspecting")
+        self._known: defaultdict[BaseSessionService, _Known] = defaultdict(_Known)
+
+    async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Check the settled events, the user's new one, and the state.
+
+        Raises:
+            BrokenRule: a rule is broken.
+        """
+        context, known = invocation_context, self._known[invocation_context.session_service]
+        live, events = live_events(context.session), list(context.session.events)
+        settled, ids = events[: len(events) - len(live)], [event.id for event in events]
+        _must(all(ids) and len(set(ids)) == len(ids), "an id is empty or there twice", ids)
+        for event in live:
+            _must(event.invocation_id == context.invocation_id, "not of this invocation", event.id)
+        _check_fresh(settled, known.seen)
+        written = [event.id for event in settled if event.id in known.wrote]
+        wanted = written[-1] if written else None
+        found = context.session.state.get(_KEY)
+        _must(found == wanted, "the state is not that of the events", [found, wanted])
+        made = known.seen.keys() | {event.id for event in live}
+        known.seen = {event.id: event for event in events if event.id in made}
+        known.runs += 1
+
+    async def on_event_callback(
+        self, *, invocation_context: InvocationContext, event: Event
+    ) -> None:
+        """Check an event that the runtime has made.
+
+        Raises:
+            BrokenRule: a rule is broken.
+        """
+        context, known = invocation_context, self._known[invocation_context.session_service]
+        note = note_of(event)
+        if isinstance(note, Delta):
+            _must(event.finish_reason == _reason(note.finish_reason), "finish reason", event.id)
+        if event.partial:
+            return
+        _must(event.id not in known.seen, "an event comes again", event.id)
+        _must(event.invocation_id == context.invocation_id, "not of this invocation", event.id)
+        known.seen[event.id] = event
+        if isinstance(note, Answer):
+            _check_answer(event, note)
+            if known.runs % 2:
+                known.wrote.add(event.id)
+                event.actions.state_delta[_KEY] = event.id
+
+
+def _check_fresh(settled: Sequence[Event], known: dict[str, Event]) -> None:
+    """Check the settled events that are made of a turn alone: ADK made no event for it.
+
+    A turn whose event was seen keeps that event. What the agent says belongs to an invocation.
+    """
+    ids = {event.id for event in settled}
+    lost = [event for event in known.values() if event.id not in ids]
+    for index, event in enumerate(settled):
+        was = known.get(event.id)
+        if was is not None:
+            same = (was.invocation_id, was.author) == (event.invocation_id, event.author)
+            _must(same, "another author or invocation", event.id)
+            continue
+        said = _said(event)
+        replaced = [each.id for each in lost if said and _said(each) == said]
+        _must(not replaced, "not the event that the turn had", [event.id, *replaced])
+        if event.author != "user" and index:
+            near = {each.invocation_id for each in settled[index - 1 : index + 2 : 2]}
+            _must(event.invocation_id in near, "in an invocation of its own", event.id)
+
+
+def _check_answer(event: Event, note: Answer) -> None:
+    usage = note.turn.usage or {}
+    counted = event.usage_metadata and event.usage_metadata.prompt_token_count
+    _must(event.finish_reason == _reason(note.turn.finish_reason), "finish reason", event.id)
+    _must(counted == usage.get("promptTokenCount"), "usage", event.id)
+    _must(event.model_version == note.model, "model version", event.id)
+
+
+def _said(event: Event) -> object:
+    return event.content and [event.author, wire_of(event.content).get("parts")]
+
+
+def _reason(name: str | None) -> types.FinishReason | None:
+    return next((each for each in types.FinishReason if each.name == name), None)
+
+
+def _must(holds: bool, rule: str, at: object) -> None:
+    if not holds:
+        raise BrokenRule(f"{rule}: {at}")
