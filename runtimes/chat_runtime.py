@@ -17,6 +17,7 @@ from services.background import BackgroundTasks
 from services.bundle import Services
 from services.chat import ChatSuccession
 from services.checkpoints import Restored
+from services.compression.service import CompressionInfo
 from services.loop_detection.question import LoopPrompt
 from services.mode_words import plan_mode_exit
 from services.rewind import revert_files
@@ -91,14 +92,14 @@ class ChatRuntime(Runtime):
 
         await self._services.session_hooks.cleared(clear)
 
-    async def compress(self) -> None:
+    async def compress(self) -> CompressionInfo:
         """Summarise the history now.
 
         Raises:
             ModelError: no summary could be got.
         """
         prompt_id = f"compress-{self._services.clock.now_ms()}"
-        await self._chats.compress(prompt_id, AbortController().signal, force=True)
+        return await self._chats.compress(prompt_id, AbortController().signal, force=True)
 
     async def resume(self, recording: Path | None) -> None:
         """Go on from a chat recording; from this conversation's own where none is given.
@@ -107,6 +108,11 @@ class ChatRuntime(Runtime):
             ValueError: it is not a chat recording.
         """
         self._chats.resume(recording)
+
+    async def load_history(self, contents: Sequence[Content]) -> None:
+        """Go on from another history, each content of which is recorded as a new turn."""
+        self._chats.load_history(contents)
+        await self._went_back()
 
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""

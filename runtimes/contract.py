@@ -6,7 +6,7 @@ every runtime in addition: to restart a conversation, to read its model-facing h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,13 +15,16 @@ from typing import Protocol, runtime_checkable
 from agent_protocol.agent import AgentProtocol
 from services.bundle import Services
 from services.checkpoints import Restored
+from services.compression.service import CompressionInfo
 from services.state import ApprovalMode
-from services.wire import Content
+from services.wire import Content, JsonObject
 
 __all__ = [
     "ConversationCommands",
     "KeepsHints",
+    "KeepsRecording",
     "LeavesPlanMode",
+    "ReplacesHistory",
     "ReportsVersions",
     "RestoresCheckpoints",
     "Runtime",
@@ -108,8 +111,8 @@ class Runtime(Protocol):
 class ConversationCommands(Protocol):
     """The slash commands for a conversation, for engines that have them."""
 
-    async def compress(self) -> None:
-        """Summarise the history now, as `/compress` does."""
+    async def compress(self) -> CompressionInfo | None:
+        """Summarise the history now, as `/compress` does; `None`: the engine does not say how."""
         ...
 
     async def resume(self, recording: Path | None) -> None:
@@ -165,6 +168,25 @@ class RestoresCheckpoints(Protocol):
         Raises:
             ValueError: checkpoints are switched off.
         """
+        ...
+
+
+@runtime_checkable
+class ReplacesHistory(Protocol):
+    """An engine whose user can go on from another model-facing history, as `/chat resume` does."""
+
+    async def load_history(self, contents: Sequence[Content]) -> None:
+        """Go on from `contents`, oldest first, each of which is recorded as a new turn."""
+        ...
+
+
+@runtime_checkable
+class KeepsRecording(Protocol):
+    """An engine that records the conversation."""
+
+    @property
+    def recorded(self) -> Sequence[JsonObject]:
+        """The messages of the chat recording, oldest first: where `/rewind` can go back to."""
         ...
 
 

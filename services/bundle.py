@@ -13,6 +13,7 @@ from services.hooks.session import SessionHooks
 from services.hooks.system import HookSystem
 from services.interaction.asides import Asides
 from services.loop_detection.detector import LoopDetector
+from services.mcp.wiring import SessionServers
 from services.message_bus import MessageBus
 from services.model.configs import ModelConfigs
 from services.model.utility import UtilityModel
@@ -23,10 +24,12 @@ from services.prompts import Prompts
 from services.routing.router import ModelRouter
 from services.scheduler.scheduler import ToolScheduler
 from services.session import Session
+from services.skills.manager import SkillManager
 from services.steering import InjectionService
 from services.subagents.subagents import Subagents
 from services.subagents.toolset import DiscoverServers
 from services.telemetry.contract import Telemetry
+from services.tools.project_memory import ProjectMemory
 from services.tools.registry import ToolRegistry
 from services.wire import Content
 
@@ -64,6 +67,12 @@ class Services(Session):
     """A detector for a conversation whose history, as it is shown, the argument gives."""
     new_recording: Callable[[], ChatRecording]
     """A recorder for a new chat of this session; nothing is on disk before its `initialize`."""
+    skills: SkillManager
+    """The session's skills."""
+    memory: ProjectMemory
+    """The memory files that the session has read."""
+    servers: SessionServers
+    """The session's MCP servers; empty without any."""
     agent_servers: DiscoverServers | None = None
     """Starts the MCP servers that an agent brings along; they end with the session."""
     version: str = "unknown"

@@ -115,8 +115,10 @@ class _Parts:
         self.servers = SessionServers()
         self.subagents = Subagents(threads)
         self.tools = ToolRegistry(settings, state, plans_folder=lambda: str(self.session.plans()))
-        memory = ProjectMemory(self.session.workspace, trusted=settings.folder_trusted)
-        skills = SkillManager(self.session.events)
+        self.memory = memory = ProjectMemory(
+            self.session.workspace, trusted=settings.folder_trusted
+        )
+        self.skills = skills = SkillManager(self.session.events)
         self.steering = InjectionService(
             self.session.clock,
             steering=settings.model_steering,
@@ -239,6 +241,9 @@ class _Parts:
                 self.session,
                 find_tool=self.tools.get,
             ),
+            skills=self.skills,
+            memory=self.memory,
+            servers=self.servers,
             agent_servers=self.servers.discover_for_agent,
             version=setup.version,
             telemetry=setup.telemetry,

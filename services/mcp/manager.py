@@ -63,6 +63,11 @@ class McpManager:
         self.blocked: list[str] = []
         """Servers that the settings forbid."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The configured servers, and those that agents brought along."""
+        return tuple(dict.fromkeys((*self._configured, *self._known)))
+
     async def start(self) -> None:
         """Connect to all configured servers at once, and discover what they offer.
 

@@ -6,8 +6,9 @@ Source: core `skills/skillManager.ts`. Extensions are not part of this product y
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +35,11 @@ class SkillManager:
         """
         self._events = events
         self._skills: dict[str, Skill] = {}
+        self._again: Callable[[], None] = lambda: None
+
+    def reload(self) -> None:
+        """Find all skills anew, where and as the last `discover` did."""
+        self._again()
 
     def discover(
         self,
@@ -53,6 +59,14 @@ class SkillManager:
             disabled: names of skills to switch off, in any case.
             builtin: the folder of the product's own.
         """
+        self._again = partial(
+            self.discover,
+            home=home,
+            root=root,
+            trusted=trusted,
+            disabled=disabled,
+            builtin=builtin,
+        )
         self._skills = {}
         own = self._load(builtin)
         self._add(replace(skill, is_builtin=True) for skill in own)
@@ -69,6 +83,10 @@ class SkillManager:
     def skills(self) -> list[Skill]:
         """Every skill that is not switched off."""
         return [skill for skill in self._skills.values() if not skill.disabled]
+
+    def all(self) -> list[Skill]:
+        """Every skill, those that are switched off included."""
+        return list(self._skills.values())
 
     def get(self, name: str) -> Skill | None:
         """The skill called `name`, in any case, switched off or not."""

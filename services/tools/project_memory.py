@@ -33,7 +33,13 @@ class ProjectMemory:
         """Read the files for the start of the session; the project's only if it is `trusted`."""
         self._workspace = workspace
         self._trusted = trusted
+        self.reload()
+
+    def reload(self) -> None:
+        """Read the files for the start of the session anew, and forget what was reported."""
+        workspace, trusted = self._workspace, self._trusted
         self._reported: set[tuple[int, int]] = set()
+        self._files: list[Path] = []
         self._imports = ImportBudget()
         own = workspace.home / ".gemini" / _NAME
         private = workspace.project_temp / "memory"
@@ -64,6 +70,11 @@ class ProjectMemory:
     def of_project(self) -> str:
         """The files of the project's root and the folders above, up to the repository's root."""
         return self._project
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that have been reported, in the order of reading."""
+        return tuple(self._files)
 
     def discovered(self, path: Path) -> str:
         """The files beside and above `path` that are not reported yet; `path` may be missing."""
@@ -101,6 +112,7 @@ class ProjectMemory:
                 notice(error, path)
                 continue
             self._reported.add((status.st_dev, status.st_ino))
+            self._files.append(path)
             text = js_trim(with_imports(content, path.parent, self._imports))
             if text:
                 blocks.append(

@@ -21,7 +21,11 @@ from services.model.errors import (
     FatalError,
     FatalInputError,
 )
+from services.presentation.content import parts_to_content
 from services.state import ApprovalMode, CoreEvent, CoreEvents, UserFeedback
+from services.wire import Part
+from surfaces.commands import CommandSession
+from surfaces.headless.commands import Answered, run_command
 from surfaces.headless.conversation import Conversation
 from surfaces.headless.engine import (
     check_chosen_runtime,
@@ -282,23 +286,31 @@ async def _answer(
     Raises:
         _NoInput: neither the user nor a hook gave a prompt.
     """
-    witness, started = run.witness, services.session_hooks.started
+    witness, presenter = run.witness, run.presenter
+    started = services.session_hooks.started
     if started.message:
         run.streams.report(started.message)
-    prompt = started.before(prompt)
+    asked, prompt = prompt, started.before(prompt)
     if not prompt:
         raise _NoInput(NO_INPUT)
     log_prompt(services.events, prompt, run.session_id, source.auth_type)
     if run.resumed is not None:
         await resume_session(runtime, run.resumed)
-    run.presenter.begin(services.state.model)
-    content = await with_mentioned_files(prompt, services)
+    presenter.begin(services.state.model)
+    command = await run_command(asked, _command_session(run, runtime, services, source), presenter)
+    if isinstance(command, Answered):
+        await runtime.settled()
+        return
+    if command is None:
+        content = await with_mentioned_files(prompt, services)
+    else:
+        content = parts_to_content([*_text_parts(started.before("")), *command])
     if witness is not None:
         witness.sends(prompt, content)
     agent = runtime.agent()
     interruption.watch(agent)
     conversation = Conversation(
-        run.presenter,
+        presenter,
         streams=run.streams,
         metrics=run.metrics,
         state=services.state,
@@ -307,6 +319,24 @@ async def _answer(
     )
     await conversation.run(agent, prompt, content)
     await runtime.settled()
+
+
+def _command_session(
+    run: _Run, runtime: Runtime, services: Services, source: ModelSource
+) -> CommandSession:
+    return CommandSession(
+        runtime=runtime,
+        services=services,
+        settings=run.plan.document,
+        auth_type=source.auth_type,
+        runtime_name=chosen_runtime(run.options.runtime, run.plan.settings),
+        metrics=run.metrics.stats,
+        started_ms=services.clock.now_ms(),
+    )
+
+
+def _text_parts(text: str) -> list[Part]:
+    return [{"text": text}] if text else []
 
 
 def _warn(run: _Run) -> None:

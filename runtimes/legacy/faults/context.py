@@ -8,6 +8,7 @@ from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import Altered
 from seeded_faults.wrappers import instead, keeps, returns
 from services.abort import AbortController
+from services.compression.service import CompressionInfo
 from services.prompts import ENVIRONMENT_CONTEXT_ID
 
 fault = Faults(Site.LEGACY, Behaviour.CONTEXT)
@@ -106,10 +107,11 @@ def chat_kept_after_compression(current: Any, self: Any) -> Any:
     "runtimes.legacy.runtime:LegacyRuntime.compress",
     origin="a parameter with a default that a call omits",
 )
-async def compress_command_minds_threshold(_: Any, self: Any) -> None:
+async def compress_command_minds_threshold(_: Any, self: Any) -> CompressionInfo:
     """A compression that the user requests is skipped while the history is short."""
     prompt_id = f"compress-{self._services.clock.now_ms()}"
-    await self._chats.compress(prompt_id, AbortController().signal)
+    info: CompressionInfo = await self._chats.compress(prompt_id, AbortController().signal)
+    return info
 
 
 @held_out(

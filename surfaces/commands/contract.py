@@ -1,0 +1,163 @@
+"""A command, and what it gets when it runs.
+
+Source: `packages/cli` `ui/commands/types.ts` (`SlashCommand`, `CommandContext`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from runtimes.contract import Runtime
+from services.bundle import Services
+from services.wire import Json, JsonObject
+from surfaces.commands.results import Dialog, Item, ItemKind, Result
+
+__all__ = [
+    "Action",
+    "CommandContext",
+    "CommandError",
+    "CommandKind",
+    "CommandSession",
+    "Completion",
+    "Show",
+    "SlashCommand",
+    "Source",
+]
+
+Show = Callable[[Item], None]
+"""Shows an item at once, before the command has ended."""
+
+
+class CommandError(Exception):
+    """The command failed. The message is for the user: what failed, and how to mend it."""
+
+
+class CommandKind(StrEnum):
+    """The source of a command; the values are the published command line's."""
+
+    BUILT_IN = "built-in"
+    SKILL = "skill"
+    MCP_PROMPT = "mcp-prompt"
+    USER_FILE = "user-file"
+    WORKSPACE_FILE = "workspace-file"
+    EXTENSION_FILE = "extension-file"
+
+
+@dataclass(slots=True, kw_only=True)
+class CommandSession:
+    """What commands need of a surface's session. A surface makes one, and keeps it.
+
+    Nothing in it depends on the runtime that `runtime` is.
+    """
+
+    runtime: Runtime
+    services: Services
+    settings: JsonObject = field(default_factory=dict)
+    """The settings document in force: variables filled in, the command line's values on top."""
+    auth_type: str | None = None
+    """How the session signed in (`gemini-api-key`); `None`: it did not."""
+    runtime_name: str = ""
+    """The name of the runtime, for `/about` alone."""
+    metrics: Callable[[], JsonObject] = dict
+    """The session's usage so far, in the shape of `stats` in `-o json`."""
+    started_ms: int = 0
+    """When the session began, on the services' clock."""
+    dialogs: frozenset[Dialog] = frozenset()
+    """The dialogs that the surface has. A command that needs another one is not in the menu."""
+    shortcuts: Sequence[tuple[str, str]] = ()
+    """The surface's keys and what they do, for `/help`."""
+    extensions: Sequence[tuple[str, Path]] = ()
+    """The active extensions: name and folder."""
+    shell_allowlist: set[str] = field(default_factory=set)
+    """Shell commands of command files that the user allowed for the session."""
+    save_setting: Callable[[str, Json], Awaitable[None]] | None = None
+    """Writes a value to the user's settings file, by its dotted name; `None`: it does not."""
+    write_cassette: Callable[[str], Awaitable[Path]] | None = None
+    """Writes the session so far as a redacted cassette, with a description, and returns where;
+    `None`: the session is not recorded."""
+    copy: Callable[[str], Awaitable[None]] | None = None
+    """Writes a text to the clipboard, or raises `CommandError`; `None`: there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandContext:
+    """One run of a command."""
+
+    session: CommandSession
+    raw: str
+    """The text as the user wrote it, without blanks at its ends."""
+    args: str
+    """The text after the command's name, with single blanks between its words."""
+    show: Show
+    commands: Sequence[SlashCommand] = ()
+    """Every command of the session, for `/help`."""
+    reload: Callable[[], Awaitable[None]] | None = None
+    """Loads the session's commands anew."""
+    confirmed: bool = False
+    """The user has said yes to the question of `ConfirmAction`."""
+    approved: frozenset[str] = frozenset()
+    """The shell commands that the user has approved for this run."""
+
+    @property
+    def runtime(self) -> Runtime:
+        """The session's engine."""
+        return self.session.runtime
+
+    @property
+    def services(self) -> Services:
+        """The session's services."""
+        return self.session.services
+
+    def info(self, text: str, *, markdown: bool = False) -> None:
+        """Show an information."""
+        self.show(Item(kind=ItemKind.INFO, text=text, markdown=markdown))
+
+    def error(self, text: str) -> None:
+        """Show an error."""
+        self.show(Item(kind=ItemKind.ERROR, text=text))
+
+    def panel(self, text: str) -> None:
+        """Show lines that belong together."""
+        self.show(Item(kind=ItemKind.PANEL, text=text))
+
+
+Action = Callable[[CommandContext], Awaitable[Result]]
+Completion = Callable[[CommandContext, str], Awaitable[Sequence[str]]]
+"""The arguments that begin with a text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SlashCommand:
+    """A command, with its subcommands."""
+
+    name: str
+    description: str
+    kind: CommandKind = CommandKind.BUILT_IN
+    aliases: tuple[str, ...] = ()
+    action: Action | None = None
+    """`None`: the command only has subcommands."""
+    subcommands: tuple[SlashCommand, ...] = ()
+    takes_args: bool = True
+    """`False`: with arguments, the command above it runs in its place, with the name among them."""
+    runs_at_once: bool = False
+    """Whether choosing it in the menu runs it, without a further Enter (`autoExecute`)."""
+    concurrent: bool = False
+    """Whether it may run while the agent works (`isSafeConcurrent`)."""
+    hidden: bool = False
+    """Whether it is left out of menus and of `/help`."""
+    needs: Dialog | None = None
+    """A dialog without which the command cannot do anything."""
+    complete: Completion | None = None
+    extension: str | None = None
+    """The extension that it comes from."""
+    server: str | None = None
+    """The MCP server that it comes from."""
+    group: str | None = None
+    """A heading in the menu (`suggestionGroup`)."""
+
+
+Source = Callable[[CommandSession], Awaitable[Sequence[SlashCommand]]]
+"""Loads the commands of one source. What it cannot load it reports as `UserFeedback`."""
