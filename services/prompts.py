@@ -237,7 +237,7 @@ class Prompts:
     @property
     def memory_files(self) -> int:
         """How many memory files the session began with."""
-        return 0 if self._memory is None else self._memory.files
+        return 0 if self._memory is None else self._memory.began_with
 
     def session_memory(self) -> str:
         """The instructions of project and servers, as in the first turn; may be empty."""
