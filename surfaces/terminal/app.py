@@ -18,11 +18,15 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Static
 
+from runtimes.registry import Surface
 from services.interaction.interaction import Interaction
 from services.model.errors import FatalError
 from services.model.limits import token_limit
 from services.progress import CallKey, CallQuestion
+from services.recording.deletion import delete_stored_session
 from services.state import ApprovalMode, ApprovalModeChanged, CoreEvent, CoreEvents, HintsKept
+from surfaces.commands import Suggestion, is_slash_command
+from surfaces.headless.engine import chosen_runtime
 from surfaces.terminal.approvals import Approvals
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.composer import Composer, PromptInput
@@ -32,6 +36,8 @@ from surfaces.terminal.dialogs.questions import handlers
 from surfaces.terminal.drawing import Drawing, Screen, Typed
 from surfaces.terminal.inert import inert_line
 from surfaces.terminal.live import LiveSession, Prepared, open_live_session
+from surfaces.terminal.menu import SlashMenu
+from surfaces.terminal.slash import Application, SlashCommands
 from surfaces.terminal.status import ActivityLine, Footer, ModeLine
 from surfaces.terminal.transcript import Transcript
 from surfaces.terminal.turns import Turns
@@ -52,6 +58,7 @@ _AGAIN: Final = {
     "ctrl+c": "Press Ctrl+C again to exit.",
     "ctrl+d": "Press Ctrl+D again to exit.",
     "escape": "Press Esc again to clear prompt.",
+    "rewind": "Press Esc again to rewind.",
 }
 
 
@@ -92,6 +99,9 @@ class TerminalApp(App[int]):
         self._turns = Turns(self._drawing, self._turns_changed)
         self._session: LiveSession | None = None
         self._approvals: Approvals | None = None
+        self._slash: SlashCommands | None = None
+        self._deletes = False
+        """Whether the session's recording is deleted at its end."""
         self._leaving = asyncio.Event()
         self._armed: str | None = None
         """The key that was pressed once and does something when it is pressed again."""
@@ -105,11 +115,13 @@ class TerminalApp(App[int]):
             yield ActivityLine()
             yield ModeLine(markup=False)
             yield Composer()
+            yield SlashMenu()
         yield Footer(markup=False)
 
     def on_mount(self) -> None:
         """Show the screen, and open the session behind it."""
         self._events.subscribe(self._on_core_event)
+        self.query_one(PromptInput).offer(self.query_one(SlashMenu))
         self.query_one(PromptInput).focus()
         self._show_settings()
         if self._prepared.options.prompt_interactive:
@@ -152,12 +164,36 @@ class TerminalApp(App[int]):
             )
             stack.callback(session.progress.subscribe(self._drawing.add))
             self._show_opened(session)
-            turns = tasks.create_task(self._turns.run(session), name="turns")
+            slash = self._slash_commands(session)
+            await slash.load()
+            self._slash = slash
+            turns = tasks.create_task(self._turns.run(session, slash), name="turns")
             await self._leaving.wait()
             await self._turns.abort()
             if self._approvals is not None:
                 self._approvals.close()
             turns.cancel()
+            session_id = session.services.state.session_id
+        if self._deletes:
+            delete_stored_session(self._prepared.machine.workspace.project_temp, session_id)
+
+    def _slash_commands(self, session: LiveSession) -> SlashCommands:
+        async def copy(text: str) -> None:
+            self.copy_to_clipboard(text)
+
+        def leave(delete: bool) -> None:
+            self._deletes = delete
+            self._leaving.set()
+
+        hooks = Application(
+            draft=lambda text: self.query_one(PromptInput).replace_all(text),
+            leave=leave,
+            copy=copy,
+        )
+        name = chosen_runtime(
+            self._prepared.options.runtime, self._prepared.plan.settings, Surface.INTERACTIVE
+        )
+        return SlashCommands(session, name, self._dialogs, self._drawing, hooks)
 
     def _show_opened(self, session: LiveSession) -> None:
         services = session.services
@@ -259,12 +295,23 @@ class TerminalApp(App[int]):
     # ------------------------------------------------------------------ keys
 
     def on_prompt_input_submitted(self, event: PromptInput.Submitted) -> None:
-        """Send a prompt."""
+        """Send a prompt, or run a command."""
         text = event.text.strip()
-        if text in ("/quit", "/exit"):
-            self._leaving.set()
+        if self._slash is None and text in ("/quit", "/exit"):
+            self._leaving.set()  # The session is still opening, or has failed.
             return
-        self._turns.submit(text)
+        self._turns.submit("/shortcuts" if text == "?" else text)
+
+    def on_text_area_changed(self) -> None:
+        """Look for what the text may become."""
+        self._suggest(self.query_one(PromptInput).text)
+
+    @work(exclusive=True, group="menu")
+    async def _suggest(self, text: str) -> None:
+        offered: list[Suggestion] = []
+        if self._slash is not None and is_slash_command(text) and "\n" not in text:
+            offered = await self._slash.suggestions(text)
+        self.query_one(SlashMenu).offer(text, offered)
 
     async def action_interrupt(self) -> None:
         """Ctrl+C: end what runs, or clear the input; twice: leave."""
@@ -284,7 +331,7 @@ class TerminalApp(App[int]):
         self._leaving.set()
 
     async def action_escape(self) -> None:
-        """Esc: end what runs; twice at a prompt: clear it."""
+        """Esc: end what runs; twice: clear the prompt, or open /rewind where there is none."""
         if self._turns.busy:
             waiting = self._turns.take_back()
             if waiting:
@@ -292,6 +339,9 @@ class TerminalApp(App[int]):
             await self._turns.abort()
         elif self.query_one(PromptInput).text and self._again("escape"):
             self.query_one(PromptInput).text = ""
+        elif not self.query_one(PromptInput).text and self._again("rewind"):
+            self._disarm()
+            self._turns.submit("/rewind")
 
     def _again(self, key: str) -> bool:
         """Whether `key` was pressed a moment ago, too; if not, say what a second time does."""

@@ -12,6 +12,8 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
+from surfaces.terminal.menu import SlashMenu
+
 __all__ = ["PLACEHOLDER", "Composer", "PromptInput"]
 
 PLACEHOLDER: Final = "  Type your message or @path/to/file"
@@ -29,12 +31,6 @@ class PromptInput(TextArea):
 
         text: str
 
-    @dataclass
-    class Pressed(Message):
-        """A key that means something at an empty prompt only."""
-
-        key: str
-
     def __init__(self) -> None:
         super().__init__(
             placeholder=PLACEHOLDER,
@@ -48,6 +44,7 @@ class PromptInput(TextArea):
         self._history: list[str] = []
         self._place = 0
         self._draft = ""
+        self._menu: SlashMenu | None = None
 
     async def _on_key(self, event: events.Key) -> None:
         if event.key == "enter" and not self.text.endswith("\\"):
@@ -62,10 +59,9 @@ class PromptInput(TextArea):
                 self.action_delete_left()
             self.insert("\n")
             return
-        if event.character in ("!", "?") and not self.text:
+        if self._chooses(event.key):
             event.stop()
             event.prevent_default()
-            self.post_message(self.Pressed(event.character))
             return
         if self._recalls(event.key):
             event.stop()
@@ -86,6 +82,22 @@ class PromptInput(TextArea):
         """Put `text` in place of what is there, the cursor behind it."""
         self.text = text
         self.move_cursor(self.document.end)
+
+    def offer(self, menu: SlashMenu) -> None:
+        """Let Tab and the arrows choose in `menu` while it is open."""
+        self._menu = menu
+
+    def _chooses(self, key: str) -> bool:
+        menu = self._menu
+        if menu is None or not menu.is_for(self.text):
+            return False
+        if key in ("up", "down"):
+            menu.move(-1 if key == "up" else 1)
+            return True
+        if key == "tab":
+            self.replace_all(menu.completed())
+            return True
+        return False
 
     def _recalls(self, key: str) -> bool:
         """Go through the history at the first and the last line."""

@@ -39,13 +39,14 @@ from services.state import (
     RetryAttempt,
     UserFeedback,
 )
+from surfaces.commands import Item
 from surfaces.headless.failures import INVALID_STREAM_WORDS, api_error_text, failure_of
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.dialogs.confirmation import change_of
 from surfaces.terminal.inert import inert_line
 from surfaces.terminal.transcript import Answer, CallBox, Transcript, UserMessage
 
-__all__ = ["Drawing", "Happening", "Screen", "Typed"]
+__all__ = ["Cleared", "Drawing", "Happening", "Screen", "Shown", "Typed"]
 
 _CANCELLED: Final = "Request cancelled."
 _MORE: Final = (
@@ -63,7 +64,19 @@ class Typed:
     mark: str = ""
 
 
-Happening = AgentEvent | Notice | CoreEvent | Typed
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a command shows."""
+
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """The conversation was replaced: nothing that was shown counts any more."""
+
+
+Happening = AgentEvent | Notice | CoreEvent | Typed | Shown | Cleared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +128,13 @@ class Drawing:
             case Typed():
                 self._answer = None
                 await self._typed(happening)
+            case Shown():
+                self._answer = None
+                await self._screen.transcript.item(happening.item)
+            case Cleared():
+                self._answer = None
+                self._boxes.clear()
+                await self._screen.transcript.clear()
             case Message(role="agent"):
                 await self._message(happening)
             case ToolRequest():

@@ -12,10 +12,11 @@ from textual.widget import Widget
 from textual.widgets import Markdown, Static
 from textual.widgets.markdown import MarkdownBlock, MarkdownFence
 
+from surfaces.commands import Item, ItemKind
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.inert import inert
 
-__all__ = ["Answer", "CallBox", "Notice", "Transcript", "UserMessage"]
+__all__ = ["Answer", "CallBox", "Notice", "Panel", "Transcript", "UserMessage"]
 
 _LIVE_LINES: Final = 15
 _ALL_LINES: Final = 5_000
@@ -35,6 +36,13 @@ class Notice(Static):
     def __init__(self, text: str, severity: str = "info") -> None:
         mark = _MARKS.get(severity, _MARKS["info"])
         super().__init__(Content(f"{mark} {inert(text)}"), markup=False, classes=f"-{severity}")
+
+
+class Panel(Static):
+    """Lines of a command that belong together."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(Content(inert(text)), markup=False)
 
 
 class _Code(MarkdownFence):
@@ -116,6 +124,23 @@ class Transcript(VerticalScroll):
     async def notice(self, text: str, severity: str = "info") -> None:
         """Add a line about the session."""
         await self.add(Notice(text, severity))
+
+    async def item(self, item: Item) -> None:
+        """Add what a command shows."""
+        if item.markdown or item.kind is ItemKind.AGENT:
+            answer = Answer()
+            await self.add(answer)
+            await answer.append(item.text)
+        elif item.kind is ItemKind.USER:
+            await self.add(UserMessage(item.text))
+        elif item.kind is ItemKind.PANEL:
+            await self.add(Panel(item.text))
+        else:
+            await self.notice(item.text, item.kind.value)
+
+    async def clear(self) -> None:
+        """Remove everything."""
+        await self.remove_children()
 
     def toggle_expanded(self) -> None:
         """Show long outputs whole, or short again."""

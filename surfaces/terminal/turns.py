@@ -5,20 +5,43 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
 
 from agent_protocol.agent import AgentProtocol, MessageSend
-from agent_protocol.content import TextPart
+from agent_protocol.content import ContentPart, TextPart
 from agent_protocol.errors import SendRejected
 from runtimes.contract import ConversationCommands, KeepsHints, LeavesPlanMode
 from services.model.errors import FatalError
 from services.state import ApprovalMode, PrivilegedModeRefused
 from services.steering import InjectionSource
+from surfaces.commands import is_slash_command
 from surfaces.headless.mentions import with_mentioned_files
 from surfaces.headless.session_log import log_prompt
 from surfaces.terminal.drawing import Drawing, Typed
 from surfaces.terminal.live import LiveSession
 
-__all__ = ["Turns"]
+__all__ = ["Commands", "Prompt", "Turns"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prompt:
+    """A prompt of the user. Without `content`, the text itself is sent."""
+
+    text: str
+    content: tuple[ContentPart, ...] | None = None
+
+
+class Commands(Protocol):
+    """The slash commands of a session."""
+
+    def runs_while_busy(self, text: str) -> bool:
+        """Whether `text` may run while the agent works."""
+        ...
+
+    async def run(self, text: str) -> Prompt | None:
+        """Run `text`; return what is to be sent to the model."""
+        ...
 
 
 class Turns:
@@ -36,12 +59,15 @@ class Turns:
         self._arrived = asyncio.Event()
         self._agent: AgentProtocol | None = None
         self._session: LiveSession | None = None
+        self._commands: Commands | None = None
+        self._beside: asyncio.TaskGroup | None = None
+        self._in_command = False
         self._count = 0
 
     @property
     def busy(self) -> bool:
-        """Whether the agent works."""
-        return self._agent is not None
+        """Whether the agent or a command works."""
+        return self._agent is not None or self._in_command
 
     @property
     def waiting(self) -> tuple[str, ...]:
@@ -49,8 +75,14 @@ class Turns:
         return tuple(self._waiting)
 
     def submit(self, text: str) -> None:
-        """Send a prompt, now or when its turn comes; while the agent works it may be a hint."""
-        if self._steers(text):
+        """Send a prompt or run a command, now or when its turn comes.
+
+        While the agent works, a prompt may be a hint, and some commands run at once.
+        """
+        command = is_slash_command(text)
+        if command and self._runs_beside(text):
+            return
+        if not command and self._steers(text):
             self._drawing.add(Typed(text=f"Steering Hint: {text}", mark="hint"))
             return
         self._waiting.append(text)
@@ -82,18 +114,46 @@ class Turns:
         except PrivilegedModeRefused as error:
             self._drawing.add(Typed(text=str(error), mark="error"))
 
-    async def run(self, session: LiveSession) -> None:
+    async def run(self, session: LiveSession, commands: Commands) -> None:
         """Send the prompts to `session`, for ever."""
         self._session = session
+        self._commands = commands
+        async with asyncio.TaskGroup() as self._beside:
+            await self._take_turns(session, commands)
+
+    async def _take_turns(self, session: LiveSession, commands: Commands) -> None:
         while True:
             await self._arrived.wait()
             self._arrived.clear()
             while self._waiting:
                 text = self._waiting.popleft()
+                prompt = await self._prompt(text, commands)
+                if prompt is None:
+                    continue
                 self._drawing.add(Typed(text=text))
-                await self._converse(session, text)
+                await self._converse(session, text, prompt.content)
                 while (hint := await self._kept_hint(session)) is not None:
                     await self._converse(session, hint)
+
+    async def _prompt(self, text: str, commands: Commands) -> Prompt | None:
+        if not is_slash_command(text):
+            return Prompt(text=text)
+        self._in_command = True
+        self._changed()
+        try:
+            return await commands.run(text)
+        finally:
+            self._in_command = False
+            self._changed()
+
+    def _runs_beside(self, text: str) -> bool:
+        commands, tasks = self._commands, self._beside
+        if not self.busy or commands is None or tasks is None:
+            return False
+        if not commands.runs_while_busy(text):
+            return False
+        tasks.create_task(commands.run(text), name="command")
+        return True
 
     async def _kept_hint(self, session: LiveSession) -> str | None:
         if self._waiting or not isinstance(session.runtime, KeepsHints):
@@ -102,14 +162,19 @@ class Turns:
 
     def _steers(self, text: str) -> bool:
         session = self._session
-        if session is None or not self.busy or not session.services.settings.model_steering:
+        if session is None or self._agent is None or not session.services.settings.model_steering:
             return False
         if not isinstance(session.runtime, ConversationCommands):
             return False
         session.runtime.hint(text, InjectionSource.USER_STEERING)
         return True
 
-    async def _converse(self, session: LiveSession, text: str) -> None:
+    async def _converse(
+        self,
+        session: LiveSession,
+        text: str,
+        content: tuple[ContentPart, ...] | None = None,
+    ) -> None:
         services = session.services
         prompt_id = session.prompt_id(self._count)
         self._count += 1
@@ -119,7 +184,8 @@ class Turns:
         self._agent = agent
         self._changed()
         try:
-            content = await with_mentioned_files(text, services)
+            if content is None:
+                content = await with_mentioned_files(text, services)
             send = MessageSend(content=content or (TextPart(text=text),), display_content=text)
             stream = await agent.send(send)
             if stream is not None:
