@@ -48,6 +48,7 @@ FAULTS: Final = {
     "reset-goes-on-in-the-recording": seeded(ChannelName.RECORDING, Seam.RECORDING),
     "subagent-no-instruction": seeded(ChannelName.REQUESTS, Seam.SUBAGENTS, Seam.MODEL_CONFIG),
     "no-end-at-turn-limit": seeded(ChannelName.EVENTS, Seam.LIFECYCLE),
+    "context-of-start-lost": seeded(ChannelName.REQUESTS, Seam.HISTORY, Seam.HOOKS),
 }
 
 

@@ -29,7 +29,13 @@ _OUTPUT: Final = "<HOME>/tool-outputs/session-1/shell_1.txt"
 _EMPTY: Final = "text/empty_message"
 _CONSECA: Final = "Trusted Tools (Context): all"
 
+_FEEDBACK: Final = {"side": {"event": "feedback", "message": "it failed"}}
+
 BESIDE: Final = {
+    "yaml-reader-words": Beside("side.message", "a", "b", "subagent_definitions/any"),
+    "warning-about-calls-of-agents": Beside("", ABSENT, _FEEDBACK, "subagent_tools/any"),
+    "policy-files-read-before": Beside("", ABSENT, _FEEDBACK, "policy/any"),
+    "remote-agent-failure-words": Beside("side.message", "a", "b", "subagent_remote/any"),
     "tool-description-shown": Beside("display.description", "Delete all of src", "Delete a"),
     "tool-description-recorded": Beside("line.toolCalls[0].description", "Delete all", "Delete a"),
     "empty-message-stalls": Beside("stalled", False, True, _EMPTY),

@@ -47,6 +47,7 @@ FAMILIES: Final[Mapping[Behaviour, tuple[str, ...]]] = {
         "todos",
         "topic",
         "policy",
+        "hooks",
     ),
 }
 """Class of behaviour to families of cassettes, likeliest first."""

@@ -254,7 +254,14 @@ class _Run:
         """
         async with AsyncExitStack() as stack:
             setup = self._setup(begun is not None or cassette.resume is not None)
+            # Opening reports to the user, too. An engine with words of its own opens by itself: its
+            # user does not see what our services report beside it.
+            own = self._words == RuntimeTraits().words
+            if own:
+                setup.events.subscribe(self._witness.on_core_event)
             services = await stack.enter_async_context(open_services(setup))
+            if not own:
+                services.events.subscribe(self._witness.on_core_event)
             self._witness.watch(services)
             if self._between is not None:
                 self._between.watch(services)

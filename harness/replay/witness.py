@@ -78,7 +78,6 @@ class Witness:
 
     def watch(self, services: Services) -> None:
         """Record what the services of a run emit."""
-        services.events.subscribe(self._core_event)
         ProgressFeed(services).subscribe(self.on_progress)
         services.subagents.watch(self._children)
         self._paths = services.subagents.threads
@@ -181,7 +180,8 @@ class Witness:
             self._marks.append(("side", number, len(self.events), self._passed()))
         self._marked_sides = len(self.side_events)
 
-    def _core_event(self, event: CoreEvent) -> None:
+    def on_core_event(self, event: CoreEvent) -> None:
+        """Record what the services report beside the agent's events."""
         match event:
             case ModelChanged(model=model):
                 self.side({"event": "model-changed", "model": model})

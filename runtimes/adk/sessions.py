@@ -202,17 +202,21 @@ class GcliSessionService(InMemorySessionService):
         the events before that point made of it; `app:` and `user:` values stay, and a value that
         was not there before becomes `None`.
         """
-        session, before = next(iter(self._live.values()), None), list(self._turns.events)
+        # After another rewind there may be dropped sessions alone.
+        key, before = next(iter((*self._live, *self._dropped)), None), list(self._turns.events)
         self._turns.follow(keeps_state=False)
         left = set(map(id, self._turns.events))
         index = next((i for i, event in enumerate(before) if id(event) not in left), None)
-        if session is None or index is None:
+        if key is None or index is None:
             return
-        old = session.model_copy(update={"events": before, "state": self._state})
+        app_name, user_id, name = key
+        old = Session.model_construct(
+            id=name, app_name=app_name, user_id=user_id, events=before, state=self._state
+        )
         actions = EventActions(
             state_delta=await compute_state_delta_for_rewind(old, index),
             artifact_delta=await compute_artifact_delta_for_rewind(
-                old, index, artifact_service=self.artifacts, app_name=session.app_name
+                old, index, artifact_service=self.artifacts, app_name=app_name
             ),
         )
         if actions.state_delta or actions.artifact_delta:

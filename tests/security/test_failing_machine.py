@@ -367,7 +367,14 @@ def _leave(place: Path, left: int) -> None:
 def test_a_full_disk_decides_no_case(small_disk, left, jobs, tmp_path):
     """With 50 KB left 21 cases were divergent, with nothing left all were parity."""
     _leave(small_disk, left)
-    run = f"run {_CASSETTES} {_CASSETTES.parent / 'tools'} -k 'usage or write' --no-keep"
+    folders = (_CASSETTES, _CASSETTES.parent / "tools")
+    chosen = [
+        file
+        for folder in folders
+        for file in folder.glob("*.yaml")
+        if "usage" in file.stem or "write" in file.stem
+    ]
+    run = f"run {folders[0]} {folders[1]} -k 'usage or write' --no-keep"
     done = shell(
         f"parity {run} -n {jobs} --json run.json --journal run.jsonl",
         tmp_path,
@@ -375,7 +382,7 @@ def test_a_full_disk_decides_no_case(small_disk, left, jobs, tmp_path):
     )
     assert (done.returncode, done.stderr) == (3, ""), done.stderr
     cases = json.loads((tmp_path / "run.json").read_text("utf-8"))["cases"]
-    assert len(cases) == 20
+    assert len(cases) == len(chosen) >= 20
     assert {case["verdict"] for case in cases} == {"inconclusive"}
     assert "the machine cannot run it: " in done.stdout
     assert "make room and run again" in done.stdout

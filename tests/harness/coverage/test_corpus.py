@@ -1,6 +1,7 @@
 """The corpus and the tests name behaviours that there are, and each is what some are about."""
 
 import ast
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -21,9 +22,11 @@ def contract() -> Contract:
 
 def declared_in(file: Path) -> list[str]:
     """The key `contract` of a cassette; read off its line, since all of them are to be quick."""
-    for line in file.read_text("utf-8").splitlines()[:8]:
+    lines = file.read_text("utf-8").splitlines()[:12]
+    for number, line in enumerate(lines):
         if line.startswith("contract:"):
-            ids = yaml.load(line, Loader=LOADER)["contract"]
+            listed = takewhile(lambda each: each.startswith("- "), lines[number + 1 :])
+            ids = yaml.load("\n".join([line, *listed]), Loader=LOADER)["contract"]
             assert isinstance(ids, list)
             return ids
     return []

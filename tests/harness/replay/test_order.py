@@ -43,7 +43,7 @@ def test_side_events_follow_the_retries_in_their_channel() -> None:
     witness.side_events.append({"event": "confirmation"})
     witness.on_event(start())
     witness.on_progress(RETRY)
-    witness._core_event(ModelChanged(model="m"))
+    witness.on_core_event(ModelChanged(model="m"))
 
     assert witness.order == [("retries", 1, 0), ("retries", 0, 1), ("retries", 2, 1)]
 

@@ -11,7 +11,7 @@ def feedback(message: str) -> dict[str, str]:
 def test_messages_to_the_user_are_side_events() -> None:
     seen = Witness()
 
-    seen._core_event(UserFeedback(severity="warning", message="it failed"))
+    seen.on_core_event(UserFeedback(severity="warning", message="it failed"))
 
     assert seen.side_events == [feedback("it failed")]
     assert seen.threads == {}
@@ -25,7 +25,7 @@ def test_messages_that_follow_each_other_have_one_order_and_others_keep_theirs()
         ModelChanged(model="pro"),
         UserFeedback(severity="warning", message="A"),
     ):
-        seen._core_event(event)
+        seen.on_core_event(event)
 
     assert in_stable_order(seen.side_events) == [
         feedback("a"),

@@ -40,7 +40,8 @@ def _errors(*script: dict[str, Any]) -> str:
 
 
 _SENDS = ({"send": "a"}, {"send": "b"}, {"send": "c"})
-_REWOUND = ({"send": "a"}, {"send": "b"}, {"rewind": 0}, {"send": "c"})
+_REWOUND_TWICE = (*_SENDS[:2], {"rewind": {"to": 2}}, {"rewind": {"to": 0}}, {"send": "c"})
+_REWOUND = ({"send": "a"}, {"send": "b"}, {"rewind": {"to": 0}}, {"send": "c"})
 
 
 def test_the_harness_plays_the_variant_that_inspects() -> None:
@@ -49,7 +50,7 @@ def test_the_harness_plays_the_variant_that_inspects() -> None:
     assert inspected("legacy") == "legacy"
 
 
-@pytest.mark.parametrize("script", [_SENDS, _REWOUND])
+@pytest.mark.parametrize("script", [_SENDS, _REWOUND, _REWOUND_TWICE])
 def test_nothing_is_broken(script: tuple[dict[str, Any], ...]) -> None:
     assert _errors(*script) == ""
 

@@ -14,7 +14,7 @@ from google.genai import types
 from runtimes.adk.agent import AdkAgentProtocol
 
 from .adk_private_names import SCANS
-from .test_session_events import answers, made, reading, register
+from .session_kit import answers, made, reading, register
 from .test_session_state import Echo
 
 __all__ = ["made", "register"]

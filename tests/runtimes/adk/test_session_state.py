@@ -25,7 +25,7 @@ from runtimes.adk.root import APP_NAME
 from services.model.errors import ApiError
 
 from .adk_contract import over_nothing
-from .test_session_events import MASKING, answers, converse, reading, register, session_of
+from .session_kit import MASKING, answers, converse, reading, register, session_of
 
 __all__ = ["converse", "register"]
 

@@ -13,7 +13,7 @@ from runtimes.adk.tools import AdkTool, Toolbox
 from runtimes.adk.toolset import SessionToolset
 from services.tools.declaring import ToolDeclarations
 
-from .test_session_events import register
+from .session_kit import register
 
 __all__ = ["register"]
 
