@@ -33,11 +33,12 @@ from surfaces.terminal.composer import Composer, PromptInput
 from surfaces.terminal.dialogs.confirmation import Allowed
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.questions import handlers
-from surfaces.terminal.drawing import Drawing, Screen, Typed
+from surfaces.terminal.drawing import Cleared, Drawing, Screen, Typed
 from surfaces.terminal.inert import inert_line
 from surfaces.terminal.live import LiveSession, Prepared, open_live_session
-from surfaces.terminal.menu import SlashMenu
-from surfaces.terminal.slash import Application, SlashCommands
+from surfaces.terminal.mentions import Mentions, mention_place
+from surfaces.terminal.menu import SuggestionMenu
+from surfaces.terminal.slash import SHORTCUTS, Application, SlashCommands
 from surfaces.terminal.status import ActivityLine, Footer, ModeLine
 from surfaces.terminal.transcript import Transcript
 from surfaces.terminal.turns import Turns
@@ -74,6 +75,8 @@ class TerminalApp(App[int]):
         Binding("ctrl+q", "quit_now", show=False, priority=True),
         Binding("escape", "escape", show=False),
         Binding("ctrl+y", "toggle_yolo", show=False, priority=True),
+        Binding("ctrl+l", "clear_screen", show=False, priority=True),
+        Binding("ctrl+g", "edit_prompt", show=False),
         Binding("ctrl+o", "toggle_expanded", show=False, priority=True),
         Binding("pageup", "scroll_transcript(-1)", show=False, priority=True),
         Binding("pagedown", "scroll_transcript(1)", show=False, priority=True),
@@ -100,6 +103,7 @@ class TerminalApp(App[int]):
         self._session: LiveSession | None = None
         self._approvals: Approvals | None = None
         self._slash: SlashCommands | None = None
+        self._mentions: Mentions | None = None
         self._deletes = False
         """Whether the session's recording is deleted at its end."""
         self._leaving = asyncio.Event()
@@ -113,16 +117,18 @@ class TerminalApp(App[int]):
         with Vertical(id="below"):
             yield Static("", id="waiting", markup=False)
             yield ActivityLine()
+            yield Static(_shortcuts(), id="shortcuts", markup=False)
             yield ModeLine(markup=False)
             yield Composer()
-            yield SlashMenu()
+            yield SuggestionMenu()
         yield Footer(markup=False)
 
     def on_mount(self) -> None:
         """Show the screen, and open the session behind it."""
         self._events.subscribe(self._on_core_event)
-        self.query_one(PromptInput).offer(self.query_one(SlashMenu))
-        self.query_one(PromptInput).focus()
+        prompt = self.query_one(PromptInput)
+        prompt.connect(self.query_one(SuggestionMenu), self._turns.take_back)
+        prompt.focus()
         self._show_settings()
         if self._prepared.options.prompt_interactive:
             self._turns.submit(self._prepared.options.prompt_interactive)
@@ -167,6 +173,7 @@ class TerminalApp(App[int]):
             slash = self._slash_commands(session)
             await slash.load()
             self._slash = slash
+            self._mentions = Mentions(session.services)
             turns = tasks.create_task(self._turns.run(session, slash), name="turns")
             await self._leaving.wait()
             await self._turns.abort()
@@ -237,6 +244,8 @@ class TerminalApp(App[int]):
         variables = self._prepared.machine.environment.variables
         command = variables.get("VISUAL") or variables.get("EDITOR")
         if not command:
+            missing = "No editor is configured. Set the variable VISUAL or EDITOR to a program."
+            self._drawing.add(Typed(text=missing, mark="warning"))
             return None
         with tempfile.TemporaryDirectory(prefix="parity-edit-") as folder:
             file = Path(folder) / Path(name).name
@@ -267,8 +276,10 @@ class TerminalApp(App[int]):
             if state.last_prompt_tokens:
                 used = state.last_prompt_tokens / token_limit(model)
                 left = max(0, round((1 - used) * 100))
-        self.query_one(ModeLine).show(mode, self._memory_files())
-        self.query_one(Composer).mark("*" if mode is ApprovalMode.YOLO else ">")
+        shell = self.query_one(PromptInput).shell
+        self.query_one(ModeLine).show(mode, self._memory_files(), shell=shell)
+        mark = "!" if shell else "*" if mode is ApprovalMode.YOLO else ">"
+        self.query_one(Composer).mark(mark)
         self.query_one(Footer).show(self._folder(), model, left)
 
     def _memory_files(self) -> int:
@@ -297,21 +308,41 @@ class TerminalApp(App[int]):
     def on_prompt_input_submitted(self, event: PromptInput.Submitted) -> None:
         """Send a prompt, or run a command."""
         text = event.text.strip()
-        if self._slash is None and text in ("/quit", "/exit"):
+        if event.shell:
+            self._turns.submit_shell(text)
+        elif self._slash is None and text in ("/quit", "/exit"):
             self._leaving.set()  # The session is still opening, or has failed.
-            return
-        self._turns.submit("/shortcuts" if text == "?" else text)
+        else:
+            self._turns.submit(text)
+
+    def on_prompt_input_shell_switched(self) -> None:
+        """Show the mode."""
+        self._show_settings()
+
+    def on_prompt_input_asks_for_shortcuts(self) -> None:
+        """Show the keys until the user writes, or asks again."""
+        panel = self.query_one("#shortcuts")
+        panel.display = not panel.display
 
     def on_text_area_changed(self) -> None:
         """Look for what the text may become."""
-        self._suggest(self.query_one(PromptInput).text)
+        prompt = self.query_one(PromptInput)
+        if prompt.text:
+            self.query_one("#shortcuts").display = False
+        self._suggest(prompt.text, prompt.shell)
 
     @work(exclusive=True, group="menu")
-    async def _suggest(self, text: str) -> None:
+    async def _suggest(self, text: str, shell: bool) -> None:
         offered: list[Suggestion] = []
-        if self._slash is not None and is_slash_command(text) and "\n" not in text:
+        place = mention_place(text)
+        if place is None and self._mentions is not None:
+            self._mentions.forget()
+        if self._slash is not None and is_slash_command(text) and "\n" not in text and not shell:
+            place = max(1, text.rfind(" ") + 1)
             offered = await self._slash.suggestions(text)
-        self.query_one(SlashMenu).offer(text, offered)
+        elif place is not None and self._mentions is not None:
+            offered = await self._mentions.suggestions(text)
+        self.query_one(SuggestionMenu).offer(text, place or 0, offered)
 
     async def action_interrupt(self) -> None:
         """Ctrl+C: end what runs, or clear the input; twice: leave."""
@@ -331,15 +362,24 @@ class TerminalApp(App[int]):
         self._leaving.set()
 
     async def action_escape(self) -> None:
-        """Esc: end what runs; twice: clear the prompt, or open /rewind where there is none."""
-        if self._turns.busy:
+        """Esc: close what is open, or end what runs; twice: clear the prompt, or rewind."""
+        prompt, menu = self.query_one(PromptInput), self.query_one(SuggestionMenu)
+        shortcuts = self.query_one("#shortcuts")
+        if menu.is_for(prompt.text):
+            menu.close()
+        elif shortcuts.display:
+            shortcuts.display = False
+        elif self._turns.busy:
             waiting = self._turns.take_back()
             if waiting:
-                self.query_one(PromptInput).replace_all(waiting)
+                prompt.replace_all(waiting)
             await self._turns.abort()
-        elif self.query_one(PromptInput).text and self._again("escape"):
-            self.query_one(PromptInput).text = ""
-        elif not self.query_one(PromptInput).text and self._again("rewind"):
+        elif prompt.shell:
+            prompt.switch_shell(False)
+        elif prompt.text:
+            if self._again("escape"):
+                prompt.text = ""
+        elif self._again("rewind"):
             self._disarm()
             self._turns.submit("/rewind")
 
@@ -374,6 +414,17 @@ class TerminalApp(App[int]):
             return
         await self._turns.set_mode(ApprovalMode.DEFAULT if yolo else ApprovalMode.YOLO)
 
+    def action_clear_screen(self) -> None:
+        """Ctrl+L: remove what is shown; the conversation stays."""
+        self._drawing.add(Cleared())
+
+    async def action_edit_prompt(self) -> None:
+        """Ctrl+G: write the prompt in the user's editor."""
+        prompt = self.query_one(PromptInput)
+        edited = await self._edit_text("prompt.md", prompt.text)
+        if edited is not None:
+            prompt.replace_all(edited.rstrip("\n"))
+
     def action_toggle_expanded(self) -> None:
         """Ctrl+O: long outputs whole, or short again."""
         self._transcript.toggle_expanded()
@@ -384,3 +435,7 @@ class TerminalApp(App[int]):
             self._transcript.scroll_page_up(animate=False)
         else:
             self._transcript.scroll_page_down(animate=False)
+
+
+def _shortcuts() -> str:
+    return "\n".join(f" {keys} - {effect}" for keys, effect in SHORTCUTS)

@@ -103,12 +103,14 @@ class Approvals:
         if details.type == "exit_plan_mode":
             payload = await self._host.ask(PlanDialog(_plan(details)))
             return (_CANCEL, None) if payload is None else (_ONCE, payload)
-        outcome = await self._host.ask(confirmation_dialog(call, details, self._allowed))
-        if outcome is not ConfirmationOutcome.MODIFY_WITH_EDITOR:
-            return outcome, None
-        name = str(details.fields.get("fileName") or "file")
-        edited = await self._edit(name, str(details.fields.get("newContent") or ""))
-        return (outcome, None) if edited is None else (_ONCE, {"newContent": edited})
+        while True:
+            outcome = await self._host.ask(confirmation_dialog(call, details, self._allowed))
+            if outcome is not ConfirmationOutcome.MODIFY_WITH_EDITOR:
+                return outcome, None
+            name = str(details.fields.get("fileName") or "file")
+            edited = await self._edit(name, str(details.fields.get("newContent") or ""))
+            if edited is not None:  # Without an editor, the question stays open.
+                return _ONCE, {"newContent": edited}
 
     def _publish(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -12,24 +13,37 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
-from surfaces.terminal.menu import SlashMenu
+from surfaces.terminal.menu import SuggestionMenu
+from surfaces.terminal.recall import Recall
 
 __all__ = ["PLACEHOLDER", "Composer", "PromptInput"]
 
 PLACEHOLDER: Final = "  Type your message or @path/to/file"
-_MOST_LINES: Final = 10
+_SHELL_PLACEHOLDER: Final = "  Type your shell command"
+_NEW_LINE: Final = frozenset({"shift+enter", "ctrl+enter", "ctrl+j", "alt+enter"})
+_RECALL: Final = {"up": -1, "ctrl+p": -1, "down": 1, "ctrl+n": 1}
 
 
 class PromptInput(TextArea):
-    """The text of the next prompt. Enter sends it; Shift+Enter and Ctrl+J begin a line."""
+    """The text of the next prompt, or of the next shell command.
+
+    Enter sends it; Shift+Enter and Ctrl+J begin a line, and so does Enter after a backslash.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("shift+tab", "app.next_mode", show=False)]
 
     @dataclass
     class Submitted(Message):
-        """The user has sent a text."""
+        """The user has sent a text; `shell`: it is a shell command."""
 
         text: str
+        shell: bool
+
+    class ShellSwitched(Message):
+        """Shell mode is on, or off again."""
+
+    class AsksForShortcuts(Message):
+        """The user wants to see the keys."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -41,51 +55,83 @@ class PromptInput(TextArea):
         )
         # A blinking cursor would redraw an idle screen for ever.
         self.cursor_blink = False
-        self._history: list[str] = []
-        self._place = 0
-        self._draft = ""
-        self._menu: SlashMenu | None = None
+        self.shell = False
+        """Whether what is written is a shell command."""
+        self._sent = {False: Recall(), True: Recall()}
+        self._menu: SuggestionMenu | None = None
+        self._take_back: Callable[[], str] = str
 
     async def _on_key(self, event: events.Key) -> None:
-        if event.key == "enter" and not self.text.endswith("\\"):
-            event.stop()
-            event.prevent_default()
-            self.submit()
-            return
-        if event.key in ("shift+enter", "ctrl+j", "alt+enter") or event.key == "enter":
-            event.stop()
-            event.prevent_default()
-            if event.key == "enter":
-                self.action_delete_left()
-            self.insert("\n")
-            return
-        if self._chooses(event.key):
-            event.stop()
-            event.prevent_default()
-            return
-        if self._recalls(event.key):
+        handled = (
+            self._sends(event.key)
+            or self._chooses(event.key)
+            or self._recalls(event.key)
+            or self._switches(event)
+        )
+        if handled:
             event.stop()
             event.prevent_default()
             return
         await super()._on_key(event)
-
-    def submit(self) -> None:
-        """Send the text, and empty the input."""
-        text = self.text
-        if text.strip():
-            self._history.append(text)
-            self._place = len(self._history)
-            self.text = ""
-            self.post_message(self.Submitted(text))
 
     def replace_all(self, text: str) -> None:
         """Put `text` in place of what is there, the cursor behind it."""
         self.text = text
         self.move_cursor(self.document.end)
 
-    def offer(self, menu: SlashMenu) -> None:
-        """Let Tab and the arrows choose in `menu` while it is open."""
+    def connect(self, menu: SuggestionMenu, take_back: Callable[[], str]) -> None:
+        """Let Tab, Enter and the arrows choose in `menu` while it is open.
+
+        `take_back` returns the prompts that wait, which do not wait any more; Up at an empty
+        input takes them.
+        """
         self._menu = menu
+        self._take_back = take_back
+
+    def switch_shell(self, on: bool) -> None:
+        """Switch shell mode."""
+        self.shell = on
+        self.placeholder = _SHELL_PLACEHOLDER if on else PLACEHOLDER
+        self.post_message(self.ShellSwitched())
+
+    def _sends(self, key: str) -> bool:
+        if key in _NEW_LINE:
+            self.insert("\n")
+            return True
+        if key != "enter":
+            return False
+        if self.text.endswith("\\"):
+            self.action_delete_left()
+            self.insert("\n")
+            return True
+        menu = self._menu
+        completed = menu.entered() if menu is not None and menu.is_for(self.text) else None
+        if completed is not None:
+            self.replace_all(completed.text)
+        if completed is None or completed.sends:
+            self._submit()
+        return True
+
+    def _submit(self) -> None:
+        text = self.text
+        if text.strip():
+            self._sent[self.shell].keep(text)
+            self.text = ""
+            self.post_message(self.Submitted(text, self.shell))
+
+    def _switches(self, event: events.Key) -> bool:
+        """`!` and `?` at an empty input are no text."""
+        if self.text:
+            return False
+        if event.character == "!":
+            self.switch_shell(not self.shell)
+        elif event.key == "backspace" and self.shell:
+            self.switch_shell(False)
+        elif event.character == "?" and not self.shell:
+            self.post_message(self.AsksForShortcuts())
+        else:
+            return False
+        return True
 
     def _chooses(self, key: str) -> bool:
         menu = self._menu
@@ -100,20 +146,19 @@ class PromptInput(TextArea):
         return False
 
     def _recalls(self, key: str) -> bool:
-        """Go through the history at the first and the last line."""
+        """Go through the history: with the arrows at the first and the last line."""
+        step = _RECALL.get(key)
         row, _ = self.cursor_location
-        step = {"up": -1, "down": 1}.get(key)
-        edge = 0 if key == "up" else self.document.line_count - 1
-        if step is None or row != edge:
+        edge = 0 if step == -1 else self.document.line_count - 1
+        if step is None or (key in ("up", "down") and row != edge):
             return False
-        place = self._place + step
-        if not 0 <= place <= len(self._history):
-            return False
-        if self._place == len(self._history):
-            self._draft = self.text
-        self._place = place
-        self.replace_all(self._draft if place == len(self._history) else self._history[place])
-        return True
+        if key == "up" and not self.text and (waiting := self._take_back()):
+            self.replace_all(waiting)
+            return True
+        text = self._sent[self.shell].step(step, self.text)
+        if text is not None:
+            self.replace_all(text)
+        return text is not None
 
 
 class Composer(Horizontal):
@@ -123,11 +168,6 @@ class Composer(Horizontal):
         """Both, side by side."""
         yield Static(">", id="prompt-mark", markup=False)
         yield PromptInput()
-
-    @property
-    def input(self) -> PromptInput:
-        """The input."""
-        return self.query_one(PromptInput)
 
     def mark(self, mark: str) -> None:
         """Show `mark` before the input."""

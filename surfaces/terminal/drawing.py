@@ -46,7 +46,7 @@ from surfaces.terminal.dialogs.confirmation import change_of
 from surfaces.terminal.inert import inert_line
 from surfaces.terminal.transcript import Answer, CallBox, Transcript, UserMessage
 
-__all__ = ["Cleared", "Drawing", "Happening", "Screen", "Shown", "Typed"]
+__all__ = ["Cleared", "Drawing", "Happening", "OwnCall", "Screen", "Shown", "Typed"]
 
 _CANCELLED: Final = "Request cancelled."
 _MORE: Final = (
@@ -54,6 +54,7 @@ _MORE: Final = (
     '"Error Verbosity" to full for full details.'
 )
 _THINKING: Final = "Thinking..."
+_RUNNING: Final = "Running the shell command..."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,11 +73,18 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnCall:
+    """A call of the user, not of the model; added again whenever it has changed."""
+
+    call: CallShown
+
+
+@dataclass(frozen=True, slots=True)
 class Cleared:
     """The conversation was replaced: nothing that was shown counts any more."""
 
 
-Happening = AgentEvent | Notice | CoreEvent | Typed | Shown | Cleared
+Happening = AgentEvent | Notice | CoreEvent | Typed | Shown | OwnCall | Cleared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +113,7 @@ class Drawing:
         self._answer: Answer | None = None
         self._boxes: dict[CallKey, CallBox] = {}
         self._ended: dict[str, asyncio.Event] = {}
+        self._own: CallBox | None = None
 
     def add(self, happening: Happening) -> None:
         """Draw `happening` after all that was added before."""
@@ -125,16 +134,9 @@ class Drawing:
 
     async def _draw(self, happening: Happening) -> None:
         match happening:
-            case Typed():
+            case Typed() | Shown() | OwnCall() | Cleared():
                 self._answer = None
-                await self._typed(happening)
-            case Shown():
-                self._answer = None
-                await self._screen.transcript.item(happening.item)
-            case Cleared():
-                self._answer = None
-                self._boxes.clear()
-                await self._screen.transcript.clear()
+                await self._draw_own(happening)
             case Message(role="agent"):
                 await self._message(happening)
             case ToolRequest():
@@ -159,12 +161,32 @@ class Drawing:
             case _:
                 pass
 
+    async def _draw_own(self, happening: Typed | Shown | OwnCall | Cleared) -> None:
+        match happening:
+            case Typed():
+                await self._typed(happening)
+            case Shown():
+                await self._screen.transcript.item(happening.item)
+            case OwnCall():
+                await self._own_call(happening.call)
+            case Cleared():
+                self._own = None
+                self._boxes.clear()
+                await self._screen.transcript.clear()
+
     async def _typed(self, line: Typed) -> None:
         if line.mark:
             await self._screen.transcript.notice(line.text, line.mark)
         else:
             await self._screen.transcript.add(UserMessage(line.text))
             self._screen.activity(_THINKING)
+
+    async def _own_call(self, call: CallShown) -> None:
+        if self._own is None or self._own.call is not call:
+            self._own = CallBox(call)
+            await self._screen.transcript.add(self._own)
+        self._own.refresh_call()
+        self._screen.activity(None if call.settled else _RUNNING)
 
     async def _message(self, message: Message) -> None:
         subject = (message.meta or {}).get("subject")

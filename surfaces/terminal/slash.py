@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -29,11 +29,11 @@ from surfaces.commands import (
     default_sources,
 )
 from surfaces.commands.histories import items_of_recording
-from surfaces.commands.rewinding import rewind_to
+from surfaces.commands.rewinding import RewindPoint, rewind_to
 from surfaces.terminal.dialogs.commands import (
+    RewindPointDialog,
     action_dialog,
     rewind_choice_dialog,
-    rewind_point_dialog,
     shell_commands_dialog,
 )
 from surfaces.terminal.dialogs.dialog import DialogHost
@@ -44,17 +44,21 @@ from surfaces.terminal.turns import Prompt
 __all__ = ["SHORTCUTS", "Application", "SlashCommands"]
 
 SHORTCUTS: Final = (
-    ("Enter", "Send the prompt"),
-    ("Shift+Enter, Ctrl+J", "Begin a new line"),
-    ("Up, Down", "Go through the prompts of the session"),
-    ("Tab", "Accept the chosen line of the command menu"),
-    ("Esc", "Cancel the request; twice: clear the prompt, or open /rewind"),
-    ("Shift+Tab", "Next approval mode"),
-    ("Ctrl+Y", "YOLO mode on or off"),
+    ("Ctrl+Left/Ctrl+Right", "Jump through words in the input"),
+    ("Ctrl+C", "Quit application (double press)"),
+    ("Ctrl+D", "Quit application, at an empty prompt (double press)"),
+    ("Ctrl+Enter", "New line (also Shift+Enter, Ctrl+J)"),
+    ("Ctrl+L", "Clear the screen"),
+    ("Ctrl+G", "Open input in external editor"),
     ("Ctrl+O", "Show long outputs whole, or short again"),
-    ("Page Up, Page Down", "Scroll"),
-    ("Ctrl+C", "Cancel the request, or clear the prompt; twice: leave"),
-    ("Ctrl+D", "Twice at an empty prompt: leave"),
+    ("Ctrl+Y", "Toggle YOLO mode"),
+    ("Enter", "Send message"),
+    ("Esc", "Cancel operation / Clear input (double press) / Rewind (double press)"),
+    ("Page Up/Page Down", "Scroll page up/down"),
+    ("Shift+Tab", "Toggle auto-accepting edits"),
+    ("Tab", "Complete the command or the path"),
+    ("Ctrl+P/Ctrl+N", "Cycle through your prompt history (also Up/Down)"),
+    ("!", "Shell mode, at an empty prompt"),
 )
 _DIALOGS: Final = frozenset({Dialog.REWIND, Dialog.SHORTCUTS})
 _NO_TOOLS: Final = "The terminal cannot call {tool} for a command yet. Ask the agent to do it."
@@ -190,13 +194,20 @@ class SlashCommands:
 
     async def _open(self, dialog: Dialog, details: Mapping[str, Any]) -> None:
         if dialog is Dialog.SHORTCUTS:
-            lines = (f"{keys} - {effect}" for keys, effect in SHORTCUTS)
-            self._show(Item(kind=ItemKind.PANEL, text="\n".join(["Shortcuts", *lines])))
-            return
-        point = await self._host.ask(rewind_point_dialog(details["points"]))
-        choice = None if point is None else await self._host.ask(rewind_choice_dialog(point))
-        if point is None or choice is None:
-            return
+            shortcuts = [f"{keys} - {effect}" for keys, effect in SHORTCUTS]
+            self._show(Item(kind=ItemKind.PANEL, text="\n".join(["Shortcuts", *shortcuts])))
+        elif dialog is Dialog.REWIND:
+            await self._rewind(details["points"])
+
+    async def _rewind(self, points: Sequence[RewindPoint]) -> None:
+        now_ms = self._session.services.clock.now_ms()
+        while True:
+            point = await self._host.ask(RewindPointDialog(points))
+            if point is None:
+                return
+            choice = await self._host.ask(rewind_choice_dialog(point, now_ms))
+            if choice is not None:  # "Do nothing" leads back to the list.
+                break
         try:
             result = await rewind_to(self._session, point, choice)
         except CommandError as error:

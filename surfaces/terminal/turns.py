@@ -20,6 +20,7 @@ from surfaces.headless.mentions import with_mentioned_files
 from surfaces.headless.session_log import log_prompt
 from surfaces.terminal.drawing import Drawing, Typed
 from surfaces.terminal.live import LiveSession
+from surfaces.terminal.shell_mode import ShellMode
 
 __all__ = ["Commands", "Prompt", "Turns"]
 
@@ -30,6 +31,14 @@ class Prompt:
 
     text: str
     content: tuple[ContentPart, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What waits for its turn; `in_shell`: it is a shell command."""
+
+    text: str
+    in_shell: bool = False
 
 
 class Commands(Protocol):
@@ -55,13 +64,15 @@ class Turns:
     def __init__(self, drawing: Drawing, changed: Callable[[], None]) -> None:
         self._drawing = drawing
         self._changed = changed
-        self._waiting: deque[str] = deque()
+        self._waiting: deque[_Entry] = deque()
         self._arrived = asyncio.Event()
         self._agent: AgentProtocol | None = None
         self._session: LiveSession | None = None
         self._commands: Commands | None = None
         self._beside: asyncio.TaskGroup | None = None
         self._in_command = False
+        self._shell: ShellMode | None = None
+        self._shell_run: asyncio.Task[None] | None = None
         self._count = 0
 
     @property
@@ -72,7 +83,7 @@ class Turns:
     @property
     def waiting(self) -> tuple[str, ...]:
         """The prompts that wait."""
-        return tuple(self._waiting)
+        return tuple(f"{'!' * entry.in_shell}{entry.text}" for entry in self._waiting)
 
     def submit(self, text: str) -> None:
         """Send a prompt or run a command, now or when its turn comes.
@@ -85,19 +96,28 @@ class Turns:
         if not command and self._steers(text):
             self._drawing.add(Typed(text=f"Steering Hint: {text}", mark="hint"))
             return
-        self._waiting.append(text)
+        self._enqueue(_Entry(text))
+
+    def submit_shell(self, line: str) -> None:
+        """Run a shell command when its turn comes."""
+        self._enqueue(_Entry(line, in_shell=True))
+
+    def _enqueue(self, entry: _Entry) -> None:
+        self._waiting.append(entry)
         self._arrived.set()
         self._changed()
 
     def take_back(self) -> str:
         """Return what waits, as one text, and forget it."""
-        text = "\n\n".join(self._waiting)
+        text = "\n\n".join(self.waiting)
         self._waiting.clear()
         self._changed()
         return text
 
     async def abort(self) -> None:
-        """End what the agent does."""
+        """End what the agent does, or the user's shell command."""
+        if self._shell_run is not None:
+            self._shell_run.cancel()
         if self._agent is not None:
             await self._agent.abort()
 
@@ -118,6 +138,7 @@ class Turns:
         """Send the prompts to `session`, for ever."""
         self._session = session
         self._commands = commands
+        self._shell = ShellMode(session.services, self._drawing)
         async with asyncio.TaskGroup() as self._beside:
             await self._take_turns(session, commands)
 
@@ -126,7 +147,11 @@ class Turns:
             await self._arrived.wait()
             self._arrived.clear()
             while self._waiting:
-                text = self._waiting.popleft()
+                entry = self._waiting.popleft()
+                if entry.in_shell:
+                    await self._run_shell(entry.text)
+                    continue
+                text = entry.text
                 prompt = await self._prompt(text, commands)
                 if prompt is None:
                     continue
@@ -143,6 +168,20 @@ class Turns:
         try:
             return await commands.run(text)
         finally:
+            self._in_command = False
+            self._changed()
+
+    async def _run_shell(self, line: str) -> None:
+        assert self._shell is not None
+        assert self._beside is not None
+        self._in_command = True
+        self._changed()
+        # A task of its own: `abort` cancels the command, and the turns go on.
+        self._shell_run = self._beside.create_task(self._shell.run(line), name="shell mode")
+        try:
+            await asyncio.wait([self._shell_run])
+        finally:
+            self._shell_run = None
             self._in_command = False
             self._changed()
 
@@ -186,7 +225,9 @@ class Turns:
         try:
             if content is None:
                 content = await with_mentioned_files(text, services)
-            send = MessageSend(content=content or (TextPart(text=text),), display_content=text)
+            notes = () if self._shell is None else self._shell.take_notes()
+            parts = (*notes, *(content or (TextPart(text=text),)))
+            send = MessageSend(content=parts, display_content=text)
             stream = await agent.send(send)
             if stream is not None:
                 await self._drawing.end_of(stream).wait()

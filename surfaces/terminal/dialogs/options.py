@@ -18,6 +18,7 @@ __all__ = ["Choice", "NumberedOptions"]
 
 _MARK: Final = "●"
 _INDENT: Final = " " * 6
+_SMALL_INDENT: Final = " " * 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +34,7 @@ class NumberedOptions(OptionList):
     """A list of options.
 
     Enter chooses the highlighted one, a digit the one with this number. A free option is only
-    highlighted by its digit: it is chosen once it has a text.
+    highlighted by its digit: it is chosen once it has a text. A list may do without numbers.
     """
 
     @dataclass
@@ -46,13 +47,28 @@ class NumberedOptions(OptionList):
     class Typed(Message):
         """The text of the free option has changed, or it is highlighted or left."""
 
-    def __init__(self, choices: Sequence[Choice], *, checked: Sequence[bool] | None = None) -> None:
-        """Offer `choices`; `checked` adds boxes for those that may be ticked."""
+    def __init__(
+        self,
+        choices: Sequence[Choice],
+        *,
+        checked: Sequence[bool] | None = None,
+        numbered: bool = True,
+        first: int = 0,
+    ) -> None:
+        """Offer `choices`.
+
+        Args:
+            choices: the options.
+            checked: adds boxes for those that may be ticked.
+            numbered: whether the options have numbers.
+            first: the index of the option that is highlighted at first.
+        """
         self._choices = list(choices)
         self._checked = list(checked) if checked is not None else None
+        self._numbered = numbered
         self.typed = ""
-        super().__init__(*(Option(self._prompt(i, chosen=i == 0)) for i in range(len(choices))))
-        self.highlighted = 0
+        super().__init__(*(Option(self._prompt(i, chosen=i == first)) for i in range(len(choices))))
+        self.highlighted = first
 
     @property
     def on_free(self) -> bool:
@@ -84,7 +100,7 @@ class NumberedOptions(OptionList):
             self.typed = self.typed[:-1] if gone else self.typed + (event.character or "")
             self._redraw()
             self.post_message(self.Typed())
-        elif event.character and event.character.isdigit():
+        elif self._numbered and event.character and event.character.isdigit():
             event.stop()
             event.prevent_default()
             index = int(event.character) - 1
@@ -109,8 +125,10 @@ class NumberedOptions(OptionList):
         box = ""
         if self._checked is not None and index < len(self._checked):
             box = "[x] " if self._checked[index] else "[ ] "
-        line = f"{_MARK if chosen else ' '} {index + 1}. {box}{inert_line(label)}"
+        number = f"{index + 1}. " if self._numbered else ""
+        line = f"{_MARK if chosen else ' '} {number}{box}{inert_line(label)}"
         text = Text(line, style="bold" if chosen else "")
         if choice.detail:
-            text.append(f"\n{_INDENT}{inert_line(choice.detail)}", style="dim")
+            indent = _INDENT if self._numbered else _SMALL_INDENT
+            text.append(f"\n{indent}{inert_line(choice.detail)}", style="dim")
         return text

@@ -66,6 +66,29 @@ class Terminal:
             await self.pilot.pause(0.02)
         raise AssertionError(f"{words!r} is not on the screen:\n{self.text}")
 
+    async def hides(self, words: str) -> str:
+        """Wait until the screen does not show `words` any more; return it."""
+        for _ in range(400):
+            if words not in self.text:
+                return self.text
+            await self.pilot.pause(0.02)
+        raise AssertionError(f"{words!r} is still on the screen:\n{self.text}")
+
+    async def opened(self) -> None:
+        """Wait until the session has loaded its commands."""
+        for _ in range(400):
+            if self.app._slash is not None:
+                return
+            await self.pilot.pause(0.02)
+        raise AssertionError("the session has not opened")
+
+    @property
+    def sent(self) -> str:
+        """The model-facing history as JSON."""
+        session = self.app._session
+        assert session is not None
+        return json.dumps(session.runtime.transcript())
+
     async def type(self, text: str) -> None:
         names = {" ": "space", "/": "slash", "!": "exclamation_mark"}
         await self.pilot.press(*(names.get(letter, letter) for letter in text))

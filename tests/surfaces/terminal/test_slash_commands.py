@@ -9,15 +9,6 @@ from tests.surfaces.terminal.conftest import Open, Terminal, calls, says
 WRITE = {"file_path": "new.txt", "content": "one\ntwo\n"}
 
 
-async def opened(screen: Terminal) -> None:
-    """Wait until the session has loaded its commands."""
-    for _ in range(400):
-        if screen.app._slash is not None:
-            return
-        await screen.pilot.pause(0.02)
-    raise AssertionError("the session has not opened")
-
-
 async def test_a_command_is_answered_and_not_sent(terminal: Open) -> None:
     async with terminal(says("the only answer")) as screen:
         await screen.say("/about")
@@ -63,23 +54,24 @@ async def test_clear_empties_the_screen(terminal: Open) -> None:
 
 async def test_the_menu_completes_names_and_subcommands(terminal: Open) -> None:
     async with terminal() as screen:
-        await opened(screen)
+        await screen.opened()
         await screen.type("/abo")
         await screen.shows("● about")
         await screen.pilot.press("tab")
         await screen.shows("> /about")
         await screen.pilot.press("ctrl+c")
-        await screen.type("/tools de")
-        await screen.shows("● desc")
+        await screen.type("/stats mo")
+        await screen.shows("● model")
         await screen.pilot.press("tab", "enter")
-        text = await screen.shows("> /tools desc")
+        await screen.shows("> /stats model")
+        text = await screen.shows("No API calls have been made in this session.")
 
     assert "Unknown" not in text
 
 
 async def test_the_arrows_choose_in_the_menu(terminal: Open) -> None:
     async with terminal() as screen:
-        await opened(screen)
+        await screen.opened()
         await screen.type("/co")
         first = next(line for line in (await screen.shows("● ")).splitlines() if "● " in line)
         await screen.pilot.press("down")
@@ -89,16 +81,23 @@ async def test_the_arrows_choose_in_the_menu(terminal: Open) -> None:
     assert first != second
 
 
-async def test_a_question_mark_and_an_exclamation_mark_are_characters(terminal: Open) -> None:
+async def test_enter_accepts_the_chosen_command_and_runs_it(terminal: Open) -> None:
     async with terminal() as screen:
-        await screen.pilot.press("question_mark", "exclamation_mark")
-        await screen.shows("> ?!")
+        await screen.opened()
+        await screen.type("/abo")
+        await screen.shows("● about")
+        await screen.pilot.press("enter")
+        await screen.shows("About parity")
 
 
-async def test_a_lone_question_mark_shows_the_shortcuts(terminal: Open) -> None:
+async def test_escape_closes_the_menu_and_leaves_the_text(terminal: Open) -> None:
     async with terminal() as screen:
-        await screen.pilot.press("question_mark", "enter")
-        await screen.shows("Shift+Tab - Next approval mode")
+        await screen.opened()
+        await screen.type("/abo")
+        await screen.shows("● about")
+        await screen.pilot.press("escape")
+        await screen.hides("● about")
+        assert "> /abo" in screen.text
 
 
 async def test_quit_leaves(terminal: Open) -> None:
@@ -122,18 +121,18 @@ async def test_quit_deletes_the_recording_if_asked(
     assert bool(list(folders.rglob("chats/*.json*"))) is left
 
 
-async def test_stats_run_while_the_agent_works_and_help_waits(terminal: Open) -> None:
+async def test_about_runs_while_the_agent_works_and_mcp_waits(terminal: Open) -> None:
     async with terminal(calls("write_file", **WRITE), says("done")) as screen:
         await screen.say("go")
         await screen.shows("Apply this change?")
-        screen.app._turns.submit("/help")
+        screen.app._turns.submit("/mcp")
         screen.app._turns.submit("/about")
         early = await screen.shows("> /about")
         await screen.pilot.press("1")
         await screen.shows("✦ done")
-        await screen.shows("> /help")
+        await screen.shows("> /mcp")
 
-    assert "> /help" not in early
+    assert "> /mcp" not in early
 
 
 async def test_double_escape_rewinds_the_conversation(terminal: Open, folders: Path) -> None:
@@ -144,16 +143,52 @@ async def test_double_escape_rewinds_the_conversation(terminal: Open, folders: P
         await screen.pilot.press("escape")
         await screen.shows("Press Esc again to rewind.")
         await screen.pilot.press("escape")
-        points = await screen.shows("Stay at current position")
-        await screen.pilot.press("1")
+        points = await screen.shows("● Stay at current position")
+        await screen.pilot.press("up", "up")
+        await screen.shows("● write it")
+        await screen.pilot.press("enter")
         choices = await screen.shows("Confirm Rewind")
         await screen.pilot.press("1")
         text = await _drafted(screen)
 
-    assert "1. write it" in points
+    assert "1 file changed +2" in points
+    assert "File: new.txt" in choices
+    assert "Lines added: 2 Lines removed: 0 (just now)" in choices
     assert "1. Rewind conversation and revert code changes" in choices
     assert "✦ done" not in text
     assert not (folders / "ws/new.txt").exists()
+
+
+async def test_doing_nothing_leads_back_to_the_messages(terminal: Open) -> None:
+    async with terminal(says("an answer")) as screen:
+        await screen.say("go")
+        await screen.shows("✦ an answer")
+        await screen.say("/rewind")
+        await screen.shows("● Stay at current position")
+        await screen.pilot.press("up", "enter")
+        choices = await screen.shows("Confirm Rewind")
+        await screen.pilot.press("2")
+        await screen.shows("● Stay at current position")
+        await screen.pilot.press("enter")
+        text = await screen.shows("Type your message")
+
+    assert "No code changes to revert." in choices
+    assert "✦ an answer" in text
+
+
+async def test_the_context_of_the_session_is_no_draft(terminal: Open) -> None:
+    async with terminal(says("an answer")) as screen:
+        await screen.say("go")
+        await screen.shows("✦ an answer")
+        await screen.say("/rewind")
+        await screen.shows("● Stay at current position")
+        await screen.pilot.press("up", "up", "enter")
+        await screen.shows("Confirm Rewind")
+        await screen.pilot.press("1")
+        text = await screen.hides("✦ an answer")
+
+    assert "Type your message" in text
+    assert "session_context" not in text
 
 
 async def _drafted(screen: Terminal) -> str:
