@@ -200,7 +200,7 @@ class TerminalApp(App[int]):
         name = chosen_runtime(
             self._prepared.options.runtime, self._prepared.plan.settings, Surface.INTERACTIVE
         )
-        return SlashCommands(session, name, self._dialogs, self._drawing, hooks)
+        return SlashCommands(session, name, self._dialogs, self._drawing, hooks, self._turns.notes)
 
     def _show_opened(self, session: LiveSession) -> None:
         services = session.services

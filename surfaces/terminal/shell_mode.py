@@ -11,13 +11,13 @@ import asyncio
 from dataclasses import replace
 from typing import Final
 
-from agent_protocol.content import TextPart
 from agent_protocol.events import TextDisplay, ToolDisplay
 from services.bundle import Services
 from services.confinement import may_start
 from services.tools.shell_process import ShellProcess, ShellStartError, shell_environment
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.drawing import Drawing, OwnCall, Typed
+from surfaces.terminal.notes import Notes
 
 __all__ = ["ShellMode"]
 
@@ -28,18 +28,10 @@ _SILENT: Final = "(Command produced no output)"
 class ShellMode:
     """Runs commands without a policy: the user has written them."""
 
-    def __init__(self, services: Services, drawing: Drawing) -> None:
+    def __init__(self, services: Services, drawing: Drawing, notes: Notes) -> None:
         self._services = services
         self._drawing = drawing
-        self._notes: list[str] = []
-        self._noted_for = ""
-
-    def take_notes(self) -> tuple[TextPart, ...]:
-        """What the model should know of the commands since the last prompt; taken once."""
-        notes, self._notes = self._notes, []
-        if self._noted_for != self._services.state.session_id:
-            return ()  # The conversation in which they ran was cleared.
-        return tuple(TextPart(text=note) for note in notes)
+        self._notes = notes
 
     async def run(self, line: str) -> None:
         """Run `line` in the workspace's folder, and show its output. A cancellation ends it."""
@@ -95,13 +87,9 @@ class ShellMode:
         return "success", text
 
     def _note(self, line: str, output: str) -> None:
-        session_id = self._services.state.session_id
-        if self._noted_for != session_id:
-            self._notes = []
-        self._noted_for = session_id
         kept = output[:_MOST_SENT]
         cut = "" if kept == output else "\n... (truncated)"
-        self._notes.append(
+        self._notes.keep(
             f"The user ran a shell command:\n```sh\n{line}\n```\n\n"
             f"Its output:\n```\n{kept}{cut}\n```\n\n"
         )

@@ -39,6 +39,8 @@ from surfaces.terminal.dialogs.commands import (
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.drawing import Cleared, Drawing, Shown
 from surfaces.terminal.live import LiveSession
+from surfaces.terminal.notes import Notes
+from surfaces.terminal.own_calls import OwnCalls
 from surfaces.terminal.turns import Prompt
 
 __all__ = ["SHORTCUTS", "Application", "SlashCommands"]
@@ -61,7 +63,6 @@ SHORTCUTS: Final = (
     ("!", "Shell mode, at an empty prompt"),
 )
 _DIALOGS: Final = frozenset({Dialog.REWIND, Dialog.SHORTCUTS})
-_NO_TOOLS: Final = "The terminal cannot call {tool} for a command yet. Ask the agent to do it."
 _SHELL_DECLINED: Final = "Slash command shell execution declined."
 _DECLINED: Final = "Operation cancelled."
 _SHOWN_TYPES: Final[Mapping[ItemKind, str]] = {ItemKind.USER: "user", ItemKind.AGENT: "gemini"}
@@ -88,6 +89,7 @@ class SlashCommands:
         host: where their dialogs open.
         drawing: shows what they show.
         hooks: the application.
+        notes: what goes to the model with the next prompt.
     """
 
     def __init__(
@@ -97,8 +99,11 @@ class SlashCommands:
         host: DialogHost,
         drawing: Drawing,
         hooks: Application,
+        notes: Notes,
     ) -> None:
         services, prepared = session.services, session.prepared
+        self._notes = notes
+        self._calls = OwnCalls(services, host, drawing, notes)
         self._host = host
         self._drawing = drawing
         self._hooks = hooks
@@ -160,9 +165,7 @@ class SlashCommands:
             case LoadHistory():
                 self._load(result)
             case CallTool():
-                if result.history is not None:
-                    self._load(result.history)
-                self._error(_NO_TOOLS.format(tool=result.tool))
+                return await self._call_tool(text, result)
             case OpenDialog():
                 await self._open(result.dialog, result.details)
             case Quit():
@@ -192,6 +195,16 @@ class SlashCommands:
         again = await self._layer.run(text, self._show, approved=asked.commands)
         return await self._carry_out(text, again)
 
+    async def _call_tool(self, text: str, asked: CallTool) -> Prompt | None:
+        if asked.history is not None:
+            self._load(asked.history)
+        try:
+            await self._calls.run(asked.tool, asked.args)
+        except CommandError as error:
+            self._error(str(error))
+            return None
+        return _prompt(text, asked.then) if asked.then else None
+
     async def _open(self, dialog: Dialog, details: Mapping[str, Any]) -> None:
         if dialog is Dialog.SHORTCUTS:
             shortcuts = [f"{keys} - {effect}" for keys, effect in SHORTCUTS]
@@ -219,6 +232,7 @@ class SlashCommands:
             self._show(result)
 
     def _load(self, history: LoadHistory) -> None:
+        self._notes.forget()
         self._drawing.add(Cleared())
         for item in history.items:
             self._show(item)

@@ -20,6 +20,7 @@ from surfaces.headless.mentions import with_mentioned_files
 from surfaces.headless.session_log import log_prompt
 from surfaces.terminal.drawing import Drawing, Typed
 from surfaces.terminal.live import LiveSession
+from surfaces.terminal.notes import Notes
 from surfaces.terminal.shell_mode import ShellMode
 
 __all__ = ["Commands", "Prompt", "Turns"]
@@ -64,6 +65,8 @@ class Turns:
     def __init__(self, drawing: Drawing, changed: Callable[[], None]) -> None:
         self._drawing = drawing
         self._changed = changed
+        self.notes = Notes()
+        """What goes to the model with the next prompt."""
         self._waiting: deque[_Entry] = deque()
         self._arrived = asyncio.Event()
         self._agent: AgentProtocol | None = None
@@ -138,7 +141,7 @@ class Turns:
         """Send the prompts to `session`, for ever."""
         self._session = session
         self._commands = commands
-        self._shell = ShellMode(session.services, self._drawing)
+        self._shell = ShellMode(session.services, self._drawing, self.notes)
         async with asyncio.TaskGroup() as self._beside:
             await self._take_turns(session, commands)
 
@@ -225,8 +228,7 @@ class Turns:
         try:
             if content is None:
                 content = await with_mentioned_files(text, services)
-            notes = () if self._shell is None else self._shell.take_notes()
-            parts = (*notes, *(content or (TextPart(text=text),)))
+            parts = (*self.notes.take(), *(content or (TextPart(text=text),)))
             send = MessageSend(content=parts, display_content=text)
             stream = await agent.send(send)
             if stream is not None:

@@ -40,9 +40,9 @@ class Allowed:
 
 
 def confirmation_dialog(
-    call: CallShown, details: ConfirmationDetails, allowed: Allowed
+    call: CallShown, details: ConfirmationDetails, allowed: Allowed, *, editable: bool = True
 ) -> ChoiceDialog[ConfirmationOutcome]:
-    """The dialog for `call`; Esc refuses it."""
+    """The dialog for `call`; Esc refuses it. A change may be edited if it is `editable`."""
     fields = details.fields
     shown = (call.display and call.display.name) or call.name
     described = (call.display and call.display.description) or details.title
@@ -57,7 +57,11 @@ def confirmation_dialog(
         heading,
         body,
         question,
-        list(_options(details.type, allowed)),
+        [
+            option
+            for option in _options(details.type, allowed)
+            if editable or option[1] is not ConfirmationOutcome.MODIFY_WITH_EDITOR
+        ],
         escape=ConfirmationOutcome.CANCEL,
     )
 

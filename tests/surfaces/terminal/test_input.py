@@ -113,12 +113,12 @@ async def test_an_agent_and_a_folder_are_completed(terminal: Open, folders: Path
     async with terminal() as screen:
         await screen.opened()
         await screen.type("@gener")
-        menu = await screen.shows("● generalist  [Agent]")
+        menu = await screen.shows("● generalist")
         await screen.pilot.press("down", "tab")
         await screen.shows("● general/")
         await screen.shows("general/a.txt")
 
-    assert menu.index("generalist") < menu.index("general/")
+    assert menu.index("[Agent]") < menu.index("general/")
 
 
 async def test_up_and_down_go_through_the_prompts(terminal: Open) -> None:
