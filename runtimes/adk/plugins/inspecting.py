@@ -81,9 +81,8 @@ class InspectingAdkPlugin(BasePlugin):
         for event in live:
             _must(event.invocation_id == context.invocation_id, "not of this invocation", event.id)
         _check_fresh(settled, known, may_replace=known.session is not context.session)
-        # A rewind writes the value too, as an event of its own: what counts is who wrote it first.
-        written = [event.id for event in settled if event.actions.state_delta.get(_KEY) == event.id]
-        wanted = written[-1] if written else None
+        written = [event.actions.state_delta for event in settled]
+        wanted = next((delta[_KEY] for delta in reversed(written) if _KEY in delta), None)
         state = context.session.state.get(_KEY)
         _must(state == wanted, "the state is not that of the events", [state, wanted])
         known.seen = {event.id: event for event in events if event.id in made}

@@ -14,7 +14,7 @@ from google.genai import types
 from harness.cassette.load import build_cassette
 from harness.replay.handover import inspected
 from harness.replay.runner import run_cassette
-from runtimes.adk import responses, session_events, sessions
+from runtimes.adk import responses, session_events
 from runtimes.adk.plugins import inspecting
 from runtimes.adk.plugins.inspecting import BrokenRule
 from runtimes.adk.request_edits import RequestBase
@@ -106,17 +106,6 @@ def test_state_is_rewound(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_fields_of_answers(monkeypatch: pytest.MonkeyPatch, name: str, rule: str) -> None:
     monkeypatch.setattr(responses, name, lambda _: None)
     assert rule in _errors({"send": "a"})
-
-
-def test_a_rewind_leaves_the_value_of_the_last_answer_that_is_left(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    async def forgets(*_: Any) -> dict[str, Any]:
-        return {"inspecting:last_answer": None}
-
-    monkeypatch.setattr(sessions, "compute_state_delta_for_rewind", forgets)
-    script = (*_SENDS[:2], {"rewind": {"to": 2}}, {"send": "c"})
-    assert "the state is not that of the events" in _errors(*script)
 
 
 def test_a_session_that_is_not_there_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
