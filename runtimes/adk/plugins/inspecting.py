@@ -27,7 +27,6 @@ from google.genai import types
 
 from runtimes.adk.notes import Answer, Delta, note_of
 from runtimes.adk.request_edits import UNROUTED
-from runtimes.adk.root import HostedAgent
 from runtimes.adk.session_events import live_events
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import AdkTool
@@ -172,8 +171,9 @@ def _spoken(contents: Iterable[Content]) -> list[tuple[str | None, Part]]:
 
 def _look_at_requests(context: InvocationContext) -> None:
     """Have a flow of the runtime's look at its requests."""
-    agent = context.agent
-    processors = agent.request_processors if isinstance(agent, HostedAgent) else None
+    # By name: the module of `HostedAgent` imports plugins.
+    processors: list[BaseLlmRequestProcessor] | None
+    processors = getattr(context.agent, "request_processors", None)
     if processors is not None and not any(isinstance(each, _Looks) for each in processors):
         processors.append(_Looks())
 
