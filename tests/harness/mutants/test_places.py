@@ -60,6 +60,7 @@ def test_a_place_knows_its_function_and_the_outermost_one_around_it() -> None:
     ("text", "name", "owner", "is_field"),
     [
         ("LIMIT = 3\n", "LIMIT", "", False),
+        ("TABLE = {name: 3 for name in NAMES}\n", "TABLE", "", False),
         ("class A:\n    limit = 3\n", "limit", "A", False),
         ("class A:\n    limit: int = 3\n", "limit", "A", True),
     ],
