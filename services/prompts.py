@@ -234,6 +234,11 @@ class Prompts:
             return []
         return [_TOPIC.format(topic=_in_one_line(topic))]
 
+    @property
+    def memory_files(self) -> int:
+        """How many memory files the session began with."""
+        return 0 if self._memory is None else self._memory.began_with
+
     def session_memory(self) -> str:
         """The instructions of project and servers, as in the first turn; may be empty."""
         return self._project_context()

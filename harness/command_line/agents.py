@@ -46,7 +46,7 @@ _OPTIONS: Final = (
         "-i",
         "--prompt-interactive",
         metavar="TEXT",
-        help="Refused: there is no interactive mode yet.",
+        help="Open the terminal with this prompt.",
     ),
     click.option("--runtime", metavar="NAME", help="legacy or adk.  [default: from the settings]"),
     options.adk_plugin_option("Diagnostic: add this ADK plugin. Needs --runtime adk."),

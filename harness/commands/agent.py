@@ -1,11 +1,11 @@
-"""`parity agent`: one prompt through a runtime, without a terminal."""
+"""`parity agent`: one prompt through a runtime, or a session in the terminal."""
 
 from __future__ import annotations
 
 import re
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TextIO, TypeVar
 
 import click
 
@@ -80,8 +80,16 @@ def _check_together(given: Mapping[str, Any]) -> None:
         )
 
 
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
+
+
 def agent(**given: Any) -> int:
     """Run `parity agent`; return its exit code."""
     asked = headless_options(given)
+    if asked.opens_terminal and all(map(_is_terminal, (sys.stdin, sys.stdout))):
+        from surfaces.terminal.program import run_terminal
+
+        return run_terminal(asked, out=sys.stdout, err=sys.stderr)
     with stopping_at_broken_output():
         return run_headless(asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)

@@ -272,7 +272,8 @@ class SettledTurns:
             return []
         of_user = content.get("role") == "user" and not has_function_response(content)
         if invocation is None and not of_user:
-            before = (each[-1] for each in reversed(self._records[: index + 1]) if each)
+            # A turn's own event comes first; what follows it may be of other invocations.
+            before = (each[0] for each in reversed(self._records[: index + 1]) if each)
             invocation = next((record.fields["invocation_id"] for record in before), None)
         fields = {
             "id": turn_id,
@@ -284,15 +285,19 @@ class SettledTurns:
 
 
 def _say_anew(turns: Sequence[HistoryTurn], lists: Sequence[Sequence[SettledEvent]]) -> None:
-    """Give the only event of a model's turn the turn's content: a resume adds recorded thoughts.
+    """Give the only event of a turn the turn's content where another history has changed it.
 
-    A user's event keeps its own content: its turn may have the environment's context as well.
+    A resume adds recorded thoughts to what the model said. A rewind joins responses that are on
+    record twice. The first turns of the user may begin with the environment's context, which no
+    event says.
     """
     for (_, content), records in zip(turns, lists, strict=True):
         saying = [record for record in records if record.content is not None]
-        if content.get("role") != "model" or len(saying) != 1:
+        if len(saying) != 1 or saying[0].content is content:
             continue
-        if saying[0].content is not content and saying[0].content != content:
+        parts, own = (each.get("parts") or [] for each in (content, saying[0].content or {}))
+        may_begin = content.get("role") == "user" and not has_function_response(content)
+        if parts[len(parts) - len(own) if may_begin else 0 :] != own:
             saying[0].say(content)
 
 

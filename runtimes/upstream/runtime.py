@@ -87,8 +87,7 @@ class UpstreamRuntime:
 
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""
-        await self._connection.command("rewind", to=to)
-        self._went_back()
+        self._went_back(await self._connection.command("rewind", to=to))
 
     async def revert(self, to: str | int) -> None:
         """Take back the edits of files after a message, which is named as for `rewind`."""
@@ -106,13 +105,16 @@ class UpstreamRuntime:
             shown=found["shown"],
         )
         if restored.shown is not None:
-            self._went_back()
+            self._went_back(found)
         return restored
 
-    def _went_back(self) -> None:
-        """Report that a command replaced the conversation, as the product around the core does."""
-        model = self._services.state.active_model
-        self._services.events.emit(SessionUpdated(model=model))
+    def _went_back(self, done: JsonObject) -> None:
+        """Report that a command replaced the conversation, as the product around the core does.
+
+        `done` is what the driver returned, with the model that is active in the core: a stream
+        that ended before its first request has reported none.
+        """
+        self._services.events.emit(SessionUpdated(model=done["activeModel"]))
 
     async def leave_plan_mode(self, mode: ApprovalMode) -> None:
         """Change the mode while no stream runs; if that ends plan mode, the history says so.

@@ -1,13 +1,16 @@
 """Matches the turns of a chat with those of the history that replaced them.
 
-After a resume or a rewind the turns keep their ids. Masking and compression give every turn a new
+After a resume or a rewind the turns keep their ids. A recording may have an id more than once: its
+turns keep their order. Masking and compression give every turn a new
 id and may merge turns. The parts that they keep are the same objects, except responses that they
 cut and calls that they sign.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 from services.recording.records import HistoryTurn
 from services.wire import Content, Part
@@ -24,9 +27,11 @@ def successors(
         The index of the new turn for the index of each old turn that is still there; and the new
         part for the identity (`id`) of each replaced part.
     """
-    named = {turn_id: index for index, (turn_id, _) in enumerate(new)}
+    named: defaultdict[str, deque[int]] = defaultdict(deque)
+    for index, (turn_id, _) in enumerate(new):
+        named[turn_id].append(index)
     found = {
-        index: named.pop(turn_id) for index, (turn_id, _) in enumerate(old) if turn_id in named
+        index: named[turn_id].popleft() for index, (turn_id, _) in enumerate(old) if named[turn_id]
     }
     pairs: list[tuple[Part, Part]] = []
     for index, place in found.items():
@@ -39,7 +44,7 @@ def successors(
         for part in content.get("parts") or ()
         for key in _keys(part)
     }
-    for place in sorted(named.values()):
+    for place in sorted(chain.from_iterable(named.values())):
         for part in new[place][1].get("parts") or ():
             index, was = next((held[key] for key in _keys(part) if key in held), (-1, part))
             if index >= 0 and found.setdefault(index, place) == place:

@@ -49,6 +49,12 @@ class ProjectMemory:
         )
         upward = self._upward(workspace.root, workspace.root) if trusted else []
         self._project = self._unreported(sorted(upward, key=str))
+        self._began_with = len(self._reported)
+
+    @property
+    def began_with(self) -> int:
+        """How many files the session began with, or had when it was last reloaded."""
+        return self._began_with
 
     @property
     def of_user(self) -> str:

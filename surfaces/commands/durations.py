@@ -1,10 +1,24 @@
-"""Spans of time for a user. Source: `packages/cli` `ui/utils/formatters.ts` (`formatDuration`)."""
+"""Spans of time for a user.
+
+Source: `packages/cli` `ui/utils/formatters.ts` (`formatDuration`, `formatTimeAgo`).
+"""
 
 from __future__ import annotations
 
 from math import floor
 
-__all__ = ["readable_duration"]
+__all__ = ["age", "readable_duration"]
+
+
+def age(milliseconds: int) -> str:
+    """How long ago something was: `just now`, `5m ago`, `3h ago`, `2d ago`."""
+    minutes = milliseconds // 60_000
+    if minutes < 1:
+        return "just now"
+    if minutes < 60:
+        return f"{minutes}m ago"
+    hours = minutes // 60
+    return f"{hours}h ago" if hours < 24 else f"{hours // 24}d ago"
 
 
 def readable_duration(milliseconds: float) -> str:

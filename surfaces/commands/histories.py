@@ -17,6 +17,7 @@ from surfaces.commands.results import Item, ItemKind
 
 __all__ = [
     "as_markdown",
+    "is_own_text",
     "items_of_contents",
     "items_of_recording",
     "items_of_shown",
@@ -44,7 +45,7 @@ def items_of_recording(messages: Iterable[JsonObject]) -> tuple[Item, ...]:
     return tuple(
         _item(kind, text)
         for kind, text in shown
-        if kind is not None and text and not text.lstrip().startswith(_OWN)
+        if kind is not None and text and not is_own_text(text)
     )
 
 
@@ -56,6 +57,11 @@ def items_of_shown(shown: Iterable[Json]) -> tuple[Item, ...]:
     entries = (each for each in shown if isinstance(each, Mapping))
     texts = ((_KINDS.get(str(each.get("type"))), each.get("text")) for each in entries)
     return tuple(_item(kind, text) for kind, text in texts if kind and isinstance(text, str))
+
+
+def is_own_text(text: str) -> bool:
+    """Whether the program wrote a message of the user's role, not the user."""
+    return text.lstrip().startswith(_OWN)
 
 
 def message_text(message: JsonObject) -> str:

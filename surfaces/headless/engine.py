@@ -52,9 +52,11 @@ def check_chosen_runtime(name: str) -> None:
         raise FatalInputError(str(error)) from error
 
 
-def chosen_runtime(name: str | None, settings: Settings) -> str:
+def chosen_runtime(
+    name: str | None, settings: Settings, surface: Surface = Surface.NONINTERACTIVE
+) -> str:
     """The name of the runtime that `open_engine` opens."""
-    return name or choose_session(Surface.NONINTERACTIVE, settings.adk).runtime
+    return name or choose_session(surface, settings.adk).runtime
 
 
 def open_engine(name: str | None, services: Services) -> AbstractAsyncContextManager[Runtime]:

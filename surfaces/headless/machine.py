@@ -16,6 +16,7 @@ from services.compose import ServicesSetup, open_services
 from services.environment import Environment
 from services.hooks.session import StartSource
 from services.ids import RandomIds, RealProcessIds
+from services.interaction.interaction import Interaction
 from services.model.errors import FatalConfigError
 from services.model.generator import ContentGenerator
 from services.model.metering import ModelCallObserver
@@ -69,8 +70,11 @@ async def open_run_services(
     metrics: ModelCallObserver,
     telemetry: Telemetry | None,
     resumes: bool,
+    interaction: Interaction | None = None,
 ) -> AsyncIterator[Services]:
     """The services of a run; leaving ends what its tools left running.
+
+    Without an `interaction`, every question gets its default answer.
 
     Raises:
         FatalConfigError: a setting has no meaning.
@@ -96,6 +100,7 @@ async def open_run_services(
         system_policies=system_policies_folder(sys.platform),
         model_observers=(metrics,),
         telemetry=telemetry,
+        interaction=interaction or Interaction(),
     )
     async with AsyncExitStack() as stack:
         try:

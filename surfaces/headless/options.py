@@ -44,7 +44,7 @@ class HeadlessOptions:
 
     prompt: str = ""
     prompt_interactive: str | None = None
-    """A prompt before an interactive session; that mode does not exist yet."""
+    """The first prompt of an interactive session."""
     runtime: str | None = None
     output: OutputFormat | None = None
     resume: str | None = None
@@ -72,6 +72,11 @@ class HeadlessOptions:
     accept_raw_output_risk: bool = False
     telemetry: TelemetryOverrides = field(default_factory=TelemetryOverrides)
 
+    @property
+    def opens_terminal(self) -> bool:
+        """Whether the options ask for an interactive session, where there is a terminal."""
+        return not (self.prompt or self.list_sessions or self.delete_session is not None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -93,9 +98,16 @@ class Plan:
 
 
 def plan_run(
-    options: HeadlessOptions, *, root: Path, home: Path, variables: Mapping[str, str]
+    options: HeadlessOptions,
+    *,
+    root: Path,
+    home: Path,
+    variables: Mapping[str, str],
+    interactive: bool = False,
 ) -> Plan:
     """Read the settings and decide what the command line leaves open.
+
+    An `interactive` run can ask the user; any other has no tool for that.
 
     Without a file of its own a run takes the administrator's defaults, over them the user's
     settings, the folder's, which count only where the folder is trusted, and the administrator's.
@@ -105,7 +117,11 @@ def plan_run(
     """
     loaded = _with_command_line(_load(options, root, home, variables), options)
     return Plan(
-        settings=_without_questions(loaded.settings),
+        settings=(
+            replace(loaded.settings, interactive=True)
+            if interactive
+            else _without_questions(loaded.settings)
+        ),
         document=loaded.document,
         output=_output(options, loaded),
         model=_model(options, loaded, variables),

@@ -117,7 +117,7 @@ def run_headless(
 def _not_interactive(stdin: TextIO | None) -> str:
     if stdin is None or not stdin.isatty():
         return "Error: The --prompt-interactive flag cannot be used when input is piped from stdin."
-    return "Error: There is no interactive mode yet; give the prompt with --prompt"
+    return "Error: An interactive session writes to a terminal; give the prompt with --prompt"
 
 
 def _kept_sessions(options: HeadlessOptions, machine: Machine, streams: Streams) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 from google.adk.agents.invocation_context import InvocationContext
@@ -42,6 +43,8 @@ class _Known:
     """The events that are there and were made as ADK makes them, by their ids."""
     session: Session | None = None
     """The session of the last invocation; one that went back is another object."""
+    settled: set[str] = field(default_factory=set)
+    """The ids of what was settled when the last invocation began."""
     runs: int = 0
 
 
@@ -68,14 +71,33 @@ class InspectingAdkPlugin(BasePlugin):
         _must(all(ids) and len(set(ids)) == len(ids), "an id is empty or there twice", ids)
         for event in live:
             _must(event.invocation_id == context.invocation_id, "not of this invocation", event.id)
-        _check_fresh(settled, known.seen, may_replace=known.session is not context.session)
+        _check_fresh(settled, known, may_replace=known.session is not context.session)
         written = [event.actions.state_delta for event in settled]
         wanted = next((delta[_KEY] for delta in reversed(written) if _KEY in delta), None)
         state = context.session.state.get(_KEY)
         _must(state == wanted, "the state is not that of the events", [state, wanted])
         known.seen = {event.id: event for event in events if event.id in made}
-        known.session = context.session
+        known.session, known.settled = context.session, _ids(settled)
         known.runs += 1
+
+    async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Forget what was not sent, such as responses that were too large: it leaves the session.
+
+        A resume brings it back from the recording, with an event of its own.
+        """
+        self._forget_unsent(invocation_context)
+
+    async def on_run_error_callback(
+        self, *, invocation_context: InvocationContext, error: Exception
+    ) -> None:
+        """Forget what was not sent, as after any run."""
+        self._forget_unsent(invocation_context)
+
+    def _forget_unsent(self, invocation_context: InvocationContext) -> None:
+        known, session = self._known[invocation_context.session_service], invocation_context.session
+        unsent = _ids(list(takewhile(_not_answered, reversed(live_events(session)))))
+        there = _ids(session.events) - unsent
+        known.seen = {key: event for key, event in known.seen.items() if key in there}
 
     async def on_event_callback(
         self, *, invocation_context: InvocationContext, event: Event
@@ -100,19 +122,18 @@ class InspectingAdkPlugin(BasePlugin):
                 event.actions.state_delta[_KEY] = event.id
 
 
-def _check_fresh(
-    settled: Sequence[Event], known: dict[str, Event], *, may_replace: bool = False
-) -> None:
+def _check_fresh(settled: Sequence[Event], known: _Known, *, may_replace: bool = False) -> None:
     """Check the settled events that are made of a turn alone: ADK made no event for it.
 
     A turn whose event was seen keeps that event, unless the history `may_replace` it: a restored
     checkpoint is made of new turns, with the same words. Their ids are those of a recording, which
-    may have one twice. What the agent says belongs to an invocation.
+    may have one twice. What the agent says belongs to an invocation; what stood before it there may
+    go later.
     """
     ids = _ids(settled)
-    lost = [event for event in known.values() if event.id not in ids]
+    lost = [event for event in known.seen.values() if event.id not in ids]
     for index, event in enumerate(settled):
-        was = known.get(event.id)
+        was = known.seen.get(event.id)
         if was is not None:
             same = (was.invocation_id, was.author) == (event.invocation_id, event.author)
             _must(same, "another author or invocation", event.id)
@@ -120,9 +141,13 @@ def _check_fresh(
         said = _said(event)
         replaced = [each.id for each in lost if said and _said(each) == said]
         _must(may_replace or not replaced, "not the event that the turn had", replaced)
-        if event.author != "user" and index:
+        if event.author != "user" and index and event.id not in known.settled:
             near = {each.invocation_id for each in settled[index - 1 : index + 2 : 2]}
             _must(event.invocation_id in near, "in an invocation of its own", event.id)
+
+
+def _not_answered(event: Event) -> bool:
+    return event.content is None or event.content.role == "user"
 
 
 def _ids(events: Sequence[Event]) -> set[str]:

@@ -153,6 +153,7 @@ export class Session {
     const conversation = recording.rewindTo(this.#messageId(to));
     if (!conversation) throw new Error('there is nothing to rewind');
     this.#client.setHistory(core.convertSessionToClientHistory(conversation.messages));
+    return { activeModel: this.#config.getActiveModel() };
   }
 
   /** Take back what tools did to files after a message, which is named as for `rewind`. */
@@ -165,8 +166,9 @@ export class Session {
   }
 
   /** Restore a checkpoint: its name, or its number from 0. */
-  restore({ checkpoint }) {
-    return this.#checkpoints.restore(checkpoint);
+  async restore({ checkpoint }) {
+    const restored = await this.#checkpoints.restore(checkpoint);
+    return { ...restored, activeModel: this.#config.getActiveModel() };
   }
 
   async confirm({ correlationId, confirmed, outcome, payload }) {

@@ -82,9 +82,9 @@ def test_what_an_agent_said_belongs_to_an_invocation() -> None:
         return Event(id=event_id, author=author, invocation_id=invocation, content=content)
 
     asked = event("user", "e-1")
-    inspecting._check_fresh([asked, event("agent", "e-1")], {})
+    inspecting._check_fresh([asked, event("agent", "e-1")], inspecting._Known())
     with pytest.raises(BrokenRule, match="in an invocation of its own: agent e-2"):
-        inspecting._check_fresh([asked, event("agent", "e-2")], {})
+        inspecting._check_fresh([asked, event("agent", "e-2")], inspecting._Known())
 
 
 def test_state_is_rewound(monkeypatch: pytest.MonkeyPatch) -> None:

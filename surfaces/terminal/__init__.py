@@ -1,0 +1,1 @@
+"""The interactive terminal: an application on Textual over any runtime."""

@@ -1,0 +1,149 @@
+"""`Approvals`: confirmations of tool calls, from the question on the bus to the answer."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from services.message_bus import MessageBus, ToolConfirmationResponse
+from services.progress import CallKey, CallQuestion
+from services.regular_files import read_regular
+from services.shell.syntax import has_redirection
+from services.state import ApprovalMode
+from services.tools.contract import ConfirmationDetails, ConfirmationOutcome
+from surfaces.terminal.call_words import CallShown
+from surfaces.terminal.dialogs.ask_user import AskUserDialog
+from surfaces.terminal.dialogs.confirmation import Allowed, confirmation_dialog
+from surfaces.terminal.dialogs.dialog import DialogHost
+from surfaces.terminal.dialogs.plan_approval import PlanDialog
+
+__all__ = ["Approvals", "EditText"]
+
+EditText = Callable[[str, str], Awaitable[str | None]]
+"""Lets the user edit a text in a program of their own: the file's name, the text; `None`: there is
+no such program."""
+_MOST_PLAN: Final = 1_000_000
+_CANCEL: Final = ConfirmationOutcome.CANCEL
+_ONCE: Final = ConfirmationOutcome.PROCEED_ONCE
+
+
+class Approvals:
+    """Asks about calls in `host`, and publishes the answers.
+
+    Args:
+        host: where the dialogs open.
+        bus: gets the answers.
+        allowed: what the user may allow.
+        edit: opens the user's editor.
+        refused: called when the user has refused a call.
+    """
+
+    def __init__(
+        self,
+        host: DialogHost,
+        bus: MessageBus,
+        allowed: Allowed,
+        *,
+        edit: EditText,
+        refused: Callable[[], Awaitable[None]],
+    ) -> None:
+        self._host = host
+        self._bus = bus
+        self._allowed = allowed
+        self._edit = edit
+        self._refused = refused
+        self._asking: dict[CallKey, tuple[CallQuestion, asyncio.Task[None]]] = {}
+
+    def ask(self, question: CallQuestion, call: CallShown) -> None:
+        """Ask about `call` when it is its turn."""
+        self._withdraw(question.call)
+        task = asyncio.create_task(self._ask(question, call), name="confirmation")
+        self._asking[question.call] = question, task
+
+    def moved(self, call: CallKey, status: str) -> None:
+        """Withdraw the question of a call that no longer waits."""
+        if status != "awaiting_approval":
+            self._withdraw(call)
+
+    def mode_changed(self, mode: ApprovalMode) -> None:
+        """Allow the waiting calls that need no question in `mode`."""
+        for question, _ in list(self._asking.values()):
+            details = question.details
+            if details is not None and _covered(mode, details):
+                self._publish(question, _ONCE)
+
+    def close(self) -> None:
+        """Withdraw every question."""
+        for call in list(self._asking):
+            self._withdraw(call)
+
+    def _withdraw(self, call: CallKey) -> None:
+        _, task = self._asking.pop(call, (None, None))
+        if task is not None and task is not asyncio.current_task():
+            task.cancel()
+
+    async def _ask(self, question: CallQuestion, call: CallShown) -> None:
+        outcome, payload = await self._answer(question.details, call)
+        self._asking.pop(question.call, None)
+        self._publish(question, outcome, payload)
+        if outcome is _CANCEL:
+            await self._refused()
+
+    async def _answer(
+        self, details: ConfirmationDetails | None, call: CallShown
+    ) -> tuple[ConfirmationOutcome, Mapping[str, Any] | None]:
+        if details is None:
+            return _CANCEL, None
+        if details.type == "ask_user":
+            answers = await self._host.ask(AskUserDialog(details.fields["questions"]))
+            return (_CANCEL, None) if answers is None else (_ONCE, {"answers": answers})
+        if details.type == "exit_plan_mode":
+            payload = await self._host.ask(PlanDialog(_plan(details)))
+            return (_CANCEL, None) if payload is None else (_ONCE, payload)
+        while True:
+            outcome = await self._host.ask(confirmation_dialog(call, details, self._allowed))
+            if outcome is not ConfirmationOutcome.MODIFY_WITH_EDITOR:
+                return outcome, None
+            name = str(details.fields.get("fileName") or "file")
+            edited = await self._edit(name, str(details.fields.get("newContent") or ""))
+            if edited is not None:  # Without an editor, the question stays open.
+                return _ONCE, {"newContent": edited}
+
+    def _publish(
+        self,
+        question: CallQuestion,
+        outcome: ConfirmationOutcome,
+        payload: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._bus.publish(
+            ToolConfirmationResponse(
+                correlation_id=question.correlation_id,
+                confirmed=outcome is not _CANCEL,
+                outcome=outcome,
+                payload=payload,
+            )
+        )
+
+
+def _covered(mode: ApprovalMode, details: ConfirmationDetails) -> bool:
+    """Whether `mode` allows a call without a question.
+
+    Source: `packages/cli` `ui/hooks/useGeminiStream.ts`, `handleApprovalModeChange`.
+    """
+    if details.type in ("ask_user", "exit_plan_mode"):
+        return False
+    if mode is ApprovalMode.YOLO:
+        return True
+    if mode is not ApprovalMode.AUTO_EDIT:
+        return False
+    redirects = details.type == "exec" and has_redirection(str(details.fields.get("command")))
+    return details.type == "edit" or redirects
+
+
+def _plan(details: ConfirmationDetails) -> str:
+    with contextlib.suppress(OSError):
+        return read_regular(Path(details.fields["planPath"]), _MOST_PLAN).decode("utf-8", "replace")
+    return f"The plan cannot be read: {details.fields.get('planPath')}"

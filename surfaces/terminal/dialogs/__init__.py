@@ -1,0 +1,1 @@
+"""The dialogs of the terminal: each takes the place of the input until it is answered."""

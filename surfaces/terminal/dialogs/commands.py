@@ -1,0 +1,120 @@
+"""The dialogs of slash commands.
+
+Source: `packages/cli` `ui/components/ShellConfirmationDialog.tsx`, `ConsentPrompt.tsx`,
+`RewindViewer.tsx`, `RewindConfirmation.tsx`, for the options, their order and their words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.widgets import Static
+
+from services.rewind import Change, RewindChoice
+from surfaces.commands.durations import age
+from surfaces.commands.rewinding import RewindPoint
+from surfaces.terminal.dialogs.dialog import ChoiceDialog, Dialog
+from surfaces.terminal.dialogs.options import Choice, NumberedOptions
+from surfaces.terminal.inert import inert, inert_line
+
+__all__ = [
+    "RewindPointDialog",
+    "action_dialog",
+    "rewind_choice_dialog",
+    "shell_commands_dialog",
+]
+
+_PROCEED: Final = "Do you want to proceed?"
+_MOST_LETTERS: Final = 100
+_NOT_REVERTED: Final = (
+    "\u2139 Rewinding does not affect files edited manually or by the shell tool."
+)
+_STAY: Final = Choice(label="Stay at current position", detail="Cancel rewind and stay here")
+
+ShellAnswer = Literal["once", "always", "no"]
+
+
+def shell_commands_dialog(commands: Sequence[str]) -> ChoiceDialog[ShellAnswer]:
+    """May a command file run `commands`? Esc refuses."""
+    options: list[tuple[str, ShellAnswer]] = [
+        ("Allow once", "once"),
+        ("Allow for this session", "always"),
+        ("No (esc)", "no"),
+    ]
+    head = "Shell Command Execution\nA custom command wants to run the following shell commands:"
+    body = [Text(inert(command)) for command in commands]
+    return ChoiceDialog(head, body, _PROCEED, options, escape="no")
+
+
+def action_dialog(prompt: str) -> ChoiceDialog[bool]:
+    """Yes or no to the question of a command. Esc is a no."""
+    return ChoiceDialog("", [Text(inert(prompt))], "", [("Yes", True), ("No", False)], escape=False)
+
+
+class RewindPointDialog(Dialog[RewindPoint | None]):
+    """The message to go back to; `None`: to none. Staying is highlighted at first."""
+
+    def __init__(self, points: Sequence[RewindPoint]) -> None:
+        super().__init__(None)
+        self._points = points
+
+    def compose(self) -> ComposeResult:
+        """Heading, messages, keys."""
+        choices = [Choice(label=_line(each), detail=_changed(each.turn)) for each in self._points]
+        yield Static(Text("> Rewind", style="bold"), markup=False, classes="heading")
+        yield NumberedOptions([*choices, _STAY], numbered=False, first=len(choices))
+        yield Static("(Use Enter to select a message, Esc to close)", markup=False, classes="keys")
+
+    def on_mount(self) -> None:
+        """The messages have the keys."""
+        self.query_one(NumberedOptions).focus()
+
+    def on_numbered_options_chosen(self, event: NumberedOptions.Chosen) -> None:
+        """Answer with the message."""
+        event.stop()
+        self.settle(self._points[event.index] if event.index < len(self._points) else None)
+
+
+def rewind_choice_dialog(point: RewindPoint, now_ms: int) -> ChoiceDialog[RewindChoice | None]:
+    """What goes back to `point`; `None`: nothing. `now_ms` is the time in Unix milliseconds."""
+    options: list[tuple[str, RewindChoice | None]] = [
+        ("Rewind conversation", RewindChoice.CONVERSATION),
+        ("Do nothing (esc)", None),
+    ]
+    body = [Text("No code changes to revert.")]
+    since = point.since
+    if since is not None:
+        options.insert(0, ("Rewind conversation and revert code changes", RewindChoice.BOTH))
+        options.insert(2, ("Revert code changes", RewindChoice.FILES))
+        ago = "" if point.at_ms is None else f" ({age(now_ms - point.at_ms)})"
+        body = [
+            Text(_files(since)),
+            Text(f"Lines added: {since.added_lines} Lines removed: {since.removed_lines}{ago}"),
+            Text(f"\n{_NOT_REVERTED}"),
+        ]
+    return ChoiceDialog("Confirm Rewind", body, "Select an action:", options, escape=None)
+
+
+def _line(point: RewindPoint) -> str:
+    text = inert_line(point.text)
+    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
+
+
+def _changed(change: Change | None) -> str:
+    """The size of a turn's edits in one line."""
+    if change is None:
+        return "No files have been changed"
+    count = change.file_count
+    words = [f"{count} file{'' if count == 1 else 's'} changed"]
+    words += [f"+{change.added_lines}"] if change.added_lines else []
+    words += [f"-{change.removed_lines}"] if change.removed_lines else []
+    return " ".join(words)
+
+
+def _files(change: Change) -> str:
+    if change.file_count == 1 and change.details:
+        return f"File: {inert_line(change.details[0][0])}"
+    return f"{change.file_count} files affected"

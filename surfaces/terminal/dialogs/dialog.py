@@ -1,0 +1,115 @@
+"""`Dialog` and `DialogHost`: one question at a time, in the place of the input."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import ClassVar, Generic, TypeVar
+
+from rich.text import Text
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.message import Message
+from textual.widgets import Static
+
+from surfaces.terminal.dialogs.options import Choice, NumberedOptions
+
+__all__ = ["ChoiceDialog", "Dialog", "DialogHost"]
+
+A = TypeVar("A")
+
+
+class Dialog(Vertical, Generic[A]):
+    """A question; `answered` is done once the user has answered."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "escape", show=False)]
+
+    def __init__(self, escape: A) -> None:
+        super().__init__(classes="dialog")
+        self._escape = escape
+        self.answered: asyncio.Future[A] = asyncio.get_running_loop().create_future()
+
+    def settle(self, answer: A) -> None:
+        """Answer; a second answer is ignored."""
+        if not self.answered.done():
+            self.answered.set_result(answer)
+
+    def action_escape(self) -> None:
+        """Give the answer that Esc stands for."""
+        self.settle(self._escape)
+
+
+class ChoiceDialog(Dialog[A]):
+    """Lines of text, and options; each option has its answer."""
+
+    def __init__(
+        self,
+        heading: str,
+        body: Sequence[Text],
+        question: str,
+        options: Sequence[tuple[str, A]],
+        *,
+        escape: A,
+    ) -> None:
+        super().__init__(escape)
+        self._heading = heading
+        self._body = body
+        self._question = question
+        self._options = options
+
+    def compose(self) -> ComposeResult:
+        """Heading, body, question, options."""
+        if self._heading:
+            yield Static(Text(self._heading, style="bold"), markup=False, classes="heading")
+        if self._body:
+            with VerticalScroll(classes="body", can_focus=False):
+                yield Static(Text("\n").join(self._body), markup=False)
+        if self._question:
+            yield Static(self._question, markup=False, classes="question")
+        yield NumberedOptions([Choice(label=label) for label, _ in self._options])
+
+    def on_mount(self) -> None:
+        """The options have the keys."""
+        self.query_one(NumberedOptions).focus()
+
+    def on_numbered_options_chosen(self, event: NumberedOptions.Chosen) -> None:
+        """Answer with the option's value."""
+        event.stop()
+        self.settle(self._options[event.index][1])
+
+
+class DialogHost(Vertical):
+    """Shows dialogs one after the other, in the order of the questions."""
+
+    class Opened(Message):
+        """A dialog has opened."""
+
+    class Closed(Message):
+        """No dialog is open any more."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    @property
+    def busy(self) -> bool:
+        """Whether a dialog is open, or waits."""
+        return self._waiting > 0
+
+    async def ask(self, dialog: Dialog[A]) -> A:
+        """Show `dialog` when it is its turn; return the answer. A cancellation withdraws it."""
+        self._waiting += 1
+        try:
+            async with self._turn:
+                self.post_message(self.Opened())
+                await self.mount(dialog)
+                try:
+                    return await dialog.answered
+                finally:
+                    await dialog.remove()
+        finally:
+            self._waiting -= 1
+            if not self._waiting:
+                self.post_message(self.Closed())

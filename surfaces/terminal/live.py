@@ -1,0 +1,149 @@
+"""`LiveSession`: the services and the engine of an interactive session."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from runtimes.contract import Runtime
+from runtimes.registry import Surface, open_runtime
+from services.bundle import Services
+from services.interaction.interaction import Interaction
+from services.progress import ProgressFeed
+from services.state import CoreEvents
+from surfaces.headless.engine import (
+    check_chosen_runtime,
+    chosen_runtime,
+    resume_session,
+    session_to_resume,
+)
+from surfaces.headless.machine import Machine, open_run_services, open_run_telemetry
+from surfaces.headless.metrics import SessionMetrics
+from surfaces.headless.model import ModelSource, choose_model, open_model
+from surfaces.headless.options import HeadlessOptions, Plan, plan_run
+from surfaces.headless.session_log import log_configuration
+from surfaces.headless.sessions import RecordedSession
+from surfaces.headless.streams import Streams
+
+__all__ = ["LiveSession", "Prepared", "open_live_session", "prepare"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """The facts that are fixed before a session opens."""
+
+    options: HeadlessOptions
+    machine: Machine
+    plan: Plan
+    source: ModelSource
+    session_id: str
+    resumed: RecordedSession | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveSession:
+    """An open session."""
+
+    prepared: Prepared
+    services: Services
+    runtime: Runtime
+    progress: ProgressFeed
+    metrics: SessionMetrics
+
+    def prompt_id(self, number: int) -> str:
+        """The id of the user's prompt with this number, from 0."""
+        return f"{self.services.state.session_id}########{number}"
+
+
+def prepare(options: HeadlessOptions, machine: Machine, streams: Streams) -> Prepared:
+    """Settle what a session needs, and find the errors that need no session.
+
+    Raises:
+        FatalError: an error was found.
+    """
+    variables, workspace = machine.environment.variables, machine.workspace
+    plan = plan_run(
+        options, root=workspace.root, home=workspace.home, variables=variables, interactive=True
+    )
+    resumed = session_to_resume(options, machine, streams)
+    new_id = options.session_id or machine.ids.uuid("session")
+    source = choose_model(
+        variables,
+        fake=options.fake_responses,
+        record=options.record_responses,
+        selected=plan.selected_auth,
+        enforced=plan.enforced_auth,
+        strict=options.strict_responses,
+    )
+    return Prepared(
+        options=options,
+        machine=machine,
+        plan=plan,
+        source=source,
+        session_id=new_id if resumed is None else resumed.session_id,
+        resumed=resumed,
+    )
+
+
+@asynccontextmanager
+async def open_live_session(
+    prepared: Prepared, interaction: Interaction, events: CoreEvents, warn: Callable[[str], None]
+) -> AsyncIterator[LiveSession]:
+    """Open the session; leaving ends it.
+
+    Args:
+        prepared: what to open.
+        interaction: answers its questions.
+        events: the session's notices.
+        warn: gets the messages about telemetry.
+
+    Raises:
+        FatalError: the session cannot be opened.
+    """
+    machine, plan, source = prepared.machine, prepared.plan, prepared.source
+    name = chosen_runtime(prepared.options.runtime, plan.settings, Surface.INTERACTIVE)
+    # Importing an engine takes a second: the screen stays alive meanwhile.
+    await asyncio.to_thread(check_chosen_runtime, name)
+    metrics = SessionMetrics()
+    async with AsyncExitStack() as stack:
+        telemetry = stack.enter_context(
+            open_run_telemetry(
+                machine,
+                plan,
+                session_id=prepared.session_id,
+                auth_type=source.auth_type,
+                runtime=name,
+                warn=warn,
+            )
+        )
+        model = await stack.enter_async_context(open_model(source, machine.clock))
+        services = await stack.enter_async_context(
+            open_run_services(
+                machine,
+                plan,
+                session_id=prepared.session_id,
+                auth_type=source.auth_type,
+                generator=model,
+                events=events,
+                metrics=metrics,
+                telemetry=telemetry,
+                resumes=prepared.resumed is not None,
+                interaction=interaction,
+            )
+        )
+        metrics.watch(services.bus)
+        log_configuration(services, plan, source.auth_type)
+        runtime = await stack.enter_async_context(open_runtime(name, services))
+        if prepared.resumed is not None:
+            await resume_session(runtime, prepared.resumed)
+        progress = ProgressFeed(services)
+        stack.callback(progress.close)
+        yield LiveSession(
+            prepared=prepared,
+            services=services,
+            runtime=runtime,
+            progress=progress,
+            metrics=metrics,
+        )

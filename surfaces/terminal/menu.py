@@ -1,0 +1,84 @@
+"""`SuggestionMenu`: what the text in the input may become: commands, arguments, paths, agents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.text import Text
+from textual.widgets import Static
+
+from surfaces.commands import Suggestion
+from surfaces.terminal.inert import inert_line
+
+__all__ = ["Completed", "SuggestionMenu"]
+
+_MOST: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """What Enter does with the open menu: the text, and whether it is sent at once."""
+
+    text: str
+    sends: bool
+
+
+class SuggestionMenu(Static):
+    """Suggestions, one of them chosen. Without suggestions it is not shown."""
+
+    def __init__(self) -> None:
+        super().__init__(id="menu", markup=False)
+        self._text = ""
+        self._place = 0
+        self._offered: Sequence[Suggestion] = ()
+        self._chosen = 0
+
+    def offer(self, text: str, place: int, suggestions: Sequence[Suggestion]) -> None:
+        """Show `suggestions` for what stands in `text` from `place` on, the first one chosen."""
+        self._text, self._place, self._offered, self._chosen = text, place, suggestions, 0
+        self.display = bool(suggestions)
+        self._draw()
+
+    def close(self) -> None:
+        """Show nothing until the text changes."""
+        self.offer("", 0, ())
+
+    def is_for(self, text: str) -> bool:
+        """Whether the menu is open, and belongs to `text`."""
+        return bool(self._offered) and self._text == text
+
+    def move(self, step: int) -> None:
+        """Choose the line so many steps further; after the last comes the first."""
+        self._chosen = (self._chosen + step) % len(self._offered)
+        self._draw()
+
+    def completed(self) -> str:
+        """The text with the chosen suggestion; after a folder, its files may follow."""
+        value = self._offered[self._chosen].value
+        return f"{self._text[: self._place]}{value}{'' if value.endswith('/') else ' '}"
+
+    def entered(self) -> Completed | None:
+        """What Enter does; `None`: it sends the text as it is, which is complete.
+
+        Source: `packages/cli` `ui/components/InputPrompt.tsx`: Enter sends a complete command, and
+        accepts the chosen line otherwise.
+        """
+        typed = self._text[self._place :]
+        complete = not typed or any(each.value == typed for each in self._offered)
+        if complete and self._chosen == 0:
+            return None
+        return Completed(self.completed(), self._offered[self._chosen].runs_at_once)
+
+    def _draw(self) -> None:
+        first = max(0, self._chosen - _MOST + 1)
+        shown = self._offered[first : first + _MOST]
+        width = max((len(inert_line(each.value)) for each in shown), default=0)
+        lines = Text(no_wrap=True, overflow="ellipsis")
+        for number, each in enumerate(shown, first):
+            chosen = number == self._chosen
+            line = f"{'●' if chosen else ' '} {inert_line(each.value):<{width}}"
+            lines.append(f"{line}  {inert_line(each.description)}\n", "bold" if chosen else "")
+        lines.rstrip()
+        self.update(lines)

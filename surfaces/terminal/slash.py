@@ -1,0 +1,261 @@
+"""`SlashCommands`: the command layer on the terminal, from a text to what it changes."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from runtimes.contract import KeepsRecording
+from services.presentation.content import parts_to_content
+from services.wire import Json, Part
+from surfaces.commands import (
+    CallTool,
+    CommandError,
+    CommandLayer,
+    CommandSession,
+    ConfirmAction,
+    ConfirmShellCommands,
+    Dialog,
+    Item,
+    ItemKind,
+    LoadHistory,
+    NotACommand,
+    OpenDialog,
+    Quit,
+    Result,
+    SubmitPrompt,
+    Suggestion,
+    default_sources,
+)
+from surfaces.commands.histories import items_of_recording
+from surfaces.commands.rewinding import RewindPoint, rewind_to
+from surfaces.terminal.dialogs.commands import (
+    RewindPointDialog,
+    action_dialog,
+    rewind_choice_dialog,
+    shell_commands_dialog,
+)
+from surfaces.terminal.dialogs.dialog import DialogHost
+from surfaces.terminal.drawing import Cleared, Drawing, Shown
+from surfaces.terminal.live import LiveSession
+from surfaces.terminal.notes import Notes
+from surfaces.terminal.own_calls import OwnCalls
+from surfaces.terminal.turns import Prompt
+
+__all__ = ["SHORTCUTS", "Application", "SlashCommands"]
+
+SHORTCUTS: Final = (
+    ("Ctrl+Left/Ctrl+Right", "Jump through words in the input"),
+    ("Ctrl+C", "Quit application (double press)"),
+    ("Ctrl+D", "Quit application, at an empty prompt (double press)"),
+    ("Ctrl+Enter", "New line (also Shift+Enter, Ctrl+J)"),
+    ("Ctrl+L", "Clear the screen"),
+    ("Ctrl+G", "Open input in external editor"),
+    ("Ctrl+O", "Show long outputs whole, or short again"),
+    ("Ctrl+Y", "Toggle YOLO mode"),
+    ("Enter", "Send message"),
+    ("Esc", "Cancel operation / Clear input (double press) / Rewind (double press)"),
+    ("Page Up/Page Down", "Scroll page up/down"),
+    ("Shift+Tab", "Toggle auto-accepting edits"),
+    ("Tab", "Complete the command or the path"),
+    ("Ctrl+P/Ctrl+N", "Cycle through your prompt history (also Up/Down)"),
+    ("!", "Shell mode, at an empty prompt"),
+)
+_DIALOGS: Final = frozenset({Dialog.REWIND, Dialog.SHORTCUTS})
+_SHELL_DECLINED: Final = "Slash command shell execution declined."
+_DECLINED: Final = "Operation cancelled."
+_SHOWN_TYPES: Final[Mapping[ItemKind, str]] = {ItemKind.USER: "user", ItemKind.AGENT: "gemini"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Application:
+    """What commands need of the application."""
+
+    draft: Callable[[str], None]
+    """Puts a text into the input."""
+    leave: Callable[[bool], None]
+    """Ends the session; with `True` its recording is deleted."""
+    copy: Callable[[str], Awaitable[None]]
+    """Writes a text to the clipboard."""
+
+
+class SlashCommands:
+    """The commands of one open session.
+
+    Args:
+        session: what they act on.
+        runtime_name: the runtime's name, for `/about`.
+        host: where their dialogs open.
+        drawing: shows what they show.
+        hooks: the application.
+        notes: what goes to the model with the next prompt.
+    """
+
+    def __init__(
+        self,
+        session: LiveSession,
+        runtime_name: str,
+        host: DialogHost,
+        drawing: Drawing,
+        hooks: Application,
+        notes: Notes,
+    ) -> None:
+        services, prepared = session.services, session.prepared
+        self._notes = notes
+        self._calls = OwnCalls(services, host, drawing, notes)
+        self._host = host
+        self._drawing = drawing
+        self._hooks = hooks
+        self._session = CommandSession(
+            runtime=session.runtime,
+            services=services,
+            settings=prepared.plan.document,
+            auth_type=prepared.source.auth_type,
+            runtime_name=runtime_name,
+            metrics=session.metrics.stats,
+            started_ms=services.clock.now_ms(),
+            dialogs=_DIALOGS,
+            shortcuts=SHORTCUTS,
+            copy=hooks.copy,
+        )
+        self._layer = CommandLayer(self._session, default_sources())
+        if services.checkpoints is not None:
+            services.checkpoints.shown = self._conversation
+
+    async def load(self) -> None:
+        """Load the commands."""
+        await self._layer.load()
+
+    def runs_while_busy(self, text: str) -> bool:
+        """Whether `text` may run while the agent works."""
+        return self._layer.runs_while_busy(text)
+
+    async def suggestions(self, text: str) -> list[Suggestion]:
+        """The menu for `text`."""
+        return await self._layer.suggestions(text)
+
+    async def run(self, text: str) -> Prompt | None:
+        """Run the command `text`; return what is to be sent to the model, if anything."""
+        echo = Item(kind=ItemKind.USER, text=text)
+        echoed = False
+
+        def show(item: Item) -> None:
+            nonlocal echoed
+            if not echoed:
+                self._show(echo)
+            echoed = True
+            self._show(item)
+
+        result = await self._layer.run(text, show)
+        if not echoed and not isinstance(result, NotACommand | SubmitPrompt | Quit):
+            self._show(echo)
+        return await self._carry_out(text, result)
+
+    async def _carry_out(self, text: str, result: Result | NotACommand) -> Prompt | None:
+        match result:
+            case NotACommand():
+                return Prompt(text=text)
+            case SubmitPrompt():
+                return _prompt(text, result.content)
+            case ConfirmShellCommands() | ConfirmAction():
+                return await self._confirm(text, result)
+            case Item():
+                self._show(result)
+            case LoadHistory():
+                self._load(result)
+            case CallTool():
+                return await self._call_tool(text, result)
+            case OpenDialog():
+                await self._open(result.dialog, result.details)
+            case Quit():
+                for item in result.items:
+                    self._show(item)
+                self._hooks.leave(result.delete)
+            case None:
+                pass
+        return None
+
+    async def _confirm(
+        self, text: str, asked: ConfirmShellCommands | ConfirmAction
+    ) -> Prompt | None:
+        if isinstance(asked, ConfirmAction):
+            if not await self._host.ask(action_dialog(asked.prompt)):
+                self._show(Item(kind=ItemKind.INFO, text=_DECLINED))
+                return None
+            return await self._carry_out(
+                text, await self._layer.run(text, self._show, confirmed=True)
+            )
+        answer = await self._host.ask(shell_commands_dialog(asked.commands))
+        if answer == "no":
+            self._show(Item(kind=ItemKind.INFO, text=_SHELL_DECLINED))
+            return None
+        if answer == "always":
+            self._session.shell_allowlist.update(asked.commands)
+        again = await self._layer.run(text, self._show, approved=asked.commands)
+        return await self._carry_out(text, again)
+
+    async def _call_tool(self, text: str, asked: CallTool) -> Prompt | None:
+        if asked.history is not None:
+            self._load(asked.history)
+        try:
+            await self._calls.run(asked.tool, asked.args)
+        except CommandError as error:
+            self._error(str(error))
+            return None
+        return _prompt(text, asked.then) if asked.then else None
+
+    async def _open(self, dialog: Dialog, details: Mapping[str, Any]) -> None:
+        if dialog is Dialog.SHORTCUTS:
+            shortcuts = [f"{keys} - {effect}" for keys, effect in SHORTCUTS]
+            self._show(Item(kind=ItemKind.PANEL, text="\n".join(["Shortcuts", *shortcuts])))
+        elif dialog is Dialog.REWIND:
+            await self._rewind(details["points"])
+
+    async def _rewind(self, points: Sequence[RewindPoint]) -> None:
+        now_ms = self._session.services.clock.now_ms()
+        while True:
+            point = await self._host.ask(RewindPointDialog(points))
+            if point is None:
+                return
+            choice = await self._host.ask(rewind_choice_dialog(point, now_ms))
+            if choice is not None:  # "Do nothing" leads back to the list.
+                break
+        try:
+            result = await rewind_to(self._session, point, choice)
+        except CommandError as error:
+            self._error(str(error))
+            return
+        if isinstance(result, LoadHistory):
+            self._load(result)
+        elif result.text:
+            self._show(result)
+
+    def _load(self, history: LoadHistory) -> None:
+        self._notes.forget()
+        self._drawing.add(Cleared())
+        for item in history.items:
+            self._show(item)
+        if history.draft is not None:
+            self._hooks.draft(history.draft)
+
+    def _show(self, item: Item) -> None:
+        self._drawing.add(Shown(item=item))
+
+    def _error(self, words: str) -> None:
+        self._show(Item(kind=ItemKind.ERROR, text=words))
+
+    def _conversation(self) -> list[Json]:
+        """The conversation as `/restore` will show it."""
+        runtime = self._session.runtime
+        if not isinstance(runtime, KeepsRecording):
+            return []
+        items = items_of_recording(runtime.recorded)
+        return [
+            {"type": _SHOWN_TYPES.get(item.kind, item.kind.value), "text": item.text}
+            for item in items
+        ]
+
+
+def _prompt(text: str, parts: tuple[Part, ...]) -> Prompt:
+    return Prompt(text=text, content=parts_to_content(parts))

@@ -1,0 +1,103 @@
+"""The lines around the input: activity, mode, and the footer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rich.table import Table
+from rich.text import Text
+from textual.reactive import reactive
+from textual.widgets import Static
+
+from services.state import ApprovalMode
+from surfaces.terminal.inert import inert_line
+
+__all__ = ["ActivityLine", "Footer", "ModeLine"]
+
+_MODES: Final = {
+    ApprovalMode.DEFAULT: ("", "Shift+Tab to accept edits"),
+    ApprovalMode.AUTO_EDIT: ("auto-accept edits", "Shift+Tab to plan"),
+    ApprovalMode.PLAN: ("plan", "Shift+Tab to manual"),
+    ApprovalMode.YOLO: ("YOLO", "Ctrl+Y"),
+}
+_FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_TICK_S: Final = 0.25
+
+
+def _both_ends(left: Text, right: Text) -> Table:
+    line = Table.grid(expand=True)
+    line.add_column(ratio=1, no_wrap=True, overflow="ellipsis")
+    line.add_column(justify="right", no_wrap=True)
+    line.add_row(left, right)
+    return line
+
+
+class ActivityLine(Static):
+    """What the agent does at the moment; nothing moves while it is idle."""
+
+    activity: reactive[str | None] = reactive(None)
+    hint: reactive[str] = reactive("")
+    """What a key would do that is pressed again."""
+
+    def __init__(self) -> None:
+        super().__init__(markup=False)
+        self._ticks = 0
+        self.covered = False
+        """Whether a dialog covers the line: then it must not redraw the screen."""
+
+    def on_mount(self) -> None:
+        """Prepare the animation."""
+        self._timer = self.set_interval(_TICK_S, self._tick, pause=True)
+        self._show()
+
+    def watch_activity(self, before: str | None, now: str | None) -> None:
+        """Begin or end the animation."""
+        if not self.is_mounted:
+            return
+        if before is None and now is not None:
+            self._ticks = 0
+            self._timer.resume()
+        elif now is None:
+            self._timer.pause()
+        self._show()
+
+    def watch_hint(self) -> None:
+        """Show the hint."""
+        if self.is_mounted:
+            self._show()
+
+    def _tick(self) -> None:
+        self._ticks += 1
+        if not self.covered:
+            self._show()
+
+    def _show(self) -> None:
+        if self.activity is None or self.hint:
+            self.update(_both_ends(Text(f" {self.hint}"), Text("? for shortcuts", style="dim")))
+            return
+        frame = _FRAMES[self._ticks % len(_FRAMES)]
+        seconds = int(self._ticks * _TICK_S)
+        words = f" {frame} {inert_line(self.activity)} (esc to cancel, {seconds}s)"
+        self.update(_both_ends(Text(words), Text("? for shortcuts", style="dim")))
+
+
+class ModeLine(Static):
+    """The approval mode, and how many memory files the session has."""
+
+    def show(self, mode: ApprovalMode, memory_files: int, *, shell: bool = False) -> None:
+        """Show these values."""
+        name, key = ("shell mode enabled", "esc to disable") if shell else _MODES[mode]
+        left = Text(" ").append(name, style="bold").append(" " if name else "").append(key, "dim")
+        files = f"{memory_files} GEMINI.md file{'' if memory_files == 1 else 's'}"
+        self.update(_both_ends(left, Text(files if memory_files else "", style="dim")))
+
+
+class Footer(Static):
+    """The folder, the model, and how much of its context is left."""
+
+    def show(self, folder: str, model: str, left_percent: int | None) -> None:
+        """Show these values; without `left_percent` nothing was sent yet."""
+        right = inert_line(model)
+        if left_percent is not None:
+            right += f" ({left_percent}% context left)"
+        self.update(_both_ends(Text(f" {inert_line(folder)}", style="dim"), Text(f"{right} ")))
