@@ -25,7 +25,7 @@ from harness.inventory import files_component
 from harness.mutants.journal import JOURNALS, MutantJournal
 from harness.mutants.measurement import Measurement, Prepared
 from harness.mutants.mutant import Mutant
-from harness.mutants.population import Population, drawn
+from harness.mutants.population import Population, drawn, every_source
 from harness.mutants.record import Equivalents, load_equivalents
 from harness.mutants.result import Measured, Outcome
 from harness.mutants.sample import Row, Sample, draw, waiting
@@ -211,7 +211,7 @@ class _Command:
             folder=folder,
             waivers=self._waivers,
             baselines=self._baselines if self._baselines.is_dir() else None,
-            sources=Population.of(CODE_ROOT, ()).sources,
+            sources=every_source(CODE_ROOT),
             most_runs=self._asked.most_runs,
         )
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import ast
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
 from harness.mutants.mutant import Mutant
+from harness.mutants.naming import Names, Span
 from harness.mutants.places import Place
-from harness.mutants.reach import has_line
+from harness.mutants.reach import Lines, has_line
 from harness.mutants.result import Finding
 from harness.mutants.source import Source
 from harness.mutants.store import RUNTIMES, RunFacts
@@ -42,12 +42,12 @@ class Reach:
         place = mutant.place
         owner = owner_of(place)
         runtimes = RUNTIMES if owner == "services" else (owner,)
-        spans = self._spans(place)
+        needed = self._needed(place)
         return [
             (number, runtime)
             for runtime in runtimes
             for number, facts in enumerate(self.facts)
-            if any(has_line(facts[runtime].lines, file, span) for file, span in spans)
+            if all(_any_line(facts[runtime].lines, spans) for spans in needed)
         ]
 
     def ordered(self, mutant: Mutant, before: FoundBefore) -> list[Run]:
@@ -73,54 +73,18 @@ class Reach:
 
         return sorted(sorted(self.runs(mutant), key=worth, reverse=True), key=rank)
 
-    def _spans(self, place: Place) -> list[tuple[str, tuple[int, int]]]:
-        """Lines of files; a case that executes any of them executes the place or uses its value."""
+    def _needed(self, place: Place) -> list[set[Span]]:
+        """Lines of files; a run that reaches the place executes one of each set."""
         if not place.imported or place.statement.startswith("def "):
-            return [(place.file, place.lines)]
-        return self._users(place.names)
-
-    def _users(self, names: frozenset[str]) -> list[tuple[str, tuple[int, int]]]:
-        """Where functions name what is made when a module is imported, or what is made of that."""
-        known = set(names)
-        waiting = list(names)
-        while waiting:
-            for name in self._named.made_with[waiting.pop()] - known:
-                known.add(name)
-                waiting.append(name)
-        lines = {use for name in known for use in self._named.used[name]}
-        return [(file, (line, line)) for file, line in sorted(lines)]
+            return [{(place.file, place.lines)}]
+        return self._named.readers(place)
 
     @cached_property
-    def _named(self) -> _Named:
-        named = _Named()
+    def _named(self) -> Names:
+        named = Names()
         for source in self.sources:
             named.read(source.file, source.tree.body)
         return named
-
-
-@dataclass(slots=True)
-class _Named:
-    """Where names stand, over all modules; two things of one name count as one."""
-
-    used: defaultdict[str, set[tuple[str, int]]] = field(default_factory=lambda: defaultdict(set))
-    """Name to the places in functions where it stands: file and line."""
-    made_with: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """Name to what is bound by a statement in which it stands, at import."""
-
-    def read(self, file: str, body: Iterable[ast.stmt]) -> None:
-        """Take in the statements of a module or a class."""
-        for node in body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                for each in node.body:
-                    for name, line in _names(each):
-                        self.used[name].add((file, line))
-            elif isinstance(node, ast.ClassDef):
-                self.read(file, node.body)
-            elif isinstance(node, ast.Assign | ast.AnnAssign):
-                found = list(_names(node))
-                bound = {name for name, _ in _names(*_targets(node))}
-                for name, _ in found:
-                    self.made_with[name] |= bound
 
 
 @dataclass(slots=True)
@@ -149,16 +113,5 @@ def owner_of(place: Place) -> str:
     return parts[1] if parts[0] == "runtimes" else parts[0]
 
 
-def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
-
-
-def _names(*nodes: ast.AST) -> Iterable[tuple[str, int]]:
-    for top in nodes:
-        for node in ast.walk(top):
-            if isinstance(node, ast.Name):
-                yield node.id, node.lineno
-            elif isinstance(node, ast.Attribute):
-                yield node.attr, node.lineno
-            elif isinstance(node, ast.keyword) and node.arg:
-                yield node.arg, node.lineno
+def _any_line(lines: Lines, spans: Iterable[Span]) -> bool:
+    return any(has_line(lines, file, span) for file, span in spans)

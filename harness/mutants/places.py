@@ -3,8 +3,8 @@
 Left out is what is no behaviour: docstrings and annotations; imports, `__all__` and `__slots__`;
 bodies of protocols, abstract and overloaded functions; `if TYPE_CHECKING`; types that are made
 (`TypeVar`, the first argument of `cast`) and how a dataclass is declared; assertions, which state
-what cannot happen, as `zip(…, strict=True)` does; what is written to Python's log, which no channel
-records.
+what cannot happen, as `zip(…, strict=True)` does; what is written to Python's log or to the session's
+log for telemetry, which no channel records.
 
 A place inside a formatted text is none of its own, see `operators.values.in_format`.
 """
@@ -29,6 +29,8 @@ _TYPES: Final = frozenset({"NewType", "ParamSpec", "TypeVar", "namedtuple", "get
 """Functions that declare something: no run shows their arguments."""
 _NO_BODY: Final = frozenset({"abstractmethod", "overload"})
 _LOGGERS: Final = frozenset({"_logger", "logger", "logging"})
+_SESSION_LOGS: Final = frozenset({"_state", "state"})
+"""What has the method `SessionState.log`: only telemetry reads what it emits."""
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BLOCKS: Final = ("body", "orelse", "finalbody")
 
@@ -51,7 +53,11 @@ class Place:
     line: int
     """Where the place itself is."""
     names: frozenset[str] = frozenset()
-    """What the statement binds, where it is run when it is imported: who uses it, names these."""
+    """What the statement binds, where it is run when it is imported."""
+    owner: str = ""
+    """The class whose attribute that is."""
+    is_field: bool = False
+    """The attribute is annotated: what makes an object reads it without its name."""
     changes: tuple[Change, ...] = ()
 
     @property
@@ -72,8 +78,8 @@ class _Scope:
     """Qualified name of the outermost one."""
     bound: frozenset[str] = frozenset()
     """Names that are bound before the statement in its function."""
-    owners: frozenset[str] = frozenset()
-    """Names of the classes around, at the level of the module."""
+    owner: str = ""
+    """The class around, at the level of the module."""
     returns_nothing: bool = False
     first: ast.stmt | None = None
     """The function's first statement."""
@@ -150,7 +156,7 @@ class _Places:
         if any(_name(base) == "Protocol" for base in node.bases):
             return
         names = (*scope.names, node.name)
-        inside = replace(scope, names=names, owners=scope.owners | {node.name})
+        inside = replace(scope, names=names, owner=node.name)
         yield from self.in_block(node.body, inside)
 
     def _in_function(self, node: Function, scope: _Scope) -> Iterator[Place]:
@@ -193,7 +199,9 @@ class _Places:
             statement=_normalised(node),
             lines=(node.lineno, _head_end(node)),
             line=node.lineno,
-            names=frozenset(bound) | scope.owners if scope.function is None else frozenset(),
+            names=frozenset(bound),
+            owner=scope.owner if scope.function is None else "",
+            is_field=isinstance(node, ast.AnnAssign) and bool(scope.owner),
         )
 
     def _of_statement(
@@ -231,7 +239,7 @@ class _Places:
             yield from self._test(node, here, scope, loop=loop, alone=alone, statement=statement)
             return
         field_default = scope.function is None and isinstance(statement, ast.AnnAssign)
-        is_default = default or (field_default and bool(scope.owners))
+        is_default = default or (field_default and bool(scope.owner))
         changes = tuple(self._of_node(node, statement, default=is_default))
         yield replace(here, changes=changes)
         if isinstance(node, ast.JoinedStr):
@@ -375,7 +383,10 @@ def _logs(node: ast.stmt) -> bool:
 
 
 def _logged(node: ast.Call) -> bool:
-    return isinstance(node.func, ast.Attribute) and _name(node.func.value) in _LOGGERS
+    if not isinstance(node.func, ast.Attribute):
+        return False
+    holder = _name(node.func.value)
+    return holder in _LOGGERS or (node.func.attr == "log" and holder in _SESSION_LOGS)
 
 
 def _parameters(node: Function) -> Iterator[str]:

@@ -16,15 +16,21 @@ from harness.mutants.source import Source
 from harness.mutants.store import RUNTIMES
 from runtimes.registry import runtime_traits
 
-__all__ = ["ROOMS", "Population", "drawn"]
+__all__ = ["ROOMS", "Population", "drawn", "every_source"]
 
 ROOMS: Final = {
     "runtimes": ("runtimes/legacy", "runtimes/adk"),
     "services": ("services",),
 }
 """What `--in` calls the parts that are mutated."""
+_RUN: Final = ("agent_protocol", "harness", "runtimes", "services", "surfaces")
 _CATALOGUE: Final = "faults"
 """The folder of seeded faults, beside what they break."""
+_PLAYS: Final = tuple(
+    f"services/model/replay/{name}.py" for name in ("generator", "matching", "steps")
+)
+"""Modules of `services` that play a cassette's answers. They are a part of the harness: no product
+runs them, and what they do wrong breaks the case instead of showing in it."""
 _WEIGHT: Final = 8
 """How much likelier a place of a changed file is to be drawn than another."""
 
@@ -65,9 +71,12 @@ class Population:
         for part in self.parts:
             place = self.root / part
             files.update([place] if place.is_file() else place.rglob("*.py"))
-        own = (file for file in files if _CATALOGUE not in file.relative_to(self.root).parts)
-        sources = (Source.read(self.root, file) for file in sorted(own))
+        sources = (Source.read(self.root, file) for file in sorted(filter(self._is_product, files)))
         return tuple(source for source in sources if source.module not in _inspectors())
+
+    def _is_product(self, file: Path) -> bool:
+        place = file.relative_to(self.root)
+        return _CATALOGUE not in place.parts and place.as_posix() not in _PLAYS
 
     @cached_property
     def places(self) -> tuple[tuple[Place, tuple[Mutant, ...]], ...]:
@@ -84,6 +93,12 @@ class Population:
     def source(self, mutant: Mutant) -> Source:
         """The module that a mutant is of."""
         return next(each for each in self.sources if each.file == mutant.place.file)
+
+
+def every_source(root: Path) -> tuple[Source, ...]:
+    """All modules that a run of a case may execute, mutated or not, without the seeded faults."""
+    files = sorted(file for part in _RUN for file in (root / part).rglob("*.py"))
+    return tuple(Source.read(root, file) for file in files if _CATALOGUE not in file.parts)
 
 
 def drawn(

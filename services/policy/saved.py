@@ -51,7 +51,11 @@ class SavedAnswers:
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             document = self._read(file)
-            _put(document.setdefault("rule", []), update)
+            rules = document.setdefault("rule", [])
+            if not all(isinstance(rule, dict) for rule in rules):
+                self._failed(update, "Array values can't have mixed types")
+                return
+            _put(rules, update)
             _replace(file, toml_text(document))
         except OSError as problem:
             where = problem.filename or file
@@ -86,7 +90,7 @@ class SavedAnswers:
         self._events.emit(UserFeedback(severity=severity, message=message))
 
 
-def _put(rules: list[Any], update: UpdatePolicy) -> None:
+def _put(rules: list[JsonObject], update: UpdatePolicy) -> None:
     """Update the equal rule, or add one."""
     tool = update.tool_name
     if update.mcp_name:
@@ -111,9 +115,7 @@ def _put(rules: list[Any], update: UpdatePolicy) -> None:
         known["modes"] = [str(mode) for mode in update.modes]
 
 
-def _identity(rule: Any) -> tuple[Any, ...]:
-    if not isinstance(rule, dict):
-        return ()
+def _identity(rule: JsonObject) -> tuple[Any, ...]:
     keys = ("toolName", "mcpName", "commandPrefix", "argsPattern")
     return tuple(rule.get(key) for key in keys)
 

@@ -119,11 +119,17 @@ def handler_narrowed(source: Source, handler: ast.ExceptHandler) -> Iterator[Cha
 
 
 def bound_names(node: ast.stmt) -> set[str]:
-    """The names that a statement binds, in its blocks as well."""
+    """The names that a statement binds, in its blocks as well, but not within comprehensions."""
+    inner = {
+        name
+        for each in ast.walk(node)
+        if isinstance(each, ast.comprehension)
+        for name in ast.walk(each.target)
+    }
     found: set[str] = set()
     for each in ast.walk(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-            found.add(each.id)
+            found |= set() if each in inner else {each.id}
         elif isinstance(each, ast.ExceptHandler):
             found |= {each.name} if each.name else set()
         elif isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

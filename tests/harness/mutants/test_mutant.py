@@ -1,4 +1,5 @@
 import random
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 from harness.errors import UsageError
 from harness.mutants.mutant import Mutant, mutants_at
 from harness.mutants.places import places_of
-from harness.mutants.population import ROOMS, Population, drawn
+from harness.mutants.population import ROOMS, Population, drawn, every_source
 from harness.mutants.source import CODE_ROOT
 from tests.harness.mutants.samples import module, mutants_of
 
@@ -138,6 +139,21 @@ def test_the_population_has_both_runtimes_and_the_services_without_the_catalogue
         ROOMS["runtimes"]
     )
     assert not [file for file in files if "/faults/" in file]
+
+
+def test_what_plays_a_cassette_is_not_mutated_and_no_product_imports_it() -> None:
+    files = {source.file for source in Population.of(CODE_ROOT, ()).sources}
+    played = "services/model/replay/"
+
+    assert {file for file in files if file.startswith(played)} == {
+        f"{played}__init__.py",
+        f"{played}responses.py",
+    }
+    importing = re.compile(r"from services\.model\.replay\.(generator|matching|steps) import")
+    product = (
+        each for each in every_source(CODE_ROOT) if not each.file.startswith(("harness/", played))
+    )
+    assert [each.file for each in product if importing.search(each.text)] == []
 
 
 def test_a_part_can_be_a_folder_or_a_file(monkeypatch: pytest.MonkeyPatch) -> None:

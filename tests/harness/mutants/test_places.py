@@ -26,6 +26,7 @@ def places(text: str) -> list[Place]:
         "def go(x: 'int') -> 'int':\n    '''Says.'''\n    ...\n",
         "def go(x):\n    assert x > 1, 'never'\n",
         "def go(x):\n    logger.debug('said %s', x)\n",
+        "def go(x):\n    x.state.log('said', f'{x} calls', {'calls': 1})\n",
         "@dataclass(frozen=True, slots=True)\nclass A:\n    '''Says.'''\n    x: int\n",
     ],
 )
@@ -67,17 +68,21 @@ def test_a_place_knows_its_function_and_the_outermost_one_around_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "names"),
+    ("text", "name", "owner", "is_field"),
     [
-        ("LIMIT = 3\n", {"LIMIT"}),
-        ("class A:\n    limit: int = 3\n", {"A", "limit"}),
+        ("LIMIT = 3\n", "LIMIT", "", False),
+        ("TABLE = {name: 3 for name in NAMES}\n", "TABLE", "", False),
+        ("class A:\n    limit = 3\n", "limit", "A", False),
+        ("class A:\n    limit: int = 3\n", "limit", "A", True),
     ],
 )
-def test_what_is_computed_at_import_names_what_it_binds(text: str, names: set[str]) -> None:
+def test_what_is_computed_at_import_names_what_it_binds(
+    text: str, name: str, owner: str, is_field: bool
+) -> None:
     (place,) = places(text)
 
     assert place.imported
-    assert place.names == names
+    assert (set(place.names), place.owner, place.is_field) == ({name}, owner, is_field)
 
 
 def test_the_default_of_a_parameter_is_computed_at_import_and_used_by_the_body() -> None:

@@ -113,6 +113,18 @@ def test_a_file_with_an_array_of_several_types_is_put_aside(saved: Saved) -> Non
     assert saved.user.read_text().startswith("[[rule]]\n")
 
 
+def test_a_file_whose_rules_are_numbers_stays_as_it_is(saved: Saved) -> None:
+    saved.user.parent.mkdir(parents=True)
+    saved.user.write_text("rule = [1, 2]\n")
+
+    saved.save("t")
+
+    assert saved.user.read_text() == "rule = [1, 2]\n"
+    assert saved.feedback == [
+        ("error", "Failed to persist policy for t: Array values can't have mixed types")
+    ]
+
+
 def test_what_else_a_file_holds_is_kept(saved: Saved) -> None:
     saved.user.parent.mkdir(parents=True)
     saved.user.write_text("[[safety_checker]]\npriority = 1000\n")
