@@ -3,8 +3,8 @@
 Left out is what is no behaviour: docstrings and annotations; imports, `__all__` and `__slots__`;
 bodies of protocols, abstract and overloaded functions; `if TYPE_CHECKING`; types that are made
 (`TypeVar`, the first argument of `cast`) and how a dataclass is declared; assertions, which state
-what cannot happen, as `zip(…, strict=True)` does; what is written to Python's log or to the session's
-log for telemetry, which no channel records.
+what cannot happen, as `zip(…, strict=True)` does; what is written to Python's log or to the
+session's log for telemetry, which no channel records.
 
 A place inside a formatted text is none of its own, see `operators.values.in_format`.
 """
