@@ -3,8 +3,8 @@
 Left out is what is no behaviour: docstrings and annotations; imports, `__all__` and `__slots__`;
 bodies of protocols, abstract and overloaded functions; `if TYPE_CHECKING`; types that are made
 (`TypeVar`, the first argument of `cast`) and how a dataclass is declared; assertions, which state
-what cannot happen; what is written to Python's log or to the session's log for telemetry, which no
-channel records.
+what cannot happen, as `zip(…, strict=True)` does; what is written to Python's log or to the
+session's log for telemetry, which no channel records.
 
 A place inside a formatted text is none of its own, see `operators.values.in_format`.
 """
@@ -309,8 +309,15 @@ def _children(node: ast.expr) -> Iterator[tuple[ast.expr, bool]]:
             elif isinstance(each, ast.comprehension):
                 yield each.iter, False
                 yield from ((test, True) for test in each.ifs)
-            elif isinstance(each, ast.keyword):
+            elif isinstance(each, ast.keyword) and not _asserts(node, each):
                 yield each.value, False
+
+
+def _asserts(call: ast.AST, keyword: ast.keyword) -> bool:
+    """Whether an argument only makes `zip` raise where the lengths differ."""
+    strict = isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+    named = isinstance(call, ast.Call) and _name(call.func) == "zip"
+    return named and keyword.arg == "strict" and strict
 
 
 def _head(node: ast.stmt) -> Iterator[ast.expr]:

@@ -13,6 +13,8 @@ from harness.errors import UsageError
 from harness.mutants.mutant import Mutant, mutants_at
 from harness.mutants.places import Place, places_of
 from harness.mutants.source import Source
+from harness.mutants.store import RUNTIMES
+from runtimes.registry import runtime_traits
 
 __all__ = ["ROOMS", "Population", "drawn", "every_source"]
 
@@ -69,9 +71,8 @@ class Population:
         for part in self.parts:
             place = self.root / part
             files.update([place] if place.is_file() else place.rglob("*.py"))
-        return tuple(
-            Source.read(self.root, file) for file in sorted(filter(self._is_product, files))
-        )
+        sources = (Source.read(self.root, file) for file in sorted(filter(self._is_product, files)))
+        return tuple(source for source in sources if source.module not in _inspectors())
 
     def _is_product(self, file: Path) -> bool:
         place = file.relative_to(self.root)
@@ -117,6 +118,15 @@ def drawn(
         key = rng.random() ** (1 / weight)
         keyed.append((-key, number, mutants[rng.randrange(len(mutants))]))
     return (mutant for _, _, mutant in sorted(keyed, key=lambda each: each[:2]))
+
+
+def _inspectors() -> set[str]:
+    """The modules that check a runtime while the corpus is played (`RuntimeTraits.inspected`).
+
+    They are instruments of the harness: where a runtime keeps their rules, no run can show that one
+    of them is checked less strictly. Their own tests break each rule.
+    """
+    return {runtime_traits(name).inspected.partition(":")[0] for name in RUNTIMES}
 
 
 def _below(root: Path, name: str, parts: Sequence[str]) -> tuple[str, ...]:

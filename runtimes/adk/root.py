@@ -17,6 +17,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.agents.llm_agent import LlmAgent
 from google.adk.agents.readonly_context import ReadonlyContext
 from google.adk.events.event import Event
+from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.tools.base_toolset import BaseToolset
 from pydantic import PrivateAttr
 
@@ -37,6 +38,12 @@ class HostedAgent(LlmAgent):
     @property
     def _llm_flow(self) -> RuntimeFlow:
         return self._flow
+
+    @property
+    def request_processors(self) -> list[BaseLlmRequestProcessor]:
+        """What makes its requests, in order; others may be added."""
+        processors: list[BaseLlmRequestProcessor] = self._flow.request_processors
+        return processors
 
     @classmethod
     def make(

@@ -61,7 +61,7 @@ class GeminiClient:
         self._services = services
         self._chats = chats
         self._turns = TurnLimit(services.settings.max_session_turns)
-        self._hooks = chats.hooks if chats.hooks.configured else None
+        self._hooks = chats.hooks
         self._loops = chats.loops
 
     @property
@@ -96,40 +96,38 @@ class GeminiClient:
         call = sending.call
         signal, prompt_id = sending.signal, sending.prompt_id
         self._chats.begin_sequence(prompt_id, parts)
-        if self._hooks is not None:
-            refusal, parts = await before_agent(self._hooks, self._chats, parts, prompt_id, signal)
-            if refusal is not None:
-                yield refusal
-                return
+        refusal, parts = await before_agent(self._hooks, self._chats, parts, prompt_id, signal)
+        if refusal is not None:
+            yield refusal
+            return
         continued = False
         try:
             async with aclosing(self._process_turn(parts, sending)) as turn:
                 async for event in turn:
                     yield event
-            if self._hooks is not None:
-                ended, again = await after_agent(self._hooks, parts, prompt_id, signal, call)
-                if ended is not None:
-                    yield ended
-                    if ended.context_cleared:
-                        self._chats.reset()
-                if again is not None:
-                    continued = sending.turns > 1
-                    async with aclosing(self._go_on(again, sending)) as more:
-                        async for event in more:
-                            yield event
+            ended, again = await after_agent(self._hooks, parts, prompt_id, signal, call)
+            if ended is not None:
+                yield ended
+                if ended.context_cleared:
+                    self._chats.reset()
+            if again is not None:
+                continued = sending.turns > 1
+                async with aclosing(self._go_on(again, sending)) as more:
+                    async for event in more:
+                        yield event
         except Exception as error:  # cancellation is an event, everything else the caller's
             if not signal.aborted and not isinstance(error, AbortError):
                 raise
             yield server.UserCancelled()
         finally:
-            if self._hooks is not None and not continued:
+            if not continued:
                 self._hooks.leave(prompt_id, has_pending_calls=call.pending, aborted=signal.aborted)
 
     async def _go_on(
         self, parts: list[Part], sending: _Sending
     ) -> AsyncGenerator[server.ServerEvent, None]:
         """Send the request of an AfterAgent hook, if the turns are not used up."""
-        if sending.turns <= 1 or self._hooks is None:
+        if sending.turns <= 1:
             # The core has no bound here: a hook that always blocks never ends.
             yield server.MaxSessionTurns()
             return
@@ -194,7 +192,6 @@ class GeminiClient:
         state.sequence_model = model
         self._chats.begin_turn(model)  # also where the abort has come: the next turn sees it
         services.steering.main.request_sent(parts)
-        failed = False
         async with aclosing(
             turn.run(key, parts, signal, display_content=sending.display_content)
         ) as events:
@@ -208,11 +205,9 @@ class GeminiClient:
                     return
                 yield event
                 self._chats.publish_tokens()
-                failed = failed or isinstance(event, server.ModelFailed)
-        if not failed:
-            if self._hooks is not None:
-                self._hooks.note_response(prompt_id, turn.answer.text)
-            after.follow_up = await self._continuation(turn, signal, prompt_id)
+        # A failure does not get here: the agent closes the stream with the event that reports one.
+        self._hooks.note_response(prompt_id, turn.answer.text)
+        after.follow_up = await self._continuation(turn, signal, prompt_id)
 
     def _watched(self, event: server.ServerEvent) -> LoopVerdict:
         if isinstance(event, server.ContentText):

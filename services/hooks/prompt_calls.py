@@ -97,8 +97,7 @@ class PromptCalls:
 
     def note_answer(self, answer: Answered) -> None:
         """Remember a complete answer."""
-        if self._hooks.configured:
-            self._hooks.note_response(self._prompt_id, answer.text)
+        self._hooks.note_response(self._prompt_id, answer.text)
 
     def leave_for_tools(self, answer: Answered) -> bool:
         """Leave the calls before the batch of tools that `answer` requests, and note the answer.
@@ -115,8 +114,6 @@ class PromptCalls:
 
     async def after_agent(self) -> HookOutput | None:
         """The output that stops or blocks the end of the innermost call, which is done."""
-        if not self._hooks.configured:
-            return None
         call = self._calls[-1]
         return await self._hooks.after_agent(
             self._prompt_id,

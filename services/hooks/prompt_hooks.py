@@ -42,11 +42,6 @@ class PromptHooks:
         self._hooks = hooks
         self._prompts: dict[str, _Prompt] = {}
 
-    @property
-    def configured(self) -> bool:
-        """Whether the session has hooks."""
-        return self._hooks is not None
-
     def forget(self, prompt_id: str) -> None:
         """The client goes on to another prompt id than `prompt_id`."""
         self._prompts.pop(prompt_id, None)

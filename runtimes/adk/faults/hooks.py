@@ -33,7 +33,7 @@ def _ending_on_refusal(verdict: Any) -> Any:
 
 @instead
 async def _a_moment_later(after_agent: Any, /, self: Any, stream: Any, run: Any) -> Any:
-    if run.calls._hooks.configured:
+    if run.calls._hooks._hooks is not None:
         await self._services.clock.sleep(10)
     return await after_agent(self, stream, run)
 

@@ -2,28 +2,36 @@
 
 No client sees the ids of ADK's events, what their fields say of an answer, or the state of a
 session. A comparison of two runtimes therefore cannot show that they are wrong. This plugin looks
-at them at the callbacks that leave the runtime's own paths as they are, and raises where a rule is
+at them at the callbacks that leave the runtime's own paths as they are, and, with a request
+processor behind all others, at each request before the model gets it. It raises where a rule is
 broken: the run fails then.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
+from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
+from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.sessions.base_session_service import BaseSessionService
 from google.adk.sessions.session import Session
+from google.adk.tools.base_toolset import BaseToolset
 from google.genai import types
 
 from runtimes.adk.notes import Answer, Delta, note_of
+from runtimes.adk.request_edits import UNROUTED
 from runtimes.adk.session_events import live_events
+from runtimes.adk.sessions import GcliSessionService
+from runtimes.adk.tools import AdkTool
 from services.model.sdk_contents import wire_of
+from services.wire import Content, Part
 
 __all__ = ["BrokenRule", "InspectingAdkPlugin"]
 
@@ -79,6 +87,12 @@ class InspectingAdkPlugin(BasePlugin):
         known.seen = {event.id: event for event in events if event.id in made}
         known.session, known.settled = context.session, _ids(settled)
         known.runs += 1
+        service, session = context.session_service, context.session
+        unknown = await service.get_session(
+            app_name=session.app_name, user_id=session.user_id, session_id="no session"
+        )
+        _must(unknown is None, "a session that is not there", unknown)
+        _look_at_requests(context)
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Forget what was not sent, such as responses that were too large: it leaves the session.
@@ -120,6 +134,71 @@ class InspectingAdkPlugin(BasePlugin):
             _check_answer(event, note)
             if known.runs % 2:
                 event.actions.state_delta[_KEY] = event.id
+
+
+class _Looks(BaseLlmRequestProcessor):
+    """Checks the request that all other processors have made."""
+
+    name = "inspecting"
+
+    async def run_async(
+        self, invocation_context: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Yield nothing.
+
+        Raises:
+            BrokenRule: The request does not show what the product would send.
+        """
+        context, config = invocation_context, llm_request.config
+        _must(llm_request.model not in (None, UNROUTED), "no model", llm_request.model)
+        _must(bool(config.system_instruction), "no system instruction", llm_request.model)
+        service, said = context.session_service, list.__iter__(llm_request.contents)
+        if isinstance(service, GcliSessionService):
+            turns = service.conversation.curated_history()
+            waiting = service.pending(context.session)
+            wanted = _spoken(turns if waiting is None else [*turns, wire_of(waiting)])
+            shown = _spoken(map(wire_of, said))
+            _must(shown == wanted, "not the contents of the history", [shown, wanted])
+        await _check_tools(context, llm_request)
+        for event in tuple[Event, ...]():
+            yield event
+
+
+def _spoken(contents: Iterable[Content]) -> list[tuple[str | None, Part]]:
+    """Every part with its role; neighbours of one role may be one content or two."""
+    return [(each.get("role"), part) for each in contents for part in each.get("parts") or ()]
+
+
+def _look_at_requests(context: InvocationContext) -> None:
+    """Have a flow of the runtime's look at its requests."""
+    # By name: the module of `HostedAgent` imports plugins.
+    processors: list[BaseLlmRequestProcessor] | None
+    processors = getattr(context.agent, "request_processors", None)
+    if processors is not None and not any(isinstance(each, _Looks) for each in processors):
+        processors.append(_Looks())
+
+
+async def _check_tools(context: InvocationContext, request: LlmRequest) -> None:
+    """Check the declared tools, and the table of them, against those of the agent's toolset."""
+    toolsets = [
+        each for each in getattr(context.agent, "tools", ()) if isinstance(each, BaseToolset)
+    ]
+    wires = [
+        tool.wire
+        for toolset in toolsets
+        for tool in await toolset.get_tools()
+        if isinstance(tool, AdkTool)
+    ]
+    wanted = [(w["name"], w.get("description") or "", w.get("parametersJsonSchema")) for w in wires]
+    tools = [each for each in request.config.tools or () if isinstance(each, types.Tool)]
+    shown = [
+        (each.name, each.description, each.parameters_json_schema)
+        for tool in tools
+        for each in list.__iter__(tool.function_declarations or [])
+    ]
+    _must(shown == wanted, "not the tools of the session", [name for name, *_ in wanted])
+    names = {name for name, *_ in wanted}
+    _must(request.tools_dict.keys() == names, "not the table of its tools", sorted(names))
 
 
 def _check_fresh(settled: Sequence[Event], known: _Known, *, may_replace: bool = False) -> None:

@@ -34,6 +34,17 @@ def test_what_is_no_behaviour_has_no_place(text: str) -> None:
     assert places(text) == []
 
 
+def test_lengths_that_cannot_differ_are_an_assertion() -> None:
+    assert "False" not in _texts("def go(x, y):\n    return zip(x, y, strict=True)\n")
+    assert "True" in _texts("def go(x, y):\n    return zip(x, y, strict=False)\n")
+    assert "False" in _texts("def go(x, y):\n    return draw(x, y, strict=True)\n")
+
+
+def _texts(text: str) -> list[str]:
+    changes = [change for place in places(text) for change in place.changes]
+    return [edit.text for change in changes for edit in change.edits]
+
+
 def test_a_cast_has_a_place_in_what_it_casts_only() -> None:
     found = places("def go(x):\n    return cast('int', x[1])\n")
 

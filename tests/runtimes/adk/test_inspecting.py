@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 from google.adk.events.event import Event
+from google.adk.models.llm_request import LlmRequest
+from google.adk.sessions.session import Session
 from google.genai import types
 
 from harness.cassette.load import build_cassette
@@ -15,8 +17,11 @@ from harness.replay.runner import run_cassette
 from runtimes.adk import responses, session_events
 from runtimes.adk.plugins import inspecting
 from runtimes.adk.plugins.inspecting import BrokenRule
+from runtimes.adk.request_edits import RequestBase
 from runtimes.adk.session_events import SettledEvent
 from runtimes.adk.sessions import GcliSessionService
+from runtimes.adk.tools import DeclaredTools
+from services.model.sdk_contents import TypedHistory
 
 
 def _answer(text: str) -> dict[str, Any]:
@@ -101,3 +106,41 @@ def test_state_is_rewound(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_fields_of_answers(monkeypatch: pytest.MonkeyPatch, name: str, rule: str) -> None:
     monkeypatch.setattr(responses, name, lambda _: None)
     assert rule in _errors({"send": "a"})
+
+
+def test_a_session_that_is_not_there_is_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = GcliSessionService.get_session
+
+    async def made(self: GcliSessionService, **names: Any) -> Session:
+        empty = Session(id=names["session_id"], app_name="a", user_id="u")
+        return await known(self, **names) or empty
+
+    monkeypatch.setattr(GcliSessionService, "get_session", made)
+    assert "a session that is not there" in _errors({"send": "a"})
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "gives", "rule"),
+    [
+        (RequestBase, "write_routed", None, "no model"),
+        (RequestBase, "write_instruction", "", "no system instruction"),
+        (TypedHistory, "follow", (), "not the contents of the history"),
+        (RequestBase, "write_tools", None, "not the tools of the session"),
+    ],
+)
+def test_a_request_shows_what_is_sent(
+    monkeypatch: pytest.MonkeyPatch, owner: type, name: str, gives: Any, rule: str
+) -> None:
+    monkeypatch.setattr(owner, name, lambda *_, **__: gives)
+    assert rule in _errors({"send": "a"})
+
+
+def test_the_table_of_tools_is_that_of_the_declarations(monkeypatch: pytest.MonkeyPatch) -> None:
+    write = RequestBase.write_tools
+
+    def forgetting(self: RequestBase, request: LlmRequest, declared: DeclaredTools) -> None:
+        write(self, request, declared)
+        request.tools_dict.clear()
+
+    monkeypatch.setattr(RequestBase, "write_tools", forgetting)
+    assert "not the table of its tools" in _errors({"send": "a"})
