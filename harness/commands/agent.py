@@ -15,6 +15,7 @@ from services.settings.telemetry import TelemetryOverrides
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.presenters import OutputFormat
 from surfaces.headless.program import run_headless
+from surfaces.terminal.program import run_terminal
 
 __all__ = ["agent", "headless_options"]
 
@@ -88,8 +89,6 @@ def agent(**given: Any) -> int:
     """Run `parity agent`; return its exit code."""
     asked = headless_options(given)
     if asked.opens_terminal and all(map(_is_terminal, (sys.stdin, sys.stdout))):
-        from surfaces.terminal.program import run_terminal
-
         return run_terminal(asked, out=sys.stdout, err=sys.stderr)
     with stopping_at_broken_output():
         return run_headless(asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)

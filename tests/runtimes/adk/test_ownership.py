@@ -21,6 +21,7 @@ RECEIVERS: dict[str, str | None] = {
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
     "events": "SessionEvents",
+    "known": "_Known",
     **dict.fromkeys(("content", "event", "llm_request", "request", "session")),
 }
 
