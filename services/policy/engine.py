@@ -5,7 +5,6 @@ Source: core `policy/policy-engine.ts`.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -259,9 +258,6 @@ class PolicyEngine:
         decision = rule.decision if rule is not None else self._default
         if name not in _SHELL_TOOLS:
             return PolicyCheck(decision, rule)
-        if heuristics:
-            # The core waits for its shell parser: calls of other tools ask their questions first.
-            await asyncio.sleep(0)
         command = (call.args or {}).get("command")
         if not isinstance(command, str) or not command:
             return PolicyCheck(decision, rule)

@@ -45,6 +45,7 @@ __all__ = ["Confirmation", "Confirmer", "ModifiableTool", "SaveCheckpoint"]
 MOST_LOOKS: Final = 100
 """How often one question is asked while the user opens it in the editor again."""
 _DECISION_TIMEOUT_MS: Final = 30_000
+_SHELL: Final = "run_shell_command"
 _NO_EDITOR: Final = "No external editor is available. Please run /editor to configure one."
 
 
@@ -182,6 +183,9 @@ class Confirmer:
             return None
         if isinstance(invocation, PolicyDecides) and not invocation.needs_decision():
             return None
+        if tool.name == _SHELL:
+            # The core waits for its shell parser: calls of other tools ask their questions first.
+            await asyncio.sleep(0)
         of_server = invocation if isinstance(invocation, ServerInvocation) else None
         name, args, shown = tool.name, invocation.params, tool.display_name or tool.name
         if isinstance(invocation, DelegatedQuestion):
