@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from harness.cassette.load import build_cassette
 from harness.parity.compare import compare_observations
+from harness.parity.divergence import Divergence
 from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
 from services.abort import AbortController
@@ -73,7 +75,19 @@ def test_a_server_that_gives_notice_after_each_listing_keeps_no_prompt_from_star
         assert int(seen.workspace_changes["listings"] or "0") < 60
     if not switches:
         divergences = compare_observations(legacy, adk).divergences
-        assert {str(each.channel) for each in divergences} <= {"workspace"}
+        # How many listings fit before a prompt depends on the real speed of the server's process.
+        elsewhere = [each for each in divergences if str(each.channel) != "workspace"]
+        assert all(is_a_listing_more_or_less(each) for each in elsewhere), elsewhere
+
+
+def is_a_listing_more_or_less(divergence: Divergence) -> bool:
+    """Whether only times differ, by a whole number of the pauses between two listings."""
+    if not divergence.path.endswith("line.timestamp"):
+        return False
+    one, other = (
+        datetime.fromisoformat(str(value)) for value in (divergence.control, divergence.candidate)
+    )
+    return (one - other) % timedelta(milliseconds=500) == timedelta(0)
 
 
 async def rounds_of(notices: int, *, waits: int) -> list[int]:
