@@ -11,6 +11,7 @@ from services.checkpoints import Checkpoints
 from services.compression.service import ChatCompressionService
 from services.hooks.session import SessionHooks
 from services.hooks.system import HookSystem
+from services.ide.companion import IdeCompanion
 from services.interaction.asides import Asides
 from services.loop_detection.detector import LoopDetector
 from services.mcp.wiring import SessionServers
@@ -71,6 +72,8 @@ class Services(Session):
     """The session's skills."""
     memory: ProjectMemory
     """The memory files that the session has read."""
+    ide: IdeCompanion
+    """The companion of the user's IDE; a surface connects it."""
     servers: SessionServers
     """The session's MCP servers; empty without any."""
     agent_servers: DiscoverServers | None = None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 
-from services.background import background_tasks
+from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
 from services.chat_recording import ChatRecording
 from services.checkpoints import CheckpointFiles, Checkpoints, ShadowRepository
@@ -22,6 +22,8 @@ from services.folder_trust import settled_trust
 from services.hooks.events import HookNotice
 from services.hooks.session import SessionHooks, StartSource
 from services.hooks.system import open_hooks
+from services.ide.companion import IdeCompanion
+from services.ide.reviews import ChangeReviews
 from services.ids import IdSource, ProcessIds, RandomSource
 from services.interaction.asides import Asides
 from services.interaction.interaction import Interaction
@@ -40,6 +42,7 @@ from services.prompts import Prompts
 from services.routing.opening import SessionModels, open_models
 from services.scheduler.execution import RunCall
 from services.scheduler.scheduler import ToolScheduler
+from services.scheduler.style import BatchStyle
 from services.scheduler.truncation import OutputLimiter
 from services.session import Session
 from services.settings import Settings
@@ -56,6 +59,7 @@ from services.tools.contract import as_server_tool
 from services.tools.opening import open_host
 from services.tools.project_memory import ProjectMemory
 from services.tools.registry import Named, ToolRegistry
+from services.tools.text_files import TextFiles
 from services.wire import Content, JsonObject
 from services.workspace import Workspace
 
@@ -93,6 +97,10 @@ class ServicesSetup:
     """Observes the session; `None` where telemetry is off."""
     around_tools: Callable[[RunCall], RunCall] | None = None
     """Wraps each run of a call, in children too, outside of its measurement."""
+    batch_style: BatchStyle = field(default_factory=BatchStyle)
+    """How the calls of a batch run."""
+    text_files: TextFiles = field(default_factory=TextFiles)
+    """Where the tools that edit files read and write them."""
     start: StartSource = StartSource.STARTUP
     """How the session begins, as its hooks are to know it."""
     notify_hooks: Callable[[HookNotice], None] = lambda _: None
@@ -144,6 +152,7 @@ class _Parts:
             memory=memory,
             steering=self.steering,
             system_instruction=self.prompts.system_instruction,
+            text_files=setup.text_files,
         )
         self.context = ConversationContext(self.session.workspace)
         self.checkpoints = self._checkpoints()
@@ -201,11 +210,12 @@ class _Parts:
             hooks=self.hooks,
             around=_around(setup),
             checkpoint=None if self.checkpoints is None else self.checkpoints.save,
+            style=setup.batch_style,
         )
         if telemetry is not None:
             telemetry.watch(self.session.events, self.bus, setup.approval_mode)
 
-    def bundle(self, asides: Asides) -> Services:
+    def bundle(self, asides: Asides, ide: IdeCompanion) -> Services:
         """The services, which a runtime receives."""
         setup = self._setup
         return Services(
@@ -243,6 +253,7 @@ class _Parts:
             ),
             skills=self.skills,
             memory=self.memory,
+            ide=ide,
             servers=self.servers,
             agent_servers=self.servers.discover_for_agent,
             version=setup.version,
@@ -267,6 +278,9 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         tasks = await stack.enter_async_context(background_tasks())
         stack.push_async_callback(tasks.end, 0)
         asides = Asides(parts.session.interaction, tasks)
+        ide = _companion(setup, tasks)
+        stack.push_async_callback(ide.close)
+        ChangeReviews(ide, parts.bus, tasks)
         stack.push_async_callback(parts.host.close)
         registry = await stack.enter_async_context(
             open_agents(
@@ -292,7 +306,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
                 on_progress=parts.scheduler.note_progress,
             )
         )
-        yield parts.bundle(asides)
+        yield parts.bundle(asides, ide)
 
 
 async def _with_trust(setup: ServicesSetup) -> ServicesSetup:
@@ -304,6 +318,17 @@ async def _with_trust(setup: ServicesSetup) -> ServicesSetup:
     if not settings.folder_trusted and settings is not setup.settings:
         mode = mode if mode is ApprovalMode.PLAN else ApprovalMode.DEFAULT
     return replace(setup, settings=settings, approval_mode=mode)
+
+
+def _companion(setup: ServicesSetup, tasks: BackgroundTasks) -> IdeCompanion:
+    return IdeCompanion(
+        enabled=setup.settings.ide_mode,
+        environment=setup.environment,
+        folder=setup.workspace.root,
+        clock=setup.clock,
+        tasks=tasks,
+        version=setup.version,
+    )
 
 
 def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:

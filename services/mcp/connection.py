@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 import anyio
@@ -37,12 +38,21 @@ from services.mcp.results import INITIALIZE, PROTOCOL_VERSION, SUPPORTED_VERSION
 from services.wire import Json, JsonObject
 from services.zod import Shape
 
-__all__ = ["Connection", "ConnectionEvents", "Streams"]
+__all__ = ["ClientFacts", "Connection", "ConnectionEvents", "Streams"]
 
 Streams = AbstractAsyncContextManager[Any]
 """A transport, not yet opened: a pair of streams for a dispatcher."""
 
 _VERSION_HEADER: Final = "mcp-protocol-version"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientFacts:
+    """What a client says of itself in `initialize`."""
+
+    name: str = "gemini-cli-mcp-client"
+    version: str
+    capabilities: JsonObject = field(default_factory=lambda: {"roots": {"listChanged": True}})
 
 
 class ConnectionEvents(Protocol):
@@ -97,7 +107,7 @@ class Connection:
         events: ConnectionEvents,
         *,
         name: str,
-        version: str,
+        client: ClientFacts,
         clock: Clock,
         tasks: BackgroundTasks,
         timeout_s: float,
@@ -109,7 +119,7 @@ class Connection:
             transport: opened and closed by the connection's own task.
             events: receives notifications, and returns the roots.
             name: the server's name, for the task.
-            version: the version that is sent to servers.
+            client: what the server learns of this program.
             clock: stands still during a wait for the server.
             tasks: where the connection's task runs.
             timeout_s: seconds for each request.
@@ -121,7 +131,7 @@ class Connection:
             ShapeError: its answer has another shape.
         """
         connection = cls(events, clock, timeout_s=timeout_s, failures=failures)
-        tasks.start(connection._run(transport, version), name=f"mcp-{name}")
+        tasks.start(connection._run(transport, client), name=f"mcp-{name}")
         try:
             with clock.real_work():
                 await asyncio.wait([connection._introduced], timeout=timeout_s)
@@ -141,6 +151,10 @@ class Connection:
             self._life.cancel()
         with self._clock.real_work():
             await asyncio.shield(self._ended)
+
+    async def ended(self) -> None:
+        """Return when the connection's task has ended."""
+        await asyncio.shield(self._ended)
 
     async def request(
         self,
@@ -212,12 +226,12 @@ class Connection:
                 # The caller may have stopped waiting.
                 answer.exception()
 
-    async def _run(self, transport: Streams, version: str) -> None:
+    async def _run(self, transport: Streams, client: ClientFacts) -> None:
         """The connection's task. Waiting callers get its error; it raises only a cancellation."""
         problem: BaseException | None = None
         try:
             with self._life:
-                await self._converse(transport, version)
+                await self._converse(transport, client)
         except asyncio.CancelledError as error:
             problem = error
             raise
@@ -232,7 +246,7 @@ class Connection:
             if not self._ended.done():
                 self._ended.set_result(None)
 
-    async def _converse(self, transport: Streams, version: str) -> None:
+    async def _converse(self, transport: Streams, client: ClientFacts) -> None:
         async with transport as (incoming, outgoing):
             self._dispatcher = JSONRPCDispatcher(
                 incoming, outgoing, on_stream_exception=self._broken_message
@@ -240,7 +254,7 @@ class Connection:
             async with anyio.create_task_group() as group:
                 self._requests = group
                 listening = await group.start(self._listen, self._dispatcher)
-                await self._introduce(version)
+                await self._introduce(client)
                 self._introduced.set_result(None)
                 await self._leave.wait()
                 listening.cancel()
@@ -259,13 +273,13 @@ class Connection:
         self.closed = True
         self._leave.set()
 
-    async def _introduce(self, version: str) -> None:
+    async def _introduce(self, client: ClientFacts) -> None:
         result = await self.request(
             "initialize",
             {
                 "protocolVersion": PROTOCOL_VERSION,
-                "capabilities": {"roots": {"listChanged": True}},
-                "clientInfo": {"name": "gemini-cli-mcp-client", "version": version},
+                "capabilities": client.capabilities,
+                "clientInfo": {"name": client.name, "version": client.version},
             },
             INITIALIZE,
         )

@@ -180,6 +180,13 @@ class McpToolInvocation:
         """The arguments as JSON."""
         return js_json(self._params)
 
+    def display_title(self) -> str:
+        """The command that the server is to run, or the tool's name for the user."""
+        command = self._params.get("command")
+        if isinstance(command, str):
+            return command
+        return self._tool.display_name or self._tool.server_tool_name
+
     def explanation(self) -> str:
         """The arguments as JSON, or their names where that is long."""
         whole = js_json(self._params)

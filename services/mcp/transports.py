@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from services.mcp.child import ChildProcess
 from services.mcp.config import McpServerConfig, OAuthConfig
-from services.mcp.connection import Connection, ConnectionEvents, Streams
+from services.mcp.connection import ClientFacts, Connection, ConnectionEvents, Streams
 from services.mcp.context import McpContext
 from services.mcp.environment import expand_variables, sanitized, server_environment
 from services.mcp.errors import (
@@ -91,7 +91,7 @@ class _Opener:
             transport,
             self._events,
             name=self._name,
-            version=self._context.version,
+            client=ClientFacts(version=self._context.version),
             clock=self._context.session.clock,
             tasks=self._context.tasks,
             timeout_s=self._config.timeout_s,

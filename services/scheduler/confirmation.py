@@ -33,6 +33,7 @@ from services.tools.contract import (
     ConfirmationOutcome,
     DelegatedQuestion,
     PolicyDecides,
+    PreparedInvocation,
     ServerInvocation,
     ServerTool,
     Tool,
@@ -142,7 +143,7 @@ class Confirmer:
             if call is None or call.invocation is None:
                 raise ConfirmationError(f"Tool call {call_id} lost during confirmation loop")
             details = (
-                call.invocation.confirmation_details()
+                await _question(call.invocation)
                 if forced and not isinstance(call.invocation, DelegatedQuestion | PolicyDecides)
                 else await self._details(tool, call.invocation, signal)
             )
@@ -203,11 +204,11 @@ class Confirmer:
                 request, clock=self._clock, signal=signal, timeout_ms=_DECISION_TIMEOUT_MS
             )
         except RequestTimeout:
-            return invocation.confirmation_details()
+            return await _question(invocation)
         except AbortError:
             raise _refusal(shown) from None
         if response.requires_user_confirmation:
-            return invocation.confirmation_details()
+            return await _question(invocation)
         if not response.confirmed:
             raise _refusal(shown)
         return None
@@ -255,6 +256,13 @@ class Confirmer:
         proposed = call.request.args
         args = tool.modified_params(proposed, tool.current_content(proposed), payload["newContent"])
         self._store.set_arguments(call.call_id, args, tool.build(args))
+
+
+async def _question(invocation: ToolInvocation) -> ConfirmationDetails | None:
+    """The question of the call; `None` if it needs none."""
+    if isinstance(invocation, PreparedInvocation):
+        await invocation.prepare()
+    return invocation.confirmation_details()
 
 
 def _refusal(shown: str) -> ConfirmationError:

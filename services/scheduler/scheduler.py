@@ -27,6 +27,7 @@ from services.scheduler.calls import CallStatus, CompletedToolCall, ToolCallRequ
 from services.scheduler.confirmation import Confirmer, SaveCheckpoint
 from services.scheduler.execution import RunCall, ToolExecutor
 from services.scheduler.states import CallStore, ExecutingPatch, ToolCall
+from services.scheduler.style import BatchStyle
 from services.scheduler.truncation import OutputLimiter
 from services.scheduler.turns import BatchTurns, ScheduleRejected
 from services.scheduler.validation import Registry, Resolver, Validator
@@ -91,6 +92,7 @@ class ToolScheduler:
         subagent: str | None = None,
         waiting: Callable[[bool], None] | None = None,
         checkpoint: SaveCheckpoint | None = None,
+        style: BatchStyle | None = None,
     ) -> None:
         """Make a scheduler; `derived` makes those of subagents.
 
@@ -107,7 +109,9 @@ class ToolScheduler:
             waiting: receives True when a confirmation begins to wait for the user, False when the
                 user has answered.
             checkpoint: saves a checkpoint before the user is asked about an edit.
+            style: how batches run; by default, and for subagents, as in the core's scheduler.
         """
+        self._style = style or BatchStyle()
         self.scheduler_id = scheduler_id
         clock, state, settings = session.clock, session.state, session.settings
         self._session = session
@@ -121,7 +125,7 @@ class ToolScheduler:
         )
         self._derived: list[ToolScheduler] = []
         self._store = CallStore(bus, clock, scheduler_id)
-        self._resolver = Resolver(registry, clock, scheduler_id)
+        self._resolver = Resolver(registry, clock, scheduler_id, self._style)
         call_hooks = CallHooks(hooks, settings.mcp_servers)
         run = ToolExecutor(self._store, state, limiter, call_hooks).run
         self._run_call = run if around is None else around(run)
@@ -145,6 +149,7 @@ class ToolScheduler:
             settings=settings,
             hooks=call_hooks,
             subagent=subagent,
+            style=self._style,
         )
         self._turns = BatchTurns()
         self._cancelling = False
@@ -243,7 +248,7 @@ class ToolScheduler:
         off = signal.on_abort(self._prompts.abort)
         mode = self._session.state.approval_mode
         try:
-            ordered = _topics_first(requests)
+            ordered = requests if self._style.one_by_one else _topics_first(requests)
             calls = [self._resolver.resolve(request, mode) for request in ordered]
             completed: list[CompletedToolCall] = []
             for start in range(0, max(len(calls), 1), MOST_AT_ONCE):
@@ -280,7 +285,7 @@ class ToolScheduler:
         first = self._store.dequeue()
         if first.status is CallStatus.ERROR:
             return False
-        if is_parallelizable(first.request):
+        if not self._style.one_by_one and is_parallelizable(first.request):
             while (peeked := self._store.peek()) and is_parallelizable(peeked.request):
                 self._store.dequeue()
         return True

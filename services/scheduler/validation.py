@@ -24,6 +24,7 @@ from services.scheduler.calls import CallStatus, ToolCallRequest
 from services.scheduler.confirmation import Confirmation, Confirmer
 from services.scheduler.responses import error_response
 from services.scheduler.states import CallStore, ToolCall
+from services.scheduler.style import BatchStyle
 from services.settings import Settings
 from services.state import ApprovalMode, SessionState
 from services.tools.contract import ConfirmationOutcome, ServerTool, Tool, ToolErrorType
@@ -44,8 +45,11 @@ class Registry(Protocol):
 class Resolver:
     """Turns requests into calls in `validating` or `error`."""
 
-    def __init__(self, registry: Registry, clock: Clock, scheduler_id: str) -> None:
+    def __init__(
+        self, registry: Registry, clock: Clock, scheduler_id: str, style: BatchStyle
+    ) -> None:
         self._registry = registry
+        self._style = style
         self._clock = clock
         self._scheduler_id = scheduler_id
 
@@ -66,7 +70,7 @@ class Resolver:
 
         if tool is None:
             suggestion = nearest_names(request.name, self._registry.all_names())
-            message = f'Tool "{request.name}" not found.{suggestion}'
+            message = self._style.not_found(request.name, suggestion)
             return failed(message, ToolErrorType.TOOL_NOT_REGISTERED)
         shown = request
         try:
@@ -109,8 +113,10 @@ class Validator:
         settings: Settings,
         hooks: CallHooks,
         subagent: str | None,
+        style: BatchStyle,
     ) -> None:
         self._store = store
+        self._style = style
         self._policy = policy
         self._confirmer = confirmer
         self._state = state
@@ -151,8 +157,7 @@ class Validator:
             raise ValueError(f"Tool call {call.call_id} has no tool")
         check = await self._check(call, call.tool)
         if check.decision is Decision.DENY and not verdict.asks:
-            why = f" {check.deny_message}" if check.deny_message else ""
-            message = f"Tool execution denied by policy.{why}"
+            message = self._style.denied(call.tool, check.deny_message)
             self._fail(call, message, ToolErrorType.POLICY_VIOLATION)
             return
         asked = verdict.asks or check.decision is Decision.ASK_USER
@@ -178,8 +183,10 @@ class Validator:
                 workspace_policies=self._workspace_policies,
             )
         if result.outcome is ConfirmationOutcome.CANCEL:
-            self._store.transition(call.call_id, CallStatus.CANCELLED, "User denied execution.")
-            self._store.cancel_queued("User cancelled operation")
+            refused = self._style.refused(call.request)
+            self._store.transition(call.call_id, CallStatus.CANCELLED, refused)
+            if self._style.refusal_ends_batch:
+                self._store.cancel_queued("User cancelled operation")
             return
         self._store.transition(call.call_id, CallStatus.SCHEDULED)
 

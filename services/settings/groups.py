@@ -77,6 +77,8 @@ class SessionSettings:
     """Whether workspace and conversation are saved before the user is asked about an edit."""
     model_steering: Annotated[bool, Named("modelSteering", "experimental.modelSteering")] = False
     """Whether the model receives what the user says while the agent works."""
+    ide_mode: Annotated[bool, Named("ideMode", "ide.enabled")] = False
+    """Whether the session uses the companion of the user's IDE."""
     adk: AdkFlags = field(default_factory=AdkFlags)
 
 

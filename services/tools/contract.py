@@ -22,9 +22,12 @@ __all__ = [
     "DelegatedQuestion",
     "InvalidToolParams",
     "LlmContent",
+    "LocatedInvocation",
     "PolicyDecides",
+    "PreparedInvocation",
     "ServerInvocation",
     "ServerTool",
+    "TitledInvocation",
     "Tool",
     "ToolErrorType",
     "ToolExecution",
@@ -265,6 +268,37 @@ class ServerInvocation(Protocol):
 
     def note_outcome(self, outcome: ConfirmationOutcome) -> None:
         """Take the user's answer."""
+
+
+@runtime_checkable
+class TitledInvocation(Protocol):
+    """A call whose title is not its description. Source: core `tools/tools.ts`."""
+
+    def display_title(self) -> str:
+        """The title for the user."""
+
+    def explanation(self) -> str:
+        """What the title leaves out; empty for nothing."""
+
+
+@runtime_checkable
+class LocatedInvocation(Protocol):
+    """A call that works on files."""
+
+    def locations(self) -> list[JsonObject]:
+        """The files: `{path, line?}` each. Source: core `tools/tools.ts`, `toolLocations`."""
+
+
+@runtime_checkable
+class PreparedInvocation(Protocol):
+    """A call that fetches something before the user is asked about it."""
+
+    async def prepare(self) -> None:
+        """Fetch what `confirmation_details` needs.
+
+        Raises:
+            Exception: the call fails with it.
+        """
 
 
 @runtime_checkable

@@ -19,7 +19,6 @@ from services.tools.contract import ConfirmationDetails
 from services.tools.file_access import DeniedPath
 from services.tools.paths import absolute, make_relative, strip_reference_prefix
 from services.tools.short_paths import shorten_path
-from services.tools.text_files import read_if_there
 from services.wire import JsonObject
 
 __all__ = ["FileEdit", "FileEditTool"]
@@ -45,7 +44,7 @@ class FileEditTool(DeclarativeTool, ABC):
         Raises:
             DeniedPath, InvalidPath, OSError, TextFileError: it cannot be read.
         """
-        return read_if_there(self.target(params["file_path"])) or ""
+        return self.host.text_files.read_if_there(self.target(params["file_path"])) or ""
 
     def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
         """`params` as the user changed them: the whole file becomes `content`."""
@@ -70,6 +69,14 @@ class FileEdit(BuiltinInvocation, ABC):
         except (DeniedPath, InvalidPath, OSError):
             root = self.host.workspace.root
             self._path = Path(absolute(root, strip_reference_prefix(path, root)))
+
+    def locations(self) -> list[JsonObject]:
+        """The file."""
+        return [{"path": str(self._path)}]
+
+    async def prepare(self) -> None:
+        """Fetch the file's text for the question."""
+        await self.host.text_files.load(self._path)
 
     @property
     def respects_auto_edit(self) -> bool:

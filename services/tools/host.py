@@ -22,6 +22,7 @@ from services.tools.background import BackgroundHistory
 from services.tools.edit_correction import EditCorrector
 from services.tools.ignore import FileDiscovery
 from services.tools.project_memory import ProjectMemory
+from services.tools.text_files import TextFiles
 from services.tools.web_access import WebAccess
 from services.tracker import Tracker
 from services.workspace import Workspace
@@ -68,6 +69,8 @@ class ToolHost:
     """Receives the ends of background commands, if they are reported."""
     tracker: Tracker | None = None
     """The session's tasks, if it has the task tracker."""
+    text_files: TextFiles = field(default_factory=TextFiles)
+    """Where the tools that edit files read and write them."""
     web: WebAccess | None = None
     """The web tools' access to a model and the network, if there is any."""
 

@@ -12,6 +12,7 @@ from services.steering import InjectionService
 from services.tools.edit_correction import EditCorrector
 from services.tools.host import ToolHost
 from services.tools.project_memory import ProjectMemory
+from services.tools.text_files import TextFiles
 from services.tools.web_access import WebAccess
 from services.tools.web_client import HttpPages
 from services.tools.web_model import ClientModel
@@ -29,11 +30,12 @@ def open_host(
     memory: ProjectMemory,
     steering: InjectionService,
     system_instruction: Callable[[], str],
+    text_files: TextFiles,
 ) -> ToolHost:
     """Build the host of a session's tools; its owner closes it.
 
     `models` correct edits and read web pages, with the main conversation's `system_instruction`;
-    `steering` receives the ends of background commands.
+    `steering` receives the ends of background commands; edits go through `text_files`.
     """
     settings, state = session.settings, session.state
     corrector = EditCorrector(models.utility, prompt_id=lambda: state.last_prompt_id)
@@ -47,6 +49,7 @@ def open_host(
         skills=skills,
         memory=memory,
         steering=steering,
+        text_files=text_files,
         corrector=None if settings.disable_llm_correction else corrector,
         tracker=Tracker(session) if settings.task_tracker else None,
         web=WebAccess(

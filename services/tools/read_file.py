@@ -120,6 +120,10 @@ class _ReadFile(BuiltinInvocation):
             root = self.host.workspace.root
             self._path = Path(absolute(root, strip_reference_prefix(path, root)))
 
+    def locations(self) -> list[JsonObject]:
+        line = self.params.get("start_line")
+        return [{"path": str(self._path)} | ({} if line is None else {"line": line})]
+
     def description(self) -> str:
         return shorten_path(make_relative(str(self._path), self.host.workspace.root))
 

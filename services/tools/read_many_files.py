@@ -37,7 +37,7 @@ from services.tools.paths import absolute, access_error, relative_path
 from services.tools.texts import cut_lines, js_fixed
 from services.wire import JsonObject, Part, js_trim
 
-__all__ = ["DEFAULT_EXCLUDES", "ReadManyFilesTool"]
+__all__ = ["DEFAULT_EXCLUDES", "ReadManyFilesTool", "UnreadableFile", "file_content"]
 
 _FOLDERS: Final = "node_modules .git bower_components .svn .hg .vscode .idea dist build coverage"
 DEFAULT_EXCLUDES: Final = (
@@ -202,12 +202,12 @@ class _ReadMany(BuiltinInvocation):
                 )
                 reading.skipped.append((relative, why))
                 return
-            content = _content(Path(file), relative)
+            content = file_content(Path(file), relative)
         except OSError as error:
             why = f"Error reading file {file}: {node_error_message(error, 'open', file)}"
             reading.skipped.append((relative, f"Read error: {why}"))
             return
-        except _Unreadable as error:
+        except UnreadableFile as error:
             reading.skipped.append((relative, f"Read error: {error}"))
             return
         if isinstance(content, str):
@@ -216,7 +216,7 @@ class _ReadMany(BuiltinInvocation):
         reading.read.append(relative)
 
 
-class _Unreadable(Exception):
+class UnreadableFile(Exception):
     """The file cannot be sent to a model."""
 
 
@@ -227,17 +227,19 @@ def _is_named(file: str, include: Sequence[str]) -> bool:
     return any(ending in pattern.lower() or name in pattern for pattern in include)
 
 
-def _content(file: Path, relative: str) -> str | Part:
+def file_content(file: Path, relative: str) -> str | Part:
     """The content of the file for the model; a long text is cut, with a notice.
 
     Raises:
         OSError: it cannot be read.
-        _Unreadable: it is too large, or audio in a format that no model reads.
+        UnreadableFile: it is too large, or audio in a format that no model reads.
     """
     size = file.stat().st_size
     if size > MAX_MEGABYTES * MEGABYTE:
         megabytes = js_fixed(size / MEGABYTE, 2)
-        raise _Unreadable(f"File size exceeds the {MAX_MEGABYTES}MB limit: {file} ({megabytes}MB)")
+        raise UnreadableFile(
+            f"File size exceeds the {MAX_MEGABYTES}MB limit: {file} ({megabytes}MB)"
+        )
     kind = file_kind(file)
     if kind == "binary":
         return f"Cannot display content of binary file: {relative}"
@@ -250,7 +252,7 @@ def _content(file: Path, relative: str) -> str | Part:
         return _text(decode(data))
     media = audio_type(file) if kind == "audio" else media_type(file)
     if media is None and kind == "audio":
-        raise _Unreadable(
+        raise UnreadableFile(
             f"Unsupported audio file format for {file}. Supported audio formats are "
             f"{AUDIO_FORMATS}."
         )

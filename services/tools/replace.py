@@ -27,7 +27,7 @@ from services.tools.file_edit import FileEdit, FileEditTool
 from services.tools.parameters import arguments, boolean, string
 from services.tools.paths import access_error
 from services.tools.project_memory import with_memory
-from services.tools.text_files import TextFileError, read_if_there, write_text
+from services.tools.text_files import TextFileError
 from services.tools.texts import detect_line_ending, omission_placeholders, to_crlf
 from services.tools.write_file import JSON_LIKE
 from services.wire import JsonObject, js_length, js_slice, js_trim
@@ -151,6 +151,7 @@ class _Edit(FileEdit):
         if failure := self.access_failure(self._path, display="Error: Path not in workspace."):
             return failure
         try:
+            await self.prepare()
             plan = await self._corrected_plan(execution.signal)
         except _Refusal as refusal:
             return failed(refusal.message, refusal.type, display=f"Error: {refusal.display}")
@@ -161,7 +162,7 @@ class _Edit(FileEdit):
             )
         written = to_crlf(plan.after) if plan.ending == "\r\n" else plan.after
         try:
-            write_text(self._path, written)
+            await self.host.text_files.write(self._path, written)
         except TextFileError as error:
             return failed(
                 str(error),
@@ -187,7 +188,7 @@ class _Edit(FileEdit):
             if corrector is None or extension(self._path.name).lower() in JSON_LIKE:
                 raise
             first = mismatch
-        before = read_if_there(self._path) or ""
+        before = self.host.text_files.read_if_there(self._path) or ""
         text = before.replace("\r\n", "\n")
         if not js_trim(self.params["old_string"]):
             raise _Refusal(
@@ -236,7 +237,7 @@ class _Edit(FileEdit):
             TextFileError: the file exists and cannot be read.
         """
         old, new = self.params["old_string"], self.params["new_string"]
-        before = read_if_there(self._path)
+        before = self.host.text_files.read_if_there(self._path)
         if before is None:
             if old:
                 raise _Refusal(

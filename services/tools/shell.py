@@ -122,6 +122,20 @@ class _Shell(BuiltinInvocation):
         command: str = self.params["command"]
         return command if len(command) <= _SHOWN_COMMAND or not words else words
 
+    def display_title(self) -> str:
+        """The command line."""
+        command: str = self.params["command"]
+        return command
+
+    def explanation(self) -> str:
+        """Its folder, its description, and whether it runs in the background."""
+        folder = self.params.get("dir_path")
+        root = self.host.workspace.root
+        words = f"[in {folder}]" if folder else f"[current working directory {root}]"
+        if self.params.get("description"):
+            words += f" ({self.params['description'].replace(chr(10), ' ')})"
+        return js_trim(words + (" [background]" if self.params.get("is_background") else ""))
+
     def confirmation_details(self) -> ConfirmationDetails | None:
         command = self._inner
         parsed = parse_command(command)

@@ -10,7 +10,7 @@ from pathlib import Path
 from services.node_errors import error_code, node_error_message
 from services.tools.paths import exists
 
-__all__ = ["TextFileError", "read_if_there", "read_text", "write_text"]
+__all__ = ["TextFileError", "TextFiles", "read_if_there", "read_text", "write_text"]
 
 
 class TextFileError(Exception):
@@ -65,6 +65,33 @@ def write_text(path: Path, text: str) -> None:
         path.write_bytes(valid.encode())
     except OSError as error:
         raise _failure(error, path, "open") from error
+
+
+class TextFiles:
+    """The text files that tools edit: those on disk, unless a surface has others.
+
+    The editor of a client may have text that is not saved yet. `load` fetches what `read_if_there`
+    then returns, because a question to the user is made without waiting.
+    """
+
+    async def load(self, path: Path) -> None:
+        """Fetch the text of the file for the next `read_if_there`; the disk needs no fetching."""
+
+    def read_if_there(self, path: Path) -> str | None:
+        """The file's text; `None` if there is no file.
+
+        Raises:
+            TextFileError: it exists and cannot be read.
+        """
+        return read_if_there(path)
+
+    async def write(self, path: Path, text: str) -> None:
+        """Write `text`, and create missing folders.
+
+        Raises:
+            TextFileError: the file cannot be written.
+        """
+        write_text(path, text)
 
 
 def _failure(error: OSError, path: Path, on_folder: str) -> TextFileError:

@@ -28,7 +28,7 @@ from services.tools.file_operations import log_file_operation
 from services.tools.parameters import arguments, string
 from services.tools.paths import access_error
 from services.tools.project_memory import with_memory
-from services.tools.text_files import TextFileError, read_if_there, write_text
+from services.tools.text_files import TextFileError
 from services.tools.texts import detect_line_ending, omission_placeholders, to_crlf
 from services.wire import JsonObject
 
@@ -104,6 +104,7 @@ class _WriteFile(FileEdit):
         if failure := self.access_failure(self._path, display="Error: Path not in workspace."):
             return failure
         try:
+            await self.prepare()
             original = self._original()
         except TextFileError as error:
             message = f"Error checking existing file '{self._path}': {error} ({error.code})"
@@ -118,7 +119,7 @@ class _WriteFile(FileEdit):
         )
         written = to_crlf(content) if ending == "\r\n" else content
         try:
-            write_text(self._path, written)
+            await self.host.text_files.write(self._path, written)
         except TextFileError as error:
             wording, kind = _WRITE_ERRORS.get(
                 error.code,
@@ -142,7 +143,7 @@ class _WriteFile(FileEdit):
             except (DeniedPath, InvalidPath, OSError) as error:
                 notice(error)
                 raise TextFileError(f"Failed to resolve plan path: {error}", "EINVAL") from error
-        return read_if_there(self._path)
+        return self.host.text_files.read_if_there(self._path)
 
     def _report(self, original: str | None, content: str, written: str) -> ToolResult:
         operation = "create" if original is None else "update"

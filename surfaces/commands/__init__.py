@@ -46,6 +46,7 @@ A surface uses it like this::
 opens the shortcuts in the published command line; `layer.run` takes `?` as a prefix like `/`.
 """
 
+from surfaces.commands.builtin.overview import shortcut_lines
 from surfaces.commands.contract import (
     CommandContext,
     CommandError,
@@ -96,4 +97,5 @@ __all__ = [
     "default_sources",
     "is_slash_command",
     "parse_command",
+    "shortcut_lines",
 ]

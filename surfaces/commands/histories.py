@@ -17,6 +17,7 @@ from surfaces.commands.results import Item, ItemKind
 
 __all__ = [
     "as_markdown",
+    "content_text",
     "is_own_text",
     "items_of_contents",
     "items_of_recording",
@@ -33,7 +34,7 @@ def items_of_contents(contents: Iterable[Content]) -> tuple[Item, ...]:
     """The texts of a model-facing history. The caller leaves out the environment's context."""
     items: list[Item] = []
     for content in contents:
-        text = "".join(part.get("text") or "" for part in content.get("parts") or ())
+        text = content_text(content)
         if text:
             items.append(_item(ItemKind.USER if content.get("role") == "user" else None, text))
     return tuple(items)
@@ -57,6 +58,11 @@ def items_of_shown(shown: Iterable[Json]) -> tuple[Item, ...]:
     entries = (each for each in shown if isinstance(each, Mapping))
     texts = ((_KINDS.get(str(each.get("type"))), each.get("text")) for each in entries)
     return tuple(_item(kind, text) for kind, text in texts if kind and isinstance(text, str))
+
+
+def content_text(content: Content) -> str:
+    """The text of one content of a model-facing history; empty without any."""
+    return "".join(part.get("text") or "" for part in content.get("parts") or ())
 
 
 def is_own_text(text: str) -> bool:

@@ -11,20 +11,22 @@ from pathlib import Path
 from random import Random
 
 from services.bundle import Services
-from services.clock import SystemClock
+from services.clock import Clock, SystemClock
 from services.compose import ServicesSetup, open_services
 from services.environment import Environment
 from services.hooks.session import StartSource
-from services.ids import RandomIds, RealProcessIds
+from services.ids import IdSource, RandomIds, RealProcessIds
 from services.interaction.interaction import Interaction
 from services.model.errors import FatalConfigError
 from services.model.generator import ContentGenerator
 from services.model.metering import ModelCallObserver
 from services.policy.sources import system_policies_folder
 from services.regular_files import read_regular
+from services.scheduler.style import BatchStyle
 from services.state import CoreEvents
 from services.telemetry.contract import Telemetry, TelemetryError, TelemetrySeams
 from services.telemetry.opening import open_telemetry
+from services.tools.text_files import TextFiles
 from services.workspace import Workspace
 from surfaces.headless.options import Plan
 from surfaces.headless.streams import Streams
@@ -36,21 +38,26 @@ __all__ = ["Machine", "open_run_services", "open_run_telemetry"]
 class Machine:
     """This machine, as a run sees it."""
 
-    clock: SystemClock
-    ids: RandomIds
+    clock: Clock
+    ids: IdSource
     environment: Environment
     workspace: Workspace
 
     @classmethod
     def here(cls) -> Machine:
-        """With the current folder as the workspace. `GEMINI_CLI_HOME` replaces the home."""
+        """With the current folder as the workspace."""
+        return cls.at(Path.cwd())
+
+    @classmethod
+    def at(cls, folder: Path) -> Machine:
+        """With `folder` as the workspace. `GEMINI_CLI_HOME` replaces the home."""
         environment = Environment.of_this_machine()
         home = environment.variables.get("GEMINI_CLI_HOME")
         return cls(
             clock=SystemClock(),
             ids=RandomIds(),
             environment=environment,
-            workspace=Workspace.at(Path.cwd(), Path(home) if home else Path.home()),
+            workspace=Workspace.at(folder, Path(home) if home else Path.home()),
         )
 
     def colours(self, streams: Streams) -> bool:
@@ -71,10 +78,13 @@ async def open_run_services(
     telemetry: Telemetry | None,
     resumes: bool,
     interaction: Interaction | None = None,
+    batch_style: BatchStyle | None = None,
+    text_files: TextFiles | None = None,
 ) -> AsyncIterator[Services]:
     """The services of a run; leaving ends what its tools left running.
 
-    Without an `interaction`, every question gets its default answer.
+    Without an `interaction`, every question gets its default answer. By default calls run as in
+    the core's scheduler, and edits go to the disk.
 
     Raises:
         FatalConfigError: a setting has no meaning.
@@ -101,6 +111,8 @@ async def open_run_services(
         model_observers=(metrics,),
         telemetry=telemetry,
         interaction=interaction or Interaction(),
+        batch_style=batch_style or BatchStyle(),
+        text_files=text_files or TextFiles(),
     )
     async with AsyncExitStack() as stack:
         try:

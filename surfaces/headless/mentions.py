@@ -31,15 +31,15 @@ from services.tools.read_many_files import ReadManyFilesTool
 from services.tools.read_mcp_resource import ReadMcpResourceTool
 from services.wire import Json, JsonObject, Part, js_trim
 
-__all__ = ["with_mentioned_files"]
+__all__ = ["FILES_BEGIN", "FILE_TEXT", "file_called", "files_reader", "with_mentioned_files"]
 
 _MENTION: Final = re.compile(
     r'(?<!\\)@((?:"[^"]*"|\\.|[^ \t\n\r,;!?()\[\]{}.]|\.(?![ \t\n\r]|\Z))+)', re.DOTALL
 )
 _ESCAPED: Final = re.compile(r"\\(.)")
 _FINDER: Final = "glob"
-_FILE: Final = re.compile(r"--- (.*?) ---\n\n([\s\S]*?)\n\n")
-_HEADER: Final = "\n--- Content from referenced files ---"
+FILE_TEXT: Final = re.compile(r"--- (.*?) ---\n\n([\s\S]*?)\n\n")
+FILES_BEGIN: Final = "\n--- Content from referenced files ---"
 _FOOTER: Final = "\n--- End of content ---"
 _RESOURCE_READER: Final = "read_mcp_resource"
 
@@ -88,7 +88,7 @@ async def with_mentioned_files(prompt: str, services: Services) -> tuple[Content
     attached = [part for uri in resources for part in await _resource(uri, services)]
     contents = await _read(files, services) if files else []
     if attached or contents:
-        parts += [{"text": _HEADER}, *attached, *contents]
+        parts += [{"text": FILES_BEGIN}, *attached, *contents]
     if attached and not contents:
         parts.append({"text": _FOOTER})
     return parts_to_content(parts)
@@ -154,7 +154,7 @@ async def _resolved(name: str, services: Services) -> _Mentioned | None:
         if access_error(workspace, place) is None and place.exists():
             return _mentioned(place, folder, name)
     for folder in workspace.folders:
-        place_found = await _found_by_name(name, folder, services)
+        place_found = await file_called(name, folder, services)
         if place_found is not None:
             return _mentioned(place_found, folder, name)
     return None
@@ -168,7 +168,8 @@ def _mentioned(place: Path, folder: Path, name: str) -> _Mentioned:
     return _Mentioned(place=place, spec=spec, label=label)
 
 
-async def _found_by_name(name: str, folder: Path, services: Services) -> Path | None:
+async def file_called(name: str, folder: Path, services: Services) -> Path | None:
+    """The first file below `folder` whose path has `name` in it; `None` without one."""
     text = await _asked(
         services.tools.get(_FINDER), {"pattern": f"**/*{name}*", "dir_path": str(folder)}
     )
@@ -180,10 +181,10 @@ async def _found_by_name(name: str, folder: Path, services: Services) -> Path | 
 
 async def _read(files: Sequence[_Mentioned], services: Services) -> list[Part]:
     include: list[Json] = [each.spec for each in files]
-    content = await _asked(_reader(services), {"include": include})
+    content = await _asked(files_reader(services), {"include": include})
     parts: list[Part] = []
     for item in content if isinstance(content, list) else []:
-        found = _FILE.fullmatch(item) if isinstance(item, str) else None
+        found = FILE_TEXT.fullmatch(item) if isinstance(item, str) else None
         if found is not None:
             parts.append({"text": f"\nContent from @{_label(found[1], files, services)}:\n"})
             parts.append({"text": js_trim(found[2])})
@@ -214,7 +215,7 @@ async def _asked(tool: Tool | None, params: JsonObject) -> Json:
     return (await invocation.execute(execution)).llm_content
 
 
-def _reader(services: Services) -> Tool | None:
+def files_reader(services: Services) -> Tool | None:
     """The tool that reads many files; clients have it even if models are not offered it."""
     own = (tool for tool in services.tools.active() if isinstance(tool, DeclarativeTool))
     any_tool = next(own, None)

@@ -26,7 +26,7 @@ from surfaces.headless.settings_files import (
     with_setting,
 )
 
-__all__ = ["APPROVAL_MODES", "HeadlessOptions", "Plan", "plan_run"]
+__all__ = ["APPROVAL_MODES", "HeadlessOptions", "Plan", "plan_run", "without_questions"]
 
 APPROVAL_MODES: Final[Mapping[str, ApprovalMode]] = {
     "default": ApprovalMode.DEFAULT,
@@ -200,6 +200,11 @@ def _include_directories(
     named = (*loaded.texts("context.includeDirectories"), *options.include_directories)
     folders = (root / os.path.expanduser(name) for name in named)  # noqa: PTH111 - a text
     return tuple(folder for folder in folders if folder.is_dir())
+
+
+def without_questions(plan: Plan) -> Plan:
+    """The plan of a surface that cannot ask the questions of a tool."""
+    return replace(plan, settings=_without_questions(plan.settings))
 
 
 def _without_questions(settings: Settings) -> Settings:

@@ -269,6 +269,8 @@ async def _converse(
         ):
             run.metrics.watch(services.bus)
             log_configuration(services, run.plan, source.auth_type)
+            if services.ide.enabled:
+                await services.ide.connect()
             async with open_engine(run.options.runtime, services) as runtime:
                 await _answer(run, runtime, services, prompt, source, interruption)
 

@@ -6,7 +6,7 @@ Source: `packages/cli` `utils/sessionUtils.ts`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +20,7 @@ __all__ = [
     "RecordedSession",
     "SessionNotFound",
     "find_session",
+    "moved_aside",
     "recorded_sessions",
 ]
 
@@ -105,6 +106,20 @@ def recorded_sessions(project_temp: Path, clock: Clock) -> list[RecordedSession]
         if known is None or session.updated > known.updated:
             by_id[session.session_id] = session
     return sorted(by_id.values(), key=lambda session: session.started)
+
+
+def moved_aside(session: RecordedSession, clock: Clock) -> RecordedSession:
+    """`session` under a file name that no new recording gets.
+
+    An engine begins a recording when it opens. In the minute in which `session` began, that
+    recording would have the same name, and replace the conversation, as in the published program.
+
+    Raises:
+        OSError: the file cannot be renamed.
+    """
+    ending = f"{session.session_id[:8]}{session.file.suffix}"
+    file = session.file.with_name(f"session-{clock.now_ms()}-{ending}")
+    return replace(session, file=session.file.rename(file))
 
 
 def _title(fields: JsonObject) -> str:

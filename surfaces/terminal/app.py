@@ -25,7 +25,7 @@ from services.model.limits import token_limit
 from services.progress import CallKey, CallQuestion
 from services.recording.deletion import delete_stored_session
 from services.state import ApprovalMode, ApprovalModeChanged, CoreEvent, CoreEvents, HintsKept
-from surfaces.commands import Suggestion, is_slash_command
+from surfaces.commands import Suggestion, is_slash_command, shortcut_lines
 from surfaces.headless.engine import chosen_runtime
 from surfaces.terminal.approvals import Approvals
 from surfaces.terminal.call_words import CallShown
@@ -35,11 +35,12 @@ from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.questions import handlers
 from surfaces.terminal.drawing import Cleared, Drawing, Screen, Typed
 from surfaces.terminal.inert import inert_line
-from surfaces.terminal.live import LiveSession, Prepared, open_live_session
+from surfaces.terminal.key_bindings import offer_key_bindings
+from surfaces.terminal.live import LiveSession, OpenSession, Prepared, open_live_session
 from surfaces.terminal.mentions import Mentions, mention_place
 from surfaces.terminal.menu import SuggestionMenu
 from surfaces.terminal.slash import SHORTCUTS, Application, SlashCommands
-from surfaces.terminal.status import ActivityLine, Footer, ModeLine
+from surfaces.terminal.status import ActivityLine, Footer, ModeLine, known_beside
 from surfaces.terminal.transcript import Transcript
 from surfaces.terminal.turns import Turns
 
@@ -82,12 +83,13 @@ class TerminalApp(App[int]):
         Binding("pagedown", "scroll_transcript(1)", show=False, priority=True),
     ]
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: Prepared, open_session: OpenSession = open_live_session) -> None:
         super().__init__()
         self._prepared = prepared
+        self._open_session = open_session
         self._events = CoreEvents()
         self._transcript = Transcript(id="transcript")
-        self._dialogs = DialogHost()
+        self._dialogs = DialogHost(prepared.machine.clock)
         self._drawing = Drawing(
             Screen(
                 transcript=self._transcript,
@@ -97,7 +99,8 @@ class TerminalApp(App[int]):
                 settings_changed=self._show_settings,
                 question=self._ask,
                 moved=self._moved,
-            )
+            ),
+            prepared.machine.clock,
         )
         self._turns = Turns(self._drawing, self._turns_changed)
         self._session: LiveSession | None = None
@@ -107,6 +110,8 @@ class TerminalApp(App[int]):
         self._deletes = False
         """Whether the session's recording is deleted at its end."""
         self._leaving = asyncio.Event()
+        self.failure: Exception | None = None
+        """Why the session has ended, unless the user has left."""
         self._armed: str | None = None
         """The key that was pressed once and does something when it is pressed again."""
 
@@ -136,6 +141,16 @@ class TerminalApp(App[int]):
 
     # ------------------------------------------------------------------ the session
 
+    @property
+    def opened(self) -> bool:
+        """Whether the session takes prompts."""
+        return self._slash is not None and self._session is not None
+
+    @property
+    def working(self) -> bool:
+        """Whether the agent or a command works, or a prompt waits."""
+        return self._turns.busy or bool(self._turns.waiting)
+
     @work(exit_on_error=False)
     async def _hold_session(self) -> None:
         """Open the session, let it work until the user leaves, and close it."""
@@ -143,11 +158,13 @@ class TerminalApp(App[int]):
         try:
             await self._with_session()
         except FatalError as error:
+            self.failure = error
             code = error.exit_code
             await self._failed(str(error))
         except Exception as error:
             # The outermost layer of the session: the user gets a message for any error.
             logger.debug("the session failed", exc_info=True)
+            self.failure = error
             code = 1
             await self._failed(f"{type(error).__name__}: {error}")
         self.exit(code)
@@ -164,9 +181,9 @@ class TerminalApp(App[int]):
             tasks = await stack.enter_async_context(asyncio.TaskGroup())
             drawing = tasks.create_task(self._drawing.run(), name="drawing")
             stack.callback(drawing.cancel)
-            interaction = Interaction(handlers(lambda: self._dialogs))
+            interaction = Interaction(handlers(lambda: self._dialogs, self._turns.abort))
             session = await stack.enter_async_context(
-                open_live_session(self._prepared, interaction, self._events, self._warn)
+                self._open_session(self._prepared, interaction, self._events, self._warn)
             )
             stack.callback(session.progress.subscribe(self._drawing.add))
             self._show_opened(session)
@@ -174,12 +191,16 @@ class TerminalApp(App[int]):
             await slash.load()
             self._slash = slash
             self._mentions = Mentions(session.services)
+            stack.callback(session.services.ide.context.subscribe(self._show_settings))
+            offer = offer_key_bindings(session.services, self._dialogs, self._drawing)
+            offering = tasks.create_task(offer, name="offer of key bindings")
             turns = tasks.create_task(self._turns.run(session, slash), name="turns")
             await self._leaving.wait()
             await self._turns.abort()
             if self._approvals is not None:
                 self._approvals.close()
             turns.cancel()
+            offering.cancel()
             session_id = session.services.state.session_id
         if self._deletes:
             delete_stored_session(self._prepared.machine.workspace.project_temp, session_id)
@@ -209,6 +230,7 @@ class TerminalApp(App[int]):
         self._approvals = Approvals(
             self._dialogs,
             services.bus,
+            services.ide,
             Allowed(
                 session=services.settings.folder_trusted,
                 for_ever=permanent is True,
@@ -277,14 +299,10 @@ class TerminalApp(App[int]):
                 used = state.last_prompt_tokens / token_limit(model)
                 left = max(0, round((1 - used) * 100))
         shell = self.query_one(PromptInput).shell
-        self.query_one(ModeLine).show(mode, self._memory_files(), shell=shell)
+        self.query_one(ModeLine).show(mode, known_beside(session), shell=shell)
         mark = "!" if shell else "*" if mode is ApprovalMode.YOLO else ">"
         self.query_one(Composer).mark(mark)
         self.query_one(Footer).show(self._folder(), model, left)
-
-    def _memory_files(self) -> int:
-        session = self._session
-        return 0 if session is None else session.services.prompts.memory_files
 
     def _folder(self) -> str:
         workspace = self._prepared.machine.workspace
@@ -341,7 +359,8 @@ class TerminalApp(App[int]):
             place = max(1, text.rfind(" ") + 1)
             offered = await self._slash.suggestions(text)
         elif place is not None and self._mentions is not None:
-            offered = await self._mentions.suggestions(text)
+            with self._prepared.machine.clock.real_work():
+                offered = await self._mentions.suggestions(text)
         self.query_one(SuggestionMenu).offer(text, place or 0, offered)
 
     async def action_interrupt(self) -> None:
@@ -438,4 +457,4 @@ class TerminalApp(App[int]):
 
 
 def _shortcuts() -> str:
-    return "\n".join(f" {keys} - {effect}" for keys, effect in SHORTCUTS)
+    return "\n".join(f" {line}" for line in shortcut_lines(SHORTCUTS))

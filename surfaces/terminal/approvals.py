@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from services.ide.companion import IdeCompanion
 from services.message_bus import MessageBus, ToolConfirmationResponse
 from services.progress import CallKey, CallQuestion
 from services.regular_files import read_regular
@@ -36,6 +37,7 @@ class Approvals:
     Args:
         host: where the dialogs open.
         bus: gets the answers.
+        ide: shows changes in the IDE as well.
         allowed: what the user may allow.
         edit: opens the user's editor.
         refused: called when the user has refused a call.
@@ -45,16 +47,19 @@ class Approvals:
         self,
         host: DialogHost,
         bus: MessageBus,
+        ide: IdeCompanion,
         allowed: Allowed,
         *,
         edit: EditText,
-        refused: Callable[[], Awaitable[None]],
+        refused: Callable[[], Coroutine[Any, Any, None]],
     ) -> None:
         self._host = host
         self._bus = bus
+        self._ide = ide
         self._allowed = allowed
         self._edit = edit
         self._refused = refused
+        self._ending: asyncio.Task[None] | None = None
         self._asking: dict[CallKey, tuple[CallQuestion, asyncio.Task[None]]] = {}
 
     def ask(self, question: CallQuestion, call: CallShown) -> None:
@@ -65,8 +70,12 @@ class Approvals:
 
     def moved(self, call: CallKey, status: str) -> None:
         """Withdraw the question of a call that no longer waits."""
-        if status != "awaiting_approval":
-            self._withdraw(call)
+        if status == "awaiting_approval":
+            return
+        if status == "cancelled" and call in self._asking:
+            # The user has refused it in the IDE: that ends the request, as a refusal here does.
+            self._ending = asyncio.create_task(self._refused(), name="refused")
+        self._withdraw(call)
 
     def mode_changed(self, mode: ApprovalMode) -> None:
         """Allow the waiting calls that need no question in `mode`."""
@@ -104,13 +113,27 @@ class Approvals:
             payload = await self._host.ask(PlanDialog(_plan(details)))
             return (_CANCEL, None) if payload is None else (_ONCE, payload)
         while True:
-            outcome = await self._host.ask(confirmation_dialog(call, details, self._allowed))
+            outcome = await self._host.ask(
+                confirmation_dialog(
+                    call, details, self._allowed, editable=not self._ide.reviews_changes
+                )
+            )
             if outcome is not ConfirmationOutcome.MODIFY_WITH_EDITOR:
-                return outcome, None
+                return outcome, await self._edited_in_ide(outcome, details)
             name = str(details.fields.get("fileName") or "file")
             edited = await self._edit(name, str(details.fields.get("newContent") or ""))
             if edited is not None:  # Without an editor, the question stays open.
                 return _ONCE, {"newContent": edited}
+
+    async def _edited_in_ide(
+        self, outcome: ConfirmationOutcome, details: ConfirmationDetails
+    ) -> Mapping[str, Any] | None:
+        """Close the change in the IDE; the payload has the text if the user edited it there."""
+        if details.type != "edit":
+            return None
+        path = str(details.fields.get("filePath"))
+        text = await self._ide.settle(path, accepted=outcome is not _CANCEL)
+        return {"newContent": text} if text and text != details.fields.get("newContent") else None
 
     def _publish(
         self,

@@ -21,6 +21,7 @@ from agent_protocol.events import (
     ToolRequest,
     ToolResponse,
 )
+from services.clock import Clock
 from services.progress import (
     AgentActivity,
     CallKey,
@@ -107,8 +108,10 @@ class Screen:
 class Drawing:
     """Draws what happens in one session."""
 
-    def __init__(self, screen: Screen) -> None:
+    def __init__(self, screen: Screen, clock: Clock) -> None:
+        """Draw on `screen`. The session's `clock` stands still while something is drawn."""
         self._screen = screen
+        self._clock = clock
         self._queue: asyncio.Queue[Happening] = asyncio.Queue()
         self._answer: Answer | None = None
         self._boxes: dict[CallKey, CallBox] = {}
@@ -129,8 +132,10 @@ class Drawing:
             batch = [await self._queue.get()]
             while not self._queue.empty():
                 batch.append(self._queue.get_nowait())
-            for happening in _joined(batch):
-                await self._draw(happening)
+            # Some widgets use threads.
+            with self._clock.real_work():
+                for happening in _joined(batch):
+                    await self._draw(happening)
 
     async def _draw(self, happening: Happening) -> None:
         match happening:

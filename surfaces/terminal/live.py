@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from agent_protocol.agent import AgentProtocol
 from runtimes.contract import Runtime
 from runtimes.registry import Surface, open_runtime
 from services.bundle import Services
 from services.interaction.interaction import Interaction
 from services.progress import ProgressFeed
+from services.scheduler.style import BatchStyle
 from services.state import CoreEvents
+from services.tools.text_files import TextFiles
 from surfaces.headless.engine import (
     check_chosen_runtime,
     chosen_runtime,
@@ -27,7 +30,7 @@ from surfaces.headless.session_log import log_configuration
 from surfaces.headless.sessions import RecordedSession
 from surfaces.headless.streams import Streams
 
-__all__ = ["LiveSession", "Prepared", "open_live_session", "prepare"]
+__all__ = ["LiveSession", "OpenSession", "Prepared", "open_live_session", "prepare"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +43,14 @@ class Prepared:
     source: ModelSource
     session_id: str
     resumed: RecordedSession | None = None
+    batch_style: BatchStyle | None = None
+    """How the calls of a batch run; `None`: as in the core's scheduler."""
+    text_files: TextFiles | None = None
+    """Where edits go; `None`: to the disk."""
+
+
+def _nothing(_: AgentProtocol) -> None:
+    """Nothing watches the agents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +62,25 @@ class LiveSession:
     runtime: Runtime
     progress: ProgressFeed
     metrics: SessionMetrics
+    agent_made: Callable[[AgentProtocol], object] = _nothing
+    """Gets each agent before its prompt is sent."""
 
     def prompt_id(self, number: int) -> str:
         """The id of the user's prompt with this number, from 0."""
         return f"{self.services.state.session_id}########{number}"
+
+    def agent(self, number: int) -> AgentProtocol:
+        """A new agent, for the user's prompt with this number."""
+        agent = self.runtime.agent(prompt_id=self.prompt_id(number))
+        self.agent_made(agent)
+        return agent
+
+
+OpenSession = Callable[
+    [Prepared, Interaction, CoreEvents, Callable[[str], None]],
+    AbstractAsyncContextManager[LiveSession],
+]
+"""Opens a session, as `open_live_session` does."""
 
 
 def prepare(options: HeadlessOptions, machine: Machine, streams: Streams) -> Prepared:
@@ -131,10 +157,13 @@ async def open_live_session(
                 telemetry=telemetry,
                 resumes=prepared.resumed is not None,
                 interaction=interaction,
+                batch_style=prepared.batch_style,
+                text_files=prepared.text_files,
             )
         )
         metrics.watch(services.bus)
         log_configuration(services, plan, source.auth_type)
+        services.ide.begin()
         runtime = await stack.enter_async_context(open_runtime(name, services))
         if prepared.resumed is not None:
             await resume_session(runtime, prepared.resumed)

@@ -13,8 +13,8 @@ from typing import Final
 
 from agent_protocol.events import TextDisplay, ToolDisplay
 from services.bundle import Services
-from services.confinement import may_start
-from services.tools.shell_process import ShellProcess, ShellStartError, shell_environment
+from services.tools.shell_process import ShellStartError
+from surfaces.commands.shell_runs import run_shell
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.drawing import Drawing, OwnCall, Typed
 from surfaces.terminal.notes import Notes
@@ -62,23 +62,10 @@ class ShellMode:
                 call.output += piece
                 self._drawing.add(OwnCall(call))
 
-        may_start(line)
-        with self._services.clock.real_work():
-            try:
-                process = await ShellProcess.start(
-                    line,
-                    folder=self._services.workspace.root,
-                    environment=shell_environment(self._services.environment.child_variables),
-                    on_output=shown,
-                )
-            except ShellStartError as error:
-                return "error", f"An unexpected error occurred: {error}"
-            try:
-                await asyncio.wait([process.closed])
-            except BaseException:
-                # The task was cancelled: end the command before the exception goes on.
-                await process.kill_and_wait()
-                raise
+        try:
+            process = await run_shell(line, self._services, shown)
+        except ShellStartError as error:
+            return "error", f"An unexpected error occurred: {error}"
         text = process.text.strip() or _SILENT
         if process.ended_by is not None:
             return "error", f"Command terminated by signal: {process.ended_by}.\n{text}"

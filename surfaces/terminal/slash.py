@@ -27,6 +27,7 @@ from surfaces.commands import (
     SubmitPrompt,
     Suggestion,
     default_sources,
+    shortcut_lines,
 )
 from surfaces.commands.histories import items_of_recording
 from surfaces.commands.rewinding import RewindPoint, rewind_to
@@ -207,8 +208,8 @@ class SlashCommands:
 
     async def _open(self, dialog: Dialog, details: Mapping[str, Any]) -> None:
         if dialog is Dialog.SHORTCUTS:
-            shortcuts = [f"{keys} - {effect}" for keys, effect in SHORTCUTS]
-            self._show(Item(kind=ItemKind.PANEL, text="\n".join(["Shortcuts", *shortcuts])))
+            lines = ["Shortcuts", *shortcut_lines(SHORTCUTS)]
+            self._show(Item(kind=ItemKind.PANEL, text="\n".join(lines)))
         elif dialog is Dialog.REWIND:
             await self._rewind(details["points"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from rich.table import Table
@@ -11,8 +12,9 @@ from textual.widgets import Static
 
 from services.state import ApprovalMode
 from surfaces.terminal.inert import inert_line
+from surfaces.terminal.live import LiveSession
 
-__all__ = ["ActivityLine", "Footer", "ModeLine"]
+__all__ = ["ActivityLine", "Footer", "ModeLine", "known_beside"]
 
 _MODES: Final = {
     ApprovalMode.DEFAULT: ("", "Shift+Tab to accept edits"),
@@ -30,6 +32,22 @@ def _both_ends(left: Text, right: Text) -> Table:
     line.add_column(justify="right", no_wrap=True)
     line.add_row(left, right)
     return line
+
+
+def known_beside(session: LiveSession | None) -> list[str]:
+    """What the model knows beside the conversation: open files, memory files, servers, skills.
+
+    Source: `packages/cli` `ui/components/ContextSummaryDisplay.tsx`.
+    """
+    if session is None:
+        return []
+    services = session.services
+    editor = services.ide.context.present
+    counts = (
+        (len(editor.files) if editor else 0, "open file", " (F4 to view)"),
+        (services.prompts.memory_files, "GEMINI.md file", ""),
+    )
+    return [f"{n} {what}{'s' * (n > 1)}{more}" for n, what, more in counts if n]
 
 
 class ActivityLine(Static):
@@ -82,14 +100,13 @@ class ActivityLine(Static):
 
 
 class ModeLine(Static):
-    """The approval mode, and how many memory files the session has."""
+    """The approval mode, and what the model knows beside the conversation."""
 
-    def show(self, mode: ApprovalMode, memory_files: int, *, shell: bool = False) -> None:
-        """Show these values."""
+    def show(self, mode: ApprovalMode, known: Sequence[str], *, shell: bool = False) -> None:
+        """Show the mode, and what is `known`."""
         name, key = ("shell mode enabled", "esc to disable") if shell else _MODES[mode]
         left = Text(" ").append(name, style="bold").append(" " if name else "").append(key, "dim")
-        files = f"{memory_files} GEMINI.md file{'' if memory_files == 1 else 's'}"
-        self.update(_both_ends(left, Text(files if memory_files else "", style="dim")))
+        self.update(_both_ends(left, Text(f"{' · '.join(known)} ", style="dim")))
 
 
 class Footer(Static):

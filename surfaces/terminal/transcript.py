@@ -106,6 +106,9 @@ class CallBox(Static):
         if body.plain:
             shown = Text("\n\n").join([shown, body])
         self.update(shown)
+        # Textual counts updates to know whether a measured height still holds, but counts a second
+        # one before an idle moment as the same. A layout between the two would keep the old height.
+        self._layout_updates += 1
 
 
 class Transcript(VerticalScroll):

@@ -218,10 +218,10 @@ class Turns:
         content: tuple[ContentPart, ...] | None = None,
     ) -> None:
         services = session.services
-        prompt_id = session.prompt_id(self._count)
-        self._count += 1
-        log_prompt(services.events, text, prompt_id, session.prepared.source.auth_type)
-        agent = session.runtime.agent(prompt_id=prompt_id)
+        number, self._count = self._count, self._count + 1
+        auth_type = session.prepared.source.auth_type
+        log_prompt(services.events, text, session.prompt_id(number), auth_type)
+        agent = session.agent(number)
         off = agent.subscribe(self._drawing.add)
         self._agent = agent
         self._changed()

@@ -11,6 +11,7 @@ from surfaces.commands.builtin.conversation import CLEAR, COMPRESS, COPY, RESTOR
 from surfaces.commands.builtin.custom_files import COMMANDS
 from surfaces.commands.builtin.exports import BUG, EXPORT_SESSION
 from surfaces.commands.builtin.folders import DIRECTORY
+from surfaces.commands.builtin.ide import IDE
 from surfaces.commands.builtin.leaving import QUIT
 from surfaces.commands.builtin.listings import AGENTS, EXTENSIONS, HOOKS, POLICIES, SKILLS, TOOLS
 from surfaces.commands.builtin.memory import INIT, MEMORY
@@ -28,6 +29,7 @@ from surfaces.commands.builtin.preferences import (
 )
 from surfaces.commands.builtin.saved_chats import CHAT, RESUME
 from surfaces.commands.builtin.servers import MCP
+from surfaces.commands.builtin.terminal_setup import TERMINAL_SETUP
 from surfaces.commands.builtin.unbuilt import not_built
 from surfaces.commands.builtin.usage import STATS
 from surfaces.commands.contract import CommandSession, SlashCommand
@@ -44,7 +46,7 @@ def _commands(session: CommandSession) -> Iterable[SlashCommand]:
     services = session.services
     yield from (ABOUT, AGENTS, AUTH, BUG, CHAT, CLEAR, COMMANDS, COMPRESS, COPY)
     yield from (EXPORT_SESSION, DIRECTORY, EDITOR, EXTENSIONS, HELP, SHORTCUTS, HOOKS)
-    yield from (REWIND, INIT, MCP, MEMORY, MODEL)
+    yield from (REWIND, IDE, INIT, MCP, MEMORY, MODEL)
     if services.settings.folder_trust:
         yield PERMISSIONS
     if services.settings.plan_enabled:
@@ -52,4 +54,4 @@ def _commands(session: CommandSession) -> Iterable[SlashCommand]:
     yield from (POLICIES, QUIT)
     if services.checkpoints is not None:
         yield RESTORE
-    yield from (RESUME, STATS, THEME, TOOLS, SKILLS, SETTINGS, TASKS, VIM)
+    yield from (RESUME, STATS, THEME, TOOLS, SKILLS, SETTINGS, TASKS, VIM, TERMINAL_SETUP)

@@ -19,7 +19,7 @@ from runtimes.contract import (
 from services.compression.service import CompressionInfo, CompressionStatus
 from services.model.errors import ModelError
 from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
-from surfaces.commands.histories import items_of_shown
+from surfaces.commands.histories import content_text, items_of_shown
 from surfaces.commands.results import (
     CallTool,
     Dialog,
@@ -83,7 +83,7 @@ async def _copy(context: CommandContext) -> Result:
     said = [each for each in context.runtime.transcript() if each.get("role") == "model"]
     if not said:
         return Item(kind=ItemKind.INFO, text="No output in history")
-    text = "".join(part.get("text") or "" for part in said[-1].get("parts") or ())
+    text = content_text(said[-1])
     if not text:
         return Item(kind=ItemKind.INFO, text="Last AI output contains no text to copy.")
     if context.session.copy is None:

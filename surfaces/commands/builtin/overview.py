@@ -12,7 +12,7 @@ from typing import Final
 
 from surfaces.commands.contract import CommandContext, CommandKind, SlashCommand
 
-__all__ = ["ABOUT", "HELP"]
+__all__ = ["ABOUT", "HELP", "shortcut_lines"]
 
 _COLUMN: Final = 41
 _BASICS: Final = (
@@ -30,8 +30,13 @@ async def _help(context: CommandContext) -> None:
     lines += ["! - shell command", "[MCP] - Model Context Protocol command (from external servers)"]
     if context.session.shortcuts:
         lines += ["", "Keyboard Shortcuts:"]
-        lines += [f"{keys} - {effect}" for keys, effect in context.session.shortcuts]
+        lines += shortcut_lines(context.session.shortcuts)
     context.panel("\n".join(lines))
+
+
+def shortcut_lines(shortcuts: Iterable[tuple[str, str]]) -> list[str]:
+    """A line for each key, from the pairs of keys and their effect."""
+    return [f"{keys} - {effect}" for keys, effect in shortcuts]
 
 
 def command_lines(commands: Sequence[SlashCommand]) -> Iterable[str]:

@@ -8,16 +8,15 @@ Source: `packages/cli` `services/prompt-processors/shellProcessor.ts`.
 
 from __future__ import annotations
 
-import asyncio
 import shlex
 from collections.abc import Iterable
 from typing import Final
 
-from services.confinement import may_start
 from services.policy.rules import Decision
-from services.tools.shell_process import ShellProcess, ShellStartError, shell_environment
+from services.tools.shell_process import ShellProcess, ShellStartError
 from surfaces.commands.contract import CommandContext, CommandError
 from surfaces.commands.results import ConfirmShellCommands
+from surfaces.commands.shell_runs import run_shell
 from surfaces.commands.sources.injections import Injection, find_injections
 
 __all__ = ["ARGUMENTS", "check_shell_commands", "with_shell_output"]
@@ -76,26 +75,12 @@ def _commands(text: str, context: CommandContext, command: str) -> list[tuple[In
 
 
 async def _output(line: str, context: CommandContext, command: str) -> str:
-    services = context.services
-    may_start(line)
-    with services.clock.real_work():
-        try:
-            process = await ShellProcess.start(
-                line,
-                folder=services.workspace.root,
-                environment=shell_environment(services.environment.child_variables),
-                on_output=lambda _: None,
-            )
-        except ShellStartError as error:
-            raise CommandError(
-                f"Failed to start shell command in '{command}': {error}. Command: {line}"
-            ) from error
-        try:
-            await asyncio.wait([process.closed])
-        except BaseException:
-            # The task was cancelled: end the command before the exception goes on.
-            await process.kill_and_wait()
-            raise
+    try:
+        process = await run_shell(line, context.services, lambda _: None)
+    except ShellStartError as error:
+        raise CommandError(
+            f"Failed to start shell command in '{command}': {error}. Command: {line}"
+        ) from error
     return process.text + _ending(process, line)
 
 

@@ -48,6 +48,11 @@ class AskUserDialog(Dialog[Mapping[str, str] | None]):
         self._page = 0
 
     @property
+    def questions(self) -> Sequence[Question]:
+        """The questions, in their order."""
+        return self._questions
+
+    @property
     def _reviews(self) -> bool:
         return self._page == len(self._questions)
 

@@ -23,6 +23,7 @@ from surfaces.terminal.inert import inert, inert_line
 __all__ = [
     "RewindPointDialog",
     "action_dialog",
+    "consent_dialog",
     "rewind_choice_dialog",
     "shell_commands_dialog",
 ]
@@ -52,6 +53,18 @@ def shell_commands_dialog(commands: Sequence[str]) -> ChoiceDialog[ShellAnswer]:
 def action_dialog(prompt: str) -> ChoiceDialog[bool]:
     """Yes or no to the question of a command. Esc is a no."""
     return ChoiceDialog("", [Text(inert(prompt))], "", [("Yes", True), ("No", False)], escape=False)
+
+
+def consent_dialog(prompt: str) -> ChoiceDialog[bool]:
+    """May the program do what `prompt` says? Esc is a no."""
+    return ChoiceDialog(
+        "",
+        [Text(inert(prompt))],
+        "Do you want to continue?",
+        [("Yes", True), ("No", False)],
+        escape=False,
+        keys="Enter to select · ↑/↓ to navigate · Esc to cancel",
+    )
 
 
 class RewindPointDialog(Dialog[RewindPoint | None]):

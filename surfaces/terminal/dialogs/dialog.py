@@ -13,6 +13,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
 from textual.widgets import Static
 
+from services.clock import Clock
 from surfaces.terminal.dialogs.options import Choice, NumberedOptions
 
 __all__ = ["ChoiceDialog", "Dialog", "DialogHost"]
@@ -35,13 +36,13 @@ class Dialog(Vertical, Generic[A]):
         if not self.answered.done():
             self.answered.set_result(answer)
 
-    def action_escape(self) -> None:
+    async def action_escape(self) -> None:
         """Give the answer that Esc stands for."""
         self.settle(self._escape)
 
 
 class ChoiceDialog(Dialog[A]):
-    """Lines of text, and options; each option has its answer."""
+    """Lines of text, and options; each option has its answer. `keys` says what the keys do."""
 
     def __init__(
         self,
@@ -51,12 +52,19 @@ class ChoiceDialog(Dialog[A]):
         options: Sequence[tuple[str, A]],
         *,
         escape: A,
+        keys: str = "",
     ) -> None:
         super().__init__(escape)
+        self._keys = keys
         self._heading = heading
         self._body = body
         self._question = question
         self._options = options
+
+    @property
+    def answers(self) -> list[A]:
+        """The answers of the options, in their order."""
+        return [answer for _, answer in self._options]
 
     def compose(self) -> ComposeResult:
         """Heading, body, question, options."""
@@ -68,6 +76,8 @@ class ChoiceDialog(Dialog[A]):
         if self._question:
             yield Static(self._question, markup=False, classes="question")
         yield NumberedOptions([Choice(label=label) for label, _ in self._options])
+        if self._keys:
+            yield Static(self._keys, markup=False, classes="keys")
 
     def on_mount(self) -> None:
         """The options have the keys."""
@@ -88,8 +98,10 @@ class DialogHost(Vertical):
     class Closed(Message):
         """No dialog is open any more."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        """Open dialogs. The session's `clock` stands still while one is mounted."""
         super().__init__()
+        self._clock = clock
         self._turn = asyncio.Lock()
         self._waiting = 0
 
@@ -104,7 +116,8 @@ class DialogHost(Vertical):
         try:
             async with self._turn:
                 self.post_message(self.Opened())
-                await self.mount(dialog)
+                with self._clock.real_work():  # Some dialogs use threads.
+                    await self.mount(dialog)
                 try:
                     return await dialog.answered
                 finally:

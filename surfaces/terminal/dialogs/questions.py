@@ -7,7 +7,8 @@ Source: `packages/cli` `ui/components/` `ProQuotaDialog.tsx`, `ValidationDialog.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from pathlib import PurePath
 from typing import Final, TypeVar
 
@@ -43,14 +44,35 @@ _TRUST: Final = (
 )
 
 
-def handlers(host: Callable[[], DialogHost]) -> Handlers:
-    """The handlers that ask in `host`, which is looked up for each question."""
+class _FallbackDialog(ChoiceDialog[FallbackIntent | None]):
+    """Esc cancels the request; the dialog stays until the user chooses."""
+
+    def __init__(self, question: FallbackQuestion, abort: Callable[[], Awaitable[None]]) -> None:
+        body, options = _fallback(question)
+        super().__init__("", body, "", options, escape=FallbackIntent.RETRY_LATER)
+        self._abort = abort
+
+    async def action_escape(self) -> None:
+        """Cancel the request."""
+        await self._abort()
+
+
+def handlers(host: Callable[[], DialogHost], abort: Callable[[], Awaitable[None]]) -> Handlers:
+    """The handlers that ask in `host`, which is looked up for each question.
+
+    `abort` cancels the request that waits for an answer.
+    """
+    kept: set[asyncio.Task[FallbackIntent | None]] = set()
 
     async def ask(dialog: ChoiceDialog[A]) -> A:
         return await host().ask(dialog)
 
     async def fallback(question: FallbackQuestion) -> FallbackIntent | None:
-        return await ask(_fallback(question))
+        asking = asyncio.create_task(ask(_FallbackDialog(question, abort)), name="fallback")
+        kept.add(asking)
+        asking.add_done_callback(kept.discard)
+        # A cancelled request withdraws the question. The dialog stays, as in the published CLI.
+        return await asyncio.shield(asking)
 
     async def validation(question: ValidationQuestion) -> ValidationIntent | None:
         return await ask(_validation(question))
@@ -81,7 +103,9 @@ def _lines(*lines: str) -> list[Text]:
     return [Text(inert(line)) for line in lines if line]
 
 
-def _fallback(question: FallbackQuestion) -> ChoiceDialog[FallbackIntent | None]:
+def _fallback(
+    question: FallbackQuestion,
+) -> tuple[list[Text], list[tuple[str, FallbackIntent | None]]]:
     failed, other = inert_line(question.failed_model), inert_line(question.fallback_model)
     quota = "Quota" in question.error
     models = "all Pro models" if "pro" in failed and quota else failed
@@ -99,7 +123,7 @@ def _fallback(question: FallbackQuestion) -> ChoiceDialog[FallbackIntent | None]
         ]
         if not quota:
             options.insert(0, ("Keep trying", FallbackIntent.RETRY_ONCE))
-    return ChoiceDialog("", body, "", options, escape=FallbackIntent.RETRY_LATER)
+    return body, options
 
 
 def _validation(question: ValidationQuestion) -> ChoiceDialog[ValidationIntent | None]:

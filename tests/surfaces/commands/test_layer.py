@@ -89,10 +89,13 @@ def test_a_dialog_that_the_surface_lacks_is_not_offered(desk: Desks) -> None:
     async def script(desk: Desk) -> tuple[Any, list[str]]:
         return await desk.run("/theme"), [each.value for each in await desk.layer.suggestions("/t")]
 
-    assert desk.run(script) == (OpenDialog(dialog=Dialog.THEME), ["theme", "tools", "tasks"])
+    assert desk.run(script) == (
+        OpenDialog(dialog=Dialog.THEME),
+        ["theme", "tools", "tasks", "terminal-setup"],
+    )
     item, offered = desk.run(script, dialogs=frozenset())
     assert item.text == "/theme opens a dialog: it needs an interactive terminal."
-    assert offered == ["tools"]
+    assert offered == ["tools", "terminal-setup"]
 
 
 @pytest.mark.parametrize(

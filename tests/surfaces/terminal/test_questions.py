@@ -93,8 +93,11 @@ CASES = {
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 async def test_each_option_has_its_answer(terminal: Open, case: Case) -> None:
     async with terminal() as screen:
-        interaction = Interaction(handlers(lambda: screen.app._dialogs))
-        for key, expected in [*enumerate(case.answers, 1), ("escape", case.escape)]:
+        interaction = Interaction(handlers(lambda: screen.app._dialogs, screen.app._turns.abort))
+        keys: list[tuple[int | str, object]] = [*enumerate(case.answers, 1)]
+        if not isinstance(case.question, FallbackQuestion):
+            keys.append(("escape", case.escape))
+        for key, expected in keys:
             asked = asyncio.create_task(interaction.ask(case.question))
             text = await screen.shows("● 1. ")
             lines = [line.strip("│ ●") for line in text.splitlines() if ". " in line]
@@ -110,7 +113,7 @@ async def test_each_option_has_its_answer(terminal: Open, case: Case) -> None:
 @pytest.mark.parametrize("terminal", ["legacy"], indirect=True)
 async def test_a_withdrawn_question_disappears(terminal: Open) -> None:
     async with terminal() as screen:
-        interaction = Interaction(handlers(lambda: screen.app._dialogs))
+        interaction = Interaction(handlers(lambda: screen.app._dialogs, screen.app._turns.abort))
         asked = asyncio.create_task(interaction.ask(LoopQuestion(prompt_id="p")))
         await screen.shows("A potential loop was detected")
         asked.cancel()
@@ -123,7 +126,7 @@ async def test_a_withdrawn_question_disappears(terminal: Open) -> None:
 @pytest.mark.parametrize("terminal", ["legacy"], indirect=True)
 async def test_questions_wait_for_each_other(terminal: Open) -> None:
     async with terminal() as screen:
-        interaction = Interaction(handlers(lambda: screen.app._dialogs))
+        interaction = Interaction(handlers(lambda: screen.app._dialogs, screen.app._turns.abort))
         first = asyncio.create_task(interaction.ask(LoopQuestion(prompt_id="p")))
         await screen.shows("A potential loop was detected")
         second = asyncio.create_task(interaction.ask(TrustQuestion(folder="/a/b")))
@@ -133,3 +136,27 @@ async def test_questions_wait_for_each_other(terminal: Open) -> None:
 
         assert await first is LoopChoice.DISABLE
         assert await second is TrustChoice.TRUST_FOLDER
+
+
+@pytest.mark.parametrize("terminal", ["legacy"], indirect=True)
+async def test_esc_cancels_the_request_of_a_fallback_and_the_dialog_stays(terminal: Open) -> None:
+    async with terminal() as screen:
+        cancelled = asyncio.Event()
+
+        async def abort() -> None:
+            cancelled.set()
+
+        interaction = Interaction(handlers(lambda: screen.app._dialogs, abort))
+        question = next(
+            case.question for case in CASES.values() if isinstance(case.question, FallbackQuestion)
+        )
+        asked = asyncio.create_task(interaction.ask(question))
+        await screen.shows("● 1. ")
+        await screen.pilot.press("escape")
+        await cancelled.wait()
+        asked.cancel()
+        await asyncio.wait([asked])
+        await screen.shows("● 1. ")
+        await screen.pilot.press("1")
+
+        await screen.shows("Type your message")
