@@ -137,6 +137,13 @@ def run_options(command: Command) -> Command:
 
 
 @command("agent:agent")
+@click.option(
+    "--acp",
+    "--experimental-acp",
+    "acp",
+    is_flag=True,
+    help="Serve an editor with the Agent Client Protocol on standard input and output.",
+)
 @run_options
 @click.version_option(None, "-v", "--version", package_name="parity", message="%(version)s")
 def agent() -> None:

@@ -9,13 +9,13 @@ from typing import Any, Final, TextIO, TypeVar
 
 import click
 
+from harness.command_line.deferred import deferred
 from harness.output import stopping_at_broken_output
 from harness.sides import with_adk_plugins
 from services.settings.telemetry import TelemetryOverrides
+from surfaces.acp.program import run_acp
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.presenters import OutputFormat
-from surfaces.headless.program import run_headless
-from surfaces.terminal.program import run_terminal
 
 __all__ = ["agent", "headless_options"]
 
@@ -33,6 +33,10 @@ _EXCLUSIVE: Final = (
 )
 """Pairs of options that contradict each other, and how a message names the two."""
 _SESSION_ID: Final = re.compile(r"[A-Za-z0-9_-]+")
+
+# Their imports may not delay the answer to an editor.
+_run_headless: Final[Callable[..., int]] = deferred("surfaces.headless.program:run_headless")
+_run_terminal: Final[Callable[..., int]] = deferred("surfaces.terminal.program:run_terminal")
 
 
 def headless_options(given: Mapping[str, Any]) -> HeadlessOptions:
@@ -85,10 +89,12 @@ def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def agent(**given: Any) -> int:
+def agent(*, acp: bool, **given: Any) -> int:
     """Run `parity agent`; return its exit code."""
     asked = headless_options(given)
+    if acp:
+        return run_acp(asked, stdin=sys.stdin, err=sys.stderr)
     if asked.opens_terminal and all(map(_is_terminal, (sys.stdin, sys.stdout))):
-        return run_terminal(asked, out=sys.stdout, err=sys.stderr)
+        return _run_terminal(asked, out=sys.stdout, err=sys.stderr)
     with stopping_at_broken_output():
-        return run_headless(asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)
+        return _run_headless(asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)

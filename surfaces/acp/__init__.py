@@ -1,0 +1,1 @@
+"""The Agent Client Protocol: an editor drives the agent over standard input and output."""
