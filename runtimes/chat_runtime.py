@@ -110,7 +110,7 @@ class ChatRuntime(Runtime):
         self._chats.resume(recording)
 
     async def load_history(self, contents: Sequence[Content]) -> None:
-        """Go on from another history, each content of which is recorded as a new turn."""
+        """Go on from another history; each content is recorded as a new turn."""
         self._chats.load_history(contents)
         await self._went_back()
 

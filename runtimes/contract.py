@@ -176,7 +176,7 @@ class ReplacesHistory(Protocol):
     """An engine whose user can go on from another model-facing history, as `/chat resume` does."""
 
     async def load_history(self, contents: Sequence[Content]) -> None:
-        """Go on from `contents`, oldest first, each of which is recorded as a new turn."""
+        """Go on from `contents`, oldest first; each is recorded as a new turn."""
         ...
 
 

@@ -12,7 +12,7 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -32,6 +32,7 @@ from harness.scenarios.trial import Trial
 from runtimes.contract import RuntimeTraits
 from runtimes.registry import runtime_traits
 from services.clock import virtual_loop
+from services.model.generator import LlmRole
 from services.model.parts import function_calls
 from services.model.replay.steps import ErrorSpec, Hang, ModelStep, Sleep, StepKind, StepMethod
 from services.wire import JsonObject
@@ -55,7 +56,8 @@ def fits_bytes(document: JsonObject) -> bool:
 
     It cannot serve answers that never come or pause, connections that fail before the answer, and
     errors among the chunks. Calls that are begun and never ended do not fit, since the client
-    refuses to send them back. Actions after a delay do not fit, since virtual time passes only
+    refuses to send them back. No call in pieces fits beside a loop check, which sends the pieces
+    of each call back. Actions after a delay do not fit, since virtual time passes only
     while no real work goes on.
 
     Raises:
@@ -65,7 +67,12 @@ def fits_bytes(document: JsonObject) -> bool:
     late = (*document.get("during", ()), *(each for each in answers if isinstance(each, dict)))
     if any(action.get("delay_ms") for action in late):
         return False
-    return all(_can_be_served(step) for step in _built(document).steps)
+    steps = _built(document).steps
+    checks_loops = any(step.role == LlmRole.UTILITY_LOOP_DETECTOR for step in steps)
+    in_pieces = any(call.get("willContinue") for step in steps for call in _calls(step))
+    if checks_loops and in_pieces:
+        return False
+    return all(_can_be_served(step) for step in steps)
 
 
 def byte_trial(
@@ -171,10 +178,15 @@ def _can_be_served(step: ModelStep) -> bool:
     return error is None or error.status is None or _refuses(error)
 
 
+def _calls(step: ModelStep) -> Iterator[JsonObject]:
+    for chunk in step.chunks:
+        if isinstance(chunk, dict):
+            yield from function_calls(chunk)
+
+
 def _leaves_a_call_open(step: ModelStep) -> bool:
-    chunks = [chunk for chunk in step.chunks if isinstance(chunk, dict)]
     begun = False
-    for call in (call for chunk in chunks for call in function_calls(chunk)):
+    for call in _calls(step):
         if begun and call.get("name"):  # a chunk that continues a call has no name
             return True
         begun = bool(call.get("willContinue"))

@@ -24,6 +24,7 @@ from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.processors.contents import ContentsProcessor
 from runtimes.adk.processors.conversation import (
     CompressionProcessor,
+    EditorContextProcessor,
     GcliRoutingProcessor,
     LimitsProcessor,
     LoopCheckProcessor,
@@ -106,8 +107,9 @@ class SessionFactory:
                 LimitsProcessor(*parts, max_turns),
                 CompressionProcessor(*parts, token_limit),
                 ToolOutputMaskingProcessor(*parts),
-                ContentsProcessor(*parts),
                 OverflowProcessor(*parts, token_limit),
+                EditorContextProcessor(*parts),
+                ContentsProcessor(*parts),
                 LoopCheckProcessor(*parts),
                 GcliRoutingProcessor(*parts),
                 ToolsProcessor(*parts),

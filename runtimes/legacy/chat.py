@@ -120,8 +120,11 @@ class GeminiChat(Chat):
             )
             asked, stream = await call.connect()
             try:
-                async with aclosing(stream):
-                    async for chunk in self._read(stream, asked, answers_tools):
+                async with (
+                    aclosing(stream),
+                    aclosing(self._read(stream, asked, answers_tools)) as chunks,
+                ):
+                    async for chunk in chunks:
                         yield chunk
                 return
             except Exception as error:

@@ -160,6 +160,7 @@ class GeminiClient:
         if overflow is not None:
             yield server.ContextWindowWillOverflow(overflow)
             return
+        self._chats.note_editor()
         after = _After()
         verdict = await self._loops.turn_started(signal)
         if verdict.count:

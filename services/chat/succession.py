@@ -21,6 +21,7 @@ from services.chat_recording import ChatRecording
 from services.compression.rebuild import rebuilt_turns
 from services.compression.service import CompressionInfo, CompressionStatus
 from services.hooks.prompt_hooks import PromptHooks
+from services.ide.context import EditorNotes
 from services.model.parts import part_list_to_string
 from services.prompts import ENVIRONMENT_CONTEXT_ID
 from services.recording.conversion import convert_session_to_client_history
@@ -44,6 +45,7 @@ class ChatSuccession(ABC):
         """Shared by all chats: a reset does not clear it."""
         self.hooks = PromptHooks(services.hooks)
         """The prompts that hooks have got; shared by all chats."""
+        self._editor = EditorNotes(services.ide.context)
 
     @property
     @abstractmethod
@@ -89,6 +91,24 @@ class ChatSuccession(ABC):
         )
         return decision.model
 
+    def note_editor(self) -> None:
+        """Add what is new in the user's editor to the history, in IDE mode.
+
+        While calls wait for their responses, nothing may stand between them: the next request
+        brings it.
+        """
+        if not self._services.ide.enabled:
+            return
+        history = self.current.shown_history()
+        last = history[-1] if history else {}
+        if last.get("role") == "model" and any("functionCall" in part for part in last["parts"]):
+            return
+        if not history:
+            self._editor.restart()
+        note = self._editor.next_note()
+        if note is not None:
+            self.current.add_history({"role": "user", "parts": [{"text": note}]})
+
     def publish_tokens(self) -> None:
         """Set the session's number of tokens to that of the current chat's last request."""
         self._services.state.last_prompt_tokens = self.current.last_prompt_token_count
@@ -113,6 +133,7 @@ class ChatSuccession(ABC):
         recording = services.new_recording()
         recording.initialize(resumed=resumed)
         self.declarations.restart()
+        self._editor.restart()
         services.prompts.chat_started()
         self._open(recording, turns or [self.environment()])
         services.compression.chat_started()
@@ -171,16 +192,18 @@ class ChatSuccession(ABC):
         left = self.current.recording.rewind_to(self.message_id(to))
         if left is not None:
             self.current.become(self._turns_of(left))
+            self._editor.restart()
             self.publish_tokens()
 
     def load_history(self, contents: Sequence[Content]) -> None:
-        """Go on from another history, each content of which is recorded as a new turn.
+        """Go on from another history; each content is recorded as a new turn.
 
         Turns that are equal to those of the current history stay the same objects, so that a
         reader knows them again.
         """
         known = zip_longest(contents, self.current.shown_history()[: len(contents)])
         self.current.replace_history([old if old == new else new for new, old in known])
+        self._editor.restart()
         self.publish_tokens()
 
     def message_id(self, message: str | int) -> str:

@@ -207,21 +207,24 @@ def _check_fresh(settled: Sequence[Event], known: _Known, *, may_replace: bool =
     A turn whose event was seen keeps that event, unless the history `may_replace` it: a restored
     checkpoint is made of new turns, with the same words. Their ids are those of a recording, which
     may have one twice. What the agent says belongs to an invocation; what stood before it there may
-    go later.
+    go later. An event without content keeps the state of a turn that went: it may stand between two
+    events of one invocation.
     """
     ids = _ids(settled)
     lost = [event for event in known.seen.values() if event.id not in ids]
-    for index, event in enumerate(settled):
+    for event in settled:
         was = known.seen.get(event.id)
-        if was is not None:
-            same = (was.invocation_id, was.author) == (event.invocation_id, event.author)
-            _must(same, "another author or invocation", event.id)
+        same = was is None or (was.invocation_id, was.author) == (event.invocation_id, event.author)
+        _must(same, "another author or invocation", event.id)
+    saying = [event for event in settled if event.content is not None]
+    for index, event in enumerate(saying):
+        if event.id in known.seen:
             continue
         said = _said(event)
         replaced = [each.id for each in lost if said and _said(each) == said]
         _must(may_replace or not replaced, "not the event that the turn had", replaced)
         if event.author != "user" and index and event.id not in known.settled:
-            near = {each.invocation_id for each in settled[index - 1 : index + 2 : 2]}
+            near = {each.invocation_id for each in saying[index - 1 : index + 2 : 2]}
             _must(event.invocation_id in near, "in an invocation of its own", event.id)
 
 

@@ -23,6 +23,7 @@ from services.wire import Part
 
 __all__ = [
     "CompressionProcessor",
+    "EditorContextProcessor",
     "GcliRoutingProcessor",
     "LimitsProcessor",
     "LoopCheckProcessor",
@@ -129,6 +130,16 @@ class OverflowProcessor(EngineProcessor):
             return None
         stopped = Stopped(reason="failed", status="RESOURCE_EXHAUSTED", error=error)
         return self._stop(context, stopped)
+
+
+class EditorContextProcessor(EngineProcessor):
+    """Adds what is new in the user's editor to the history that the request carries."""
+
+    name = "editor_context"
+
+    async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
+        if not context.end_invocation:
+            self._conversation.note_editor()
 
 
 class LoopCheckProcessor(EngineProcessor):

@@ -125,6 +125,7 @@ def test_an_abort_at_a_chunk_is_the_same_over_bytes() -> None:
 
 
 BEGUN = {"functionCall": {"name": "glob", "willContinue": True}}
+LOOP_CHECK = {"role": "utility_loop_detector", "json": {}}
 
 
 @pytest.mark.parametrize(
@@ -137,6 +138,7 @@ BEGUN = {"functionCall": {"name": "glob", "willContinue": True}}
         ([{"error": {"message": "connect", "code": "ECONNREFUSED"}}], {}),
         ([{"stream": [chunk(BEGUN)]}], {}),
         ([{"stream": [chunk(BEGUN), chunk({"functionCall": {"name": "glob"}})]}], {}),
+        ([{"stream": [chunk(BEGUN), chunk({"functionCall": {}})]}, LOOP_CHECK], {}),
         ([{"error": {"status": 302, "message": "elsewhere"}}], {}),
         ([], {"during": [{"when": {"events": 1}, "do": "abort", "delay_ms": 5}]}),
         ([], {"answers": {"confirmations": ["cancel", {"outcome": "cancel", "delay_ms": 5}]}}),
@@ -150,6 +152,8 @@ def test_answers_that_the_stand_in_cannot_serve_do_not_fit(
 
 def test_servable_answers_fit_bytes() -> None:
     assert fits_bytes(EVERYTHING)
+    assert fits_bytes(document({"stream": [chunk(BEGUN), chunk({"functionCall": {}})]}))
+    assert fits_bytes(document(LOOP_CHECK))
 
 
 def test_two_published_cores_are_not_compared_at_byte_level() -> None:
