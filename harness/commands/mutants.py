@@ -22,6 +22,7 @@ from harness.experiment.backend import Backend, real_backend
 from harness.experiment.limits import Limits
 from harness.gate.facts import evidence_facts
 from harness.inventory import files_component
+from harness.mutants.checks import Checks
 from harness.mutants.journal import JOURNALS, MutantJournal
 from harness.mutants.measurement import Measurement, Prepared
 from harness.mutants.mutant import Mutant
@@ -121,6 +122,7 @@ class _Command:
         self._waivers = checks.current_waivers(self._waivers_file)
         self._equivalents = load_equivalents(asked.equivalents_file or default_equivalents())
         self._digest = good_runs_digest(self._corpus)
+        self._checks = Checks.of(population.parts)
 
     def sample(self) -> int:
         """Draw a sample and run it."""
@@ -213,6 +215,7 @@ class _Command:
             baselines=self._baselines if self._baselines.is_dir() else None,
             sources=every_source(CODE_ROOT),
             most_runs=self._asked.most_runs,
+            checks=self._checks,
         )
 
     def _state(self) -> dict[str, Json]:
@@ -221,6 +224,7 @@ class _Command:
             "code": self._digest,
             "corpus": corpus.digest,
             "waivers": self._waivers.digest,
+            "checks": self._checks.digest,
             "equivalents": sorted(self._equivalents.records),
         }
 

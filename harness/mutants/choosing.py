@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from harness.mutants.checks import CHECKED
 from harness.mutants.mutant import Mutant
 from harness.mutants.naming import Names, Span
 from harness.mutants.places import Place
@@ -32,10 +33,12 @@ class Reach:
     Attributes:
         facts: by the case's number, runtime to what its run reached.
         sources: the modules in which names are looked up.
+        checks: a check of the suite to what it executes.
     """
 
     facts: Sequence[Mapping[str, RunFacts]]
     sources: Sequence[Source]
+    checks: Mapping[str, Lines] = field(default_factory=dict)
 
     def runs(self, mutant: Mutant) -> list[Run]:
         """The runs that execute the mutant, legacy's first; none, and it is unreached."""
@@ -49,6 +52,19 @@ class Reach:
             for number, facts in enumerate(self.facts)
             if all(_any_line(facts[runtime].lines, spans) for spans in needed)
         ]
+
+    def checks_of(self, mutant: Mutant) -> list[str]:
+        """The checks that execute the mutant, those that do most in its module first."""
+        place = mutant.place
+        if owner_of(place) != CHECKED:
+            return []
+        needed = self._needed(place)
+        reached = [
+            name
+            for name, lines in self.checks.items()
+            if all(_any_line(lines, spans) for spans in needed)
+        ]
+        return sorted(reached, key=lambda name: -self.checks[name].get(place.file, 0).bit_count())
 
     def ordered(self, mutant: Mutant, before: FoundBefore) -> list[Run]:
         """The runs of a mutant, in the order in which they are made.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -12,6 +12,7 @@ from harness.cassette.find import CassetteFile
 from harness.experiment.backend import Backend
 from harness.experiment.events import follow_whole, on_finished, on_waiting
 from harness.experiment.pool import Died, WorkerDied, run_on, workers_of
+from harness.mutants.checks import Checks, CheckTask
 from harness.mutants.choosing import FoundBefore, Reach
 from harness.mutants.infection import Probes, has_probe
 from harness.mutants.measuring import (
@@ -24,10 +25,12 @@ from harness.mutants.measuring import (
     Table,
     Unknown,
     find_out,
+    find_out_checks,
     look,
     measure,
 )
 from harness.mutants.mutant import Mutant
+from harness.mutants.reach import Lines
 from harness.mutants.result import Finding, Measured, Outcome
 from harness.mutants.show import MutantProgress
 from harness.mutants.source import Source
@@ -63,12 +66,18 @@ class Prepared:
     """Case to the reason why it can show nothing."""
 
     def task(
-        self, mutant: Mutant, runs: Sequence[Run], every: Sequence[Run] | None = None
+        self,
+        mutant: Mutant,
+        runs: Sequence[Run],
+        every: Sequence[Run] | None = None,
+        checks: Sequence[str] = (),
     ) -> MutantTask:
         """A task for some runs of a mutant; `every` are all that will be made, if more."""
         by = [{case for case, name in every or runs if name == each} for each in RUNTIMES]
         both = frozenset(by[0] & by[1])
-        return MutantTask(mutant=mutant, table=self.table, runs=tuple(runs), both=both)
+        return MutantTask(
+            mutant=mutant, table=self.table, runs=tuple(runs), both=both, checks=tuple(checks)
+        )
 
     def seconds(self, runs: Iterable[Run]) -> float:
         """How long good runs took."""
@@ -106,6 +115,8 @@ class Measurement:
     """The modules in which names are looked up."""
     most_runs: int
     """Runs of one mutant at most; a mutant that these do not find survives."""
+    checks: Checks = field(default_factory=Checks)
+    """The suite's checks beside the cases."""
 
     def prepare(self, progress: MutantProgress) -> Prepared:
         """Find out what the cases reach, as far as that is not known.
@@ -137,9 +148,28 @@ class Measurement:
                 for at in range(0, len(unknown), _TOGETHER)
             ]
             self._follow(find_out, tasks, died, take, progress)
-        return self._prepared(good)
+        return self._prepared(good, self._checked(progress))
 
-    def _prepared(self, good: dict[str, GoodRun]) -> Prepared:
+    def _checked(self, progress: MutantProgress) -> Mapping[str, Lines]:
+        """What the suite's checks execute; found out where it is not known."""
+        if not self.checks.names:
+            return {}
+        known = self.store.checks(self.checks.digest)
+        if known is not None:
+            return known
+        found: dict[str, Lines] = {}
+
+        def died(task: CheckTask, death: WorkerDied) -> Mapping[str, Lines]:
+            return {}
+
+        def take(_: CheckTask, lines: Mapping[str, Lines]) -> None:
+            found.update(lines)
+
+        self._follow(find_out_checks, [CheckTask(self.checks.names)], died, take, progress)
+        self.store.keep_checks(self.checks.digest, found)
+        return found
+
+    def _prepared(self, good: dict[str, GoodRun], checks: Mapping[str, Lines]) -> Prepared:
         cases: list[Case] = []
         facts = []
         for file, trusted in self.files:
@@ -154,7 +184,7 @@ class Measurement:
         place = self.folder / _TABLE
         write_whole(place, pickle.dumps(table, pickle.HIGHEST_PROTOCOL))
         left_out = {name: each.left_out for name, each in good.items() if each.left_out}
-        reach = Reach(facts, self.sources)
+        reach = Reach(facts, self.sources, checks)
         return Prepared(table=place, cases=table.cases, reach=reach, left_out=left_out)
 
     def run(
@@ -181,13 +211,13 @@ class Measurement:
             for mutant in mutants:
                 runs = prepared.reach.ordered(mutant, before)
                 most = min(_FIRST, self.most_runs) if has_probe(mutant) else self.most_runs
-                yield prepared.task(mutant, runs[:most], runs)
+                yield prepared.task(mutant, runs[:most], runs, prepared.reach.checks_of(mutant))
 
         def begun(task: MutantTask, done: Measured) -> None:
             if done.finding is not None and done.finding.case in numbers:
                 before.add(task.mutant, done.finding, numbers[done.finding.case])
             runs = prepared.reach.ordered(task.mutant, before)
-            done = replace(done, reached=len(runs))
+            done = replace(done, reached=len(runs) + len(task.checks))
             made = frozenset(task.runs)
             left = [run for run in runs if run not in made]
             if left and len(made) < self.most_runs and done.outcome is Outcome.SURVIVED:

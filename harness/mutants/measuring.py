@@ -19,12 +19,14 @@ from harness.experiment.announcing import case_begins
 from harness.experiment.backend import real_backend
 from harness.http.case import load_found
 from harness.mutants import playing
+from harness.mutants.checks import CheckTask, finding_of, traced_checks
 from harness.mutants.choosing import owner_of
 from harness.mutants.forked import Answer, Forked, Gone, Raised
 from harness.mutants.infection import Probes, looked_at
 from harness.mutants.judging import Judge
 from harness.mutants.mutant import Mutant
 from harness.mutants.patching import Exchange, LiveCode, Text, exchanges, import_anew, put_in
+from harness.mutants.reach import Lines
 from harness.mutants.result import Finding, Measured, Outcome
 from harness.mutants.source import CODE_ROOT, Source, edited
 from harness.mutants.store import RUNTIMES, GoodRun, Kept, RunFacts
@@ -40,6 +42,7 @@ __all__ = [
     "Table",
     "Unknown",
     "find_out",
+    "find_out_checks",
     "look",
     "measure",
 ]
@@ -106,6 +109,8 @@ class MutantTask:
     """Number of a case in the table and a runtime, in the order in which they are run."""
     both: frozenset[int] = frozenset()
     """Cases in which both runtimes execute the mutant."""
+    checks: tuple[str, ...] = ()
+    """Checks of the suite that are made where no run shows the mutant."""
 
     @property
     def name(self) -> str:
@@ -150,6 +155,11 @@ def find_out(task: GoodTask) -> dict[str, GoodRun]:
         if name not in good:
             good[name] = _kept(case, runs[name])
     return good
+
+
+def find_out_checks(task: CheckTask) -> Mapping[str, Lines]:
+    """Find out what checks of the suite execute."""
+    return traced_checks(task.names, partial(_fresh, playing.traced_check))
 
 
 def _unplayable(case: Unknown) -> str | None:
@@ -265,6 +275,8 @@ class _Run:
     def __post_init__(self) -> None:
         mutant, source = self.task.mutant, self.source
         changed = edited(source.text, mutant.change.edits)
+        if self.task.checks:
+            importlib.import_module(playing.CHECKS)
         self.text = Text(source.module, CODE_ROOT / source.file, source.text, changed)
         function = mutant.place.function
         live = _live()
@@ -288,6 +300,17 @@ class _Run:
                 self.unsteady.append(f"{finding.case}: {finding.place}")
                 if finding.by is Outcome.TIME_LIMIT:
                     return self._rest(judge, number, runtime)
+            return self._checked(forked)
+
+    def _checked(self, forked: Forked) -> Finding | None:
+        """What the suite's checks find, and find again."""
+        for name in self.task.checks:
+            case_begins()
+            self.runs += 1
+            finding = finding_of(name, forked.ask(name))
+            ended = finding is not None and finding.by is Outcome.TIME_LIMIT
+            if finding is not None and (ended or finding_of(name, forked.ask(name)) is not None):
+                return finding
         return None
 
     def _rest(self, judge: Judge, number: int, runtime: str) -> Finding | None:

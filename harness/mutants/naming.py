@@ -48,7 +48,7 @@ class Names:
     """Name to the functions of modules, not the methods, in which it stands."""
     _bases: defaultdict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
     _outside: set[str] = field(default_factory=set)
-    """Names in functions of which it is not known whether a run executes them."""
+    """Names in functions outside of what is traced: no run shows whether they are executed."""
 
     def read(self, file: str, body: Iterable[ast.stmt], owner: ast.ClassDef | None = None) -> None:
         """Take in the statements of a module, or those of a class, its `owner`."""

@@ -30,6 +30,7 @@ Exchange: TypeAlias = tuple[FunctionType, CodeType]
 _OURS: Final = (
     "agent_protocol",
     "harness",
+    "parity_tests",
     "runtimes",
     "seeded_faults",
     "services",

@@ -1,7 +1,8 @@
-"""One run of one case, in the forked process that a mutant is in."""
+"""One run of one case, or one check of the suite, in the forked process that a mutant is in."""
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +15,21 @@ from harness.mutants.reach import executed
 from harness.mutants.source import CODE_ROOT
 from harness.replay.confining import confining
 
-__all__ = ["DEADLINE_S", "MODULES", "Request", "Traced", "answer", "request", "traced"]
+__all__ = [
+    "CHECKS",
+    "DEADLINE_S",
+    "MODULES",
+    "Request",
+    "Traced",
+    "TracedCheck",
+    "answer",
+    "request",
+    "traced",
+    "traced_check",
+]
+
+CHECKS: Final = "parity_tests.adk_probes.checks"
+"""The module of the suite that has checks beside the cassettes (`harness.mutants.checks`)."""
 
 DEADLINE_S: Final = 20.0
 """Real seconds that a run gets where it waits for something real; good ones take one or two."""
@@ -38,6 +53,8 @@ Request: TypeAlias = tuple[str, str, str, str, bool]
 """The cassette's file, its root and name, the runtime, and whether the cassette is trusted."""
 Traced: TypeAlias = tuple[Seen, Mapping[str, int], float]
 """A run, the lines that it executed, and how many seconds it took."""
+TracedCheck: TypeAlias = tuple[tuple[str, ...], Mapping[str, int]]
+"""What a check finds wrong, and the lines that it executed."""
 
 
 def request(file: CassetteFile, runtime: str, *, trusted: bool) -> Request:
@@ -45,12 +62,21 @@ def request(file: CassetteFile, runtime: str, *, trusted: bool) -> Request:
     return str(file.path), str(file.root), file.name, runtime, trusted
 
 
-def answer(asked: Request) -> Seen:
-    """Play a case.
+def answer(asked: Request | str) -> Seen | tuple[str, ...]:
+    """Play a case, or make the check of that name: then the answer is what it finds wrong.
 
     Raises:
         HarnessError: it cannot be played.
     """
+    return _checked(asked) if isinstance(asked, str) else _played(asked)
+
+
+def _checked(name: str) -> tuple[str, ...]:
+    wrong: tuple[str, ...] = importlib.import_module(CHECKS).check(name)
+    return wrong
+
+
+def _played(asked: Request) -> Seen:
     path, root, name, runtime, trusted = asked
     cassette = load_found(CassetteFile(Path(path), Path(root), name))
     with confining(not trusted):
@@ -61,5 +87,12 @@ def traced(asked: Request) -> Traced:
     """Play a case and note which lines it executes."""
     begun = time.perf_counter()
     with executed(CODE_ROOT, _TRACED) as lines:
-        seen = answer(asked)
+        seen = _played(asked)
     return seen, lines, time.perf_counter() - begun
+
+
+def traced_check(name: str) -> TracedCheck:
+    """Make a check and note which lines it executes."""
+    with executed(CODE_ROOT, _TRACED) as lines:
+        wrong = _checked(name)
+    return wrong, lines

@@ -179,7 +179,7 @@ def draw(mutants: Iterable[Mutant], size: int, reach: Reach, equivalents: Equiva
         if counted == size:
             break
         row = Row(mutant)
-        runs = len(reach.runs(mutant))
+        runs = len(reach.runs(mutant)) + len(reach.checks_of(mutant))
         outcome = Outcome.UNREACHED if not runs else None
         if mutant.fingerprint in equivalents.records:
             outcome = Outcome.EQUIVALENT

@@ -85,12 +85,12 @@ class Kept:
 
     def good(self) -> GoodRun | None:
         """What was kept; `None` where nothing was, or it cannot be read."""
-        found = self._read("facts")
+        found = self.read("facts")
         return found if isinstance(found, GoodRun) else None
 
     def seen(self, runtime: str) -> Seen:
         """The run of a runtime that `good` knows of."""
-        found = self._read(runtime)
+        found = self.read(runtime)
         assert isinstance(found, Seen), "the facts are written last"
         return found
 
@@ -98,16 +98,18 @@ class Kept:
         """Keep a case's runs."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for runtime, seen in runs.items():
-            self._write(runtime, seen)
-        self._write("facts", good)
+            self.write(runtime, seen)
+        self.write("facts", good)
 
-    def _write(self, what: str, value: Any) -> None:
+    def write(self, what: str, value: Any) -> None:
+        """Keep a value under a name."""
         write_whole(self.folder / f"{self.key}.{what}", pickle.dumps(value, -1))
 
-    def _read(self, what: str) -> Any:
+    def read(self, what: str) -> Any:
+        """Return what was kept under a name; `None` where nothing was, or it cannot be read."""
         try:
             data = (self.folder / f"{self.key}.{what}").read_bytes()
-            return pickle.loads(data)  # noqa: S301 - `_write` wrote it, in the user's cache folder
+            return pickle.loads(data)  # noqa: S301 - `write` wrote it, in the user's cache folder
         except (OSError, EOFError, pickle.UnpicklingError):
             return None
 
@@ -145,6 +147,15 @@ class Store:
     def kept(self, file: CassetteFile) -> Kept:
         """Where a case's runs are."""
         return Kept.of(self.folder, file)
+
+    def checks(self, digest: str) -> Mapping[str, Lines] | None:
+        """What the checks of that digest execute, by name; `None` where it was not kept."""
+        found = Kept(self.folder, digest).read("checks")
+        return found if isinstance(found, dict) else None
+
+    def keep_checks(self, digest: str, lines: Mapping[str, Lines]) -> None:
+        """Keep what the checks of that digest execute."""
+        Kept(self.folder, digest).write("checks", dict(lines))
 
 
 def good_runs_digest(files: Sequence[CassetteFile]) -> str:

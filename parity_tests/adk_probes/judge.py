@@ -15,7 +15,7 @@ from parity_tests.adk_probes.stock import Ground, run_stock
 from parity_tests.adk_probes.watching import nameless
 from services.wire import Content, JsonObject
 
-__all__ = ["Outcome", "judged"]
+__all__ = ["Outcome", "judged", "judged_anew"]
 
 _MOST: Final = 600
 """Characters of a value in a line about a difference."""
@@ -39,11 +39,12 @@ def judged(probe: Probe) -> Outcome:
     """Run `probe` twice and compare; each probe is run once a process."""
     found = _OUTCOMES.get(probe.name)
     if found is None:
-        found = _OUTCOMES[probe.name] = _judged(probe)
+        found = _OUTCOMES[probe.name] = judged_anew(probe)
     return found
 
 
-def _judged(probe: Probe) -> Outcome:
+def judged_anew(probe: Probe) -> Outcome:
+    """Run `probe` twice and compare, whatever was found of it before."""
     ours = run_ours(probe)
     histories = _histories(probe, ours.requests)
     stock, answered = run_stock(probe, ground(probe.model), histories)

@@ -62,8 +62,8 @@ def swapped(
     """Two neighbours in the other order, where both do something.
 
     Two assignments of plain values do the same in either order. So do two assignments in an
-    `__init__` (`making`) of which one is plain, where the other's value does not name `self`: what
-    computes that value does not have the object yet.
+    `__init__` (`making`) if one is plain and the other's value does not name `self`: what computes
+    that value does not have the object yet.
     """
     if not isinstance(node, _SIMPLE) or not isinstance(following, _SIMPLE):
         return

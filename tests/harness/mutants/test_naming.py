@@ -6,7 +6,7 @@ from tests.harness.mutants.samples import module
 
 
 def lines_needed(text: str, *, line: int, other: str = "", harness: str = "") -> list[set[int]]:
-    """For each set of lines of which a run needs one: the lines, those of `other` from 101 on."""
+    """The sets of lines, one line of each needed by a run; those of `other` from 101 on."""
     sources = [
         module(text),
         module(other, "services.other"),
