@@ -1,7 +1,8 @@
 """The names of the sides of a comparison: a runtime, two that take turns, or a baseline.
 
-`adk`, `upstream@0.60.0`, `adk+legacy` (a session begun in one and resumed in the other), and
-`baseline:DIR`. Imports nothing of this project, so that a command can check names first.
+`adk`, `upstream@0.60.0`, `adk+legacy` (a session begun in one and resumed in the other),
+`terminal:adk` (a session behind a surface), and `baseline:DIR`. Imports nothing of this project, so
+that a command can check names first.
 """
 
 from __future__ import annotations
@@ -12,16 +13,22 @@ from typing import Final
 
 __all__ = [
     "BASELINE",
+    "SURFACES",
     "TURNS",
     "base_names",
     "baseline_folder",
     "engines_of",
     "hands_over",
+    "surface_name",
     "with_adk_plugins",
+    "with_surface",
 ]
 
 BASELINE: Final = "baseline:"
 """The prefix of a side that is a baseline, before the folder of its files."""
+
+SURFACES: Final = ("terminal",)
+"""The surfaces that a session can be played through."""
 
 TURNS: Final = "+"
 """The separator between the names of runtimes that take turns."""
@@ -35,9 +42,29 @@ def baseline_folder(side: str) -> Path | None:
 def engines_of(side: str) -> tuple[str, ...]:
     """Return the runtimes of a side, in turn: `("adk", "legacy")` for `adk+legacy`.
 
-    A baseline does not run, and is returned as its own name.
+    A baseline does not run, and is returned as its own name. A surface is left out.
     """
-    return (side,) if baseline_folder(side) is not None else tuple(side.split(TURNS))
+    if baseline_folder(side) is not None:
+        return (side,)
+    surface = surface_name(side)
+    return tuple((side if surface is None else side.removeprefix(f"{surface}:")).split(TURNS))
+
+
+def surface_name(side: str) -> str | None:
+    """Return the surface of a side: `terminal` for `terminal:adk`; `None` without one."""
+    before, colon, _ = side.partition(":")
+    return before if colon and before in SURFACES else None
+
+
+def with_surface(side: str, surface: str) -> str:
+    """Return `side` played through `surface`.
+
+    Raises:
+        ValueError: it is a baseline, or has a surface already.
+    """
+    if baseline_folder(side) is not None or surface_name(side) is not None:
+        raise ValueError(f"{side!r} cannot be played through the {surface}")
+    return f"{surface}:{side}"
 
 
 def hands_over(side: str) -> bool:
@@ -55,4 +82,6 @@ def with_adk_plugins(side: str, plugins: Sequence[str]) -> str:
     if not plugins or baseline_folder(side) is not None:
         return side
     named = f"adk@{','.join(plugins)}"
-    return TURNS.join(named if engine == "adk" else engine for engine in engines_of(side))
+    surface = surface_name(side)
+    engines = TURNS.join(named if engine == "adk" else engine for engine in engines_of(side))
+    return engines if surface is None else with_surface(engines, surface)

@@ -11,6 +11,7 @@ import click
 
 from harness.command_line.deferred import deferred
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
+from harness.sides import SURFACES
 
 __all__ = [
     "FILE",
@@ -38,6 +39,7 @@ __all__ = [
     "shard",
     "side",
     "signoffs",
+    "surface",
     "trust",
     "verbose",
     "waivers",
@@ -286,3 +288,10 @@ def adk_plugin_option(words: str) -> Callable[[Command], Command]:
         callback=_plugins,
         help=words,
     )
+
+
+surface = click.option(
+    "--surface",
+    type=click.Choice(SURFACES),
+    help="Play the cassettes through this user interface; both sides, unless a side names one.",
+)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from harness.experiment.limits import LIMITS_VARIABLE, Limits
 from harness.faults.catalogue import faults
 from harness.faults.force import breaks_side
 from harness.parity.waivers import Waivers, load_waivers
-from harness.sides import baseline_folder, engines_of
+from harness.sides import base_names, baseline_folder, engines_of, surface_name, with_surface
 from harness.wording import did_you_mean, near_words
 from harness.wrapping import say
 
@@ -32,6 +33,7 @@ __all__ = [
     "runtimes",
     "sides",
     "temporary_folder",
+    "through",
     "usual_limits",
     "worker_count",
 ]
@@ -125,12 +127,43 @@ def runtimes(backend: Backend, *names: str) -> None:
             raise UsageError(
                 problem, "name one that begins the session and one that resumes it: adk+legacy"
             )
+    for side in names:
+        _surface(side)
     for name in dict.fromkeys(engine for side in names for engine in engines_of(side)):
         if name.partition("@")[0] not in known:
             raise UsageError(f"unknown runtime {name!r}", f"known: {', '.join(known)}")
         problem, mend = backend.check(name) or ("", "")
         if problem:
             raise UsageError(problem, mend)
+
+
+def through(surface: str, side: str) -> str:
+    """Return `side` played through `surface`; a side that names a surface stays as it is.
+
+    Raises:
+        UsageError: it is a baseline: baselines have no screens.
+    """
+    if baseline_folder(side) is not None:
+        problem = f"{side!r} is a baseline, which was not observed through the {surface}"
+        raise UsageError(problem, "name a runtime for each side")
+    return side if surface_name(side) is not None else with_surface(side, surface)
+
+
+def _surface(side: str) -> None:
+    """Refuse a surface that cannot show a runtime of this side.
+
+    Raises:
+        UsageError: the runtime has a surface of its own, or the surface is not installed.
+    """
+    surface = surface_name(side)
+    if surface is None:
+        return
+    if "upstream" in base_names(side):
+        problem = f"{side!r}: the published core does not run behind our surfaces"
+        raise UsageError(problem, "name legacy or adk")
+    if surface == "terminal" and find_spec("textual") is None:
+        problem = "the terminal needs Textual, which is not installed"
+        raise UsageError(problem, "pip install 'parity[terminal]'")
 
 
 def sides(backend: Backend, *sides: str) -> None:

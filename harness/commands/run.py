@@ -62,6 +62,7 @@ def run(
     maxfail: int | None,
     control: str,
     candidate: str,
+    surface: str | None,
     adk_plugins: tuple[str, ...],
     **asked: Any,
 ) -> int:
@@ -70,6 +71,8 @@ def run(
     day = as_of.date() if as_of is not None else now.date()
     reporting = Reporting(asked)
     sides = _with_plugins((control, candidate), adk_plugins)
+    if surface is not None:
+        sides = (checks.through(surface, sides[0]), checks.through(surface, sides[1]))
     plan = RunPlan(
         control=sides[0],
         candidate=sides[1],

@@ -20,6 +20,7 @@ from harness.coverage.kept_probes import (
 )
 from harness.coverage.progress_probes import progress_probes
 from harness.coverage.request_probes import request_probes
+from harness.coverage.surface_probes import surface_probes
 from harness.replay.observation import Observation
 
 __all__ = ["PREFIXES", "reached", "shared_probes"]
@@ -65,7 +66,7 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "skill": "skills",
         "steering": "messages to a model while it works",
         "subagent": "agents that a call started",
-        "surface": "surfaces for users; nothing observes them yet",
+        "surface": "surfaces for users that showed the run",
         "switched": "another request to another model, by tiers",
         "tool": "tools that a model called, by their built-in names",
         "tool_end": "the last state of a call",
@@ -94,6 +95,7 @@ def reached(seen: Observation) -> tuple[str, ...]:
         *workspace_probes(seen),
         *replay_probes(seen),
         *child_probes(seen),
+        *surface_probes(seen),
     }
     return tuple(sorted(found))
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
+from harness.canonical import canonical, sha256_hex
 from harness.cassette.format import Cassette
 from harness.detection.reach import calls_noted
 from harness.experiment.backend import LoadedCassette
@@ -35,7 +36,7 @@ _GRACE_S: Final = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """An observed run, and the digest of the observation."""
+    """An observed run, and the digest of the observation with its times."""
 
     observation: Observation
     digest: str
@@ -70,7 +71,17 @@ def play(
         else:
             assert isinstance(cassette, Cassette)
             observed = run_cassette(cassette, runtime, deadline_s=deadline_s)
-    return Seen(observed, observation_digest(observed), frozenset(reach.called))
+    return Seen(observed, _digest(observed), frozenset(reach.called))
+
+
+def _digest(seen: Observation) -> str:
+    """Digest of all that a comparison of two runs of one product looks at: times, too.
+
+    The digest of a report leaves them out, since a baseline has none.
+    """
+    times = [[channel, index, at_ms] for (channel, index), at_ms in sorted(seen.times.items())]
+    hooks = [[run.event, run.hook, run.at_ms, run.thread] for run in seen.hooks]
+    return sha256_hex(canonical([observation_digest(seen), times, hooks]))
 
 
 def play_broken(

@@ -34,7 +34,7 @@ from harness.parity.verdict import CaseResult
 from harness.replay.confining import confining
 from harness.replay.observation import Observation
 from harness.replay.trace import trace_json
-from harness.sides import baseline_folder, hands_over
+from harness.sides import baseline_folder, hands_over, surface_name
 from harness.whole_file import write_whole
 from runtimes.contract import UnusableRuntime
 
@@ -209,9 +209,10 @@ def _hands_over(task: CaseTask) -> bool:
 def _core(task: CaseTask, runs: Sequence[Observation]) -> CoreFindings:
     """Return the published core's findings, looked up only if a side has findings.
 
-    The baselines of the published core record sessions that stay in one engine.
+    The baselines of the published core record sessions that stay in one engine, without a surface.
     """
-    if _hands_over(task) or not any(request.provider for seen in runs for request in seen.requests):
+    otherwise = _hands_over(task) or surface_name(task.control) or surface_name(task.candidate)
+    if otherwise or not any(request.provider for seen in runs for request in seen.requests):
         return NOT_AT_HAND
     return known_core_findings(task.core, task.name, task.file)
 

@@ -41,6 +41,7 @@ _CLASSES: Final = {
     Seam.LIFECYCLE: ("lifecycle", "abort", "limits", "next_speaker"),
     Seam.LOOPS: ("loops",),
     Seam.SUBAGENTS: ("subagents", "abort", "limits"),
+    Seam.SURFACE: ("surfaces", "progress", "confirmation"),
 }
 """Classes of the contract for each seam, the likeliest first."""
 

@@ -134,7 +134,10 @@ def compare_repeated(
     return CaseResult(
         cassette=cassette.name,
         blockers=tuple(blockers),
-        doubts=leftover_doubts(*alike, cassette.unused),
+        doubts=(
+            *leftover_doubts(*alike, cassette.unused),
+            *_unfinished_doubts(control, candidate),
+        ),
         remarks=(
             *_remarks(control, candidate),
             *unsettled_remarks(comparison.unsettled, core),
@@ -211,6 +214,13 @@ def _remarks(control: Observation, candidate: Observation) -> tuple[str, ...]:
     return tuple(remarks)
 
 
+def _unfinished_doubts(control: Observation, candidate: Observation) -> tuple[str, ...]:
+    """Doubts about work that both sides left unfinished; what only one left is a divergence."""
+    left = _replay_facts(control).get("unfinished", [])
+    both = left if left == _replay_facts(candidate).get("unfinished") else []
+    return tuple(f"both sides left work unfinished: {found}" for found in both)
+
+
 def compare_observations(
     control: Observation, candidate: Observation, core: CoreFindings = NOT_AT_HAND
 ) -> Comparison:
@@ -275,7 +285,9 @@ def _brief_text(channel: Channel, seen: Observation) -> str:
 
 
 def _replay_facts(seen: Observation) -> dict[str, Any]:
+    left = list(map(seen.paths.mask_text, seen.unfinished))
     return {
+        **({"unfinished": left} if left else {}),
         "notes": list(map(seen.paths.mask_text, seen.notes)),
         "unusedSteps": list(seen.unused_steps),
         "error": None if seen.error is None else seen.paths.mask_text(seen.error),

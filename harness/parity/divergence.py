@@ -29,6 +29,7 @@ class ChannelName(StrEnum):
     TRANSCRIPT = "transcript"
     RECORDING = "recording"
     EVENTS = "events"
+    SCREEN = "screen"
     COST = "cost"
 
 

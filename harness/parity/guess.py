@@ -41,6 +41,8 @@ class Seam(StrEnum):
     LOOPS = "loop detection"
     SUBAGENTS = "child agents"
     """How a child agent runs, and how it reports its work."""
+    SURFACE = "surface"
+    """What a user interface makes of events."""
     UNKNOWN = "unknown"
     """The observations do not show it."""
 

@@ -48,6 +48,11 @@ class Envelope:
         """The folder that holds everything that the run writes."""
         return self.workspace.root.parent
 
+    @property
+    def environment(self) -> Environment:
+        """The machine's facts, which are the same in every run."""
+        return Environment.for_replay(home=str(self.workspace.home))
+
     def setup(
         self, model: str, generator: ContentGenerator, *, session_id: str | None = None
     ) -> ServicesSetup:
@@ -60,7 +65,7 @@ class Envelope:
             ids=self.ids,
             rng=self.rng,
             process_ids=self.process_ids,
-            environment=Environment.for_replay(home=str(self.workspace.home)),
+            environment=self.environment,
             content_generator=generator,
         )
 

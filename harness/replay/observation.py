@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Final
 
@@ -23,7 +23,15 @@ from services.state import RetryAttempt
 from services.threads import MAIN
 from services.wire import Content, JsonObject
 
-__all__ = ["ChildObservation", "HookRun", "Observation", "ObservedRequest", "RunPaths", "Thread"]
+__all__ = [
+    "ChildObservation",
+    "HookRun",
+    "Observation",
+    "ObservedRequest",
+    "RunPaths",
+    "Screen",
+    "Thread",
+]
 
 
 class RunPaths:
@@ -160,6 +168,16 @@ class HookRun:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """One settled screen of a surface."""
+
+    lines: tuple[str, ...]
+    """Its rows from the top, without blanks at their ends and without empty rows at the end."""
+    picture: Callable[[], str] = field(default=str, compare=False, repr=False)
+    """Draws it as SVG."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
     """One run. Sequences are in the order of the run."""
 
@@ -189,6 +207,9 @@ class Observation:
     """Every started child, by thread; of one thread in the order of their starts."""
     threads: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     """For `tool_states`, `retries` and `side_events`: index → thread, except the main agent's."""
+    screens: Sequence[Screen] = ()
+    """The settled screens of a surface that has a screen, in order; each differs from the one
+    before."""
     workspace_changes: Mapping[str, str | None] = field(default_factory=dict)
     """Path relative to the workspace → new text; `None` for a deleted file."""
     order: Sequence[tuple[str, int, int]] = field(default=(), compare=False)
@@ -206,6 +227,9 @@ class Observation:
     notes: Sequence[str] = ()
     """Notes of the replayed model: requests that found no step, and why."""
     unused_steps: Sequence[int] = ()
+    unfinished: Sequence[str] = ()
+    """Work that the run began and did not finish (`harness.replay.unfinished`). Baselines have
+    none: the published core runs in another process."""
     error: str | None = None
     """Why the run did not end by itself, if so: an exception of the runtime, or a stall."""
     deadline_passed: bool = False

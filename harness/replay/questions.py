@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, fields
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from harness.cassette.format import QuestionAnswer
 from harness.replay.witness import Witness
-from services.abort import AbortController
+from services.abort import AbortController, AbortSignal
 from services.clock import Clock, sleep_until_or_abort
-from services.interaction.interaction import Handlers
+from services.interaction.interaction import Handlers, Interaction
 from services.interaction.questions import FallbackQuestion, Question
-from services.wire import JsonObject
+from services.wire import Json, JsonObject
 
-__all__ = ["HandlerFailed", "ScriptedHandlers", "in_turn"]
+__all__ = ["HandlerFailed", "Recorded", "ScriptedHandlers", "in_turn"]
 
 A = TypeVar("A")
 
@@ -63,6 +63,34 @@ class ScriptedHandlers:
             event[key] = given.value
             return given.value
 
+        return answer
+
+
+class Recorded(Interaction):
+    """The interaction of a surface, with a side event for each question that it answers."""
+
+    def __init__(self, inner: Interaction, witness: Witness) -> None:
+        """Let `inner` answer, and record the questions in `witness`."""
+        super().__init__()
+        self._inner = inner
+        self._witness = witness
+
+    def register(self, handlers: Handlers) -> Callable[[], None]:
+        """Register with the surface's interaction."""
+        return self._inner.register(handlers)
+
+    def answers(self, kind: type[Question[Any]]) -> bool:
+        """Whether the surface answers questions of this kind."""
+        return self._inner.answers(kind)
+
+    async def ask(self, question: Question[A], signal: AbortSignal | None = None) -> A:
+        """Return the surface's answer; it becomes a field of the side event."""
+        if not self.answers(type(question)):
+            return await self._inner.ask(question, signal)
+        event, key = _side_event(question)
+        self._witness.side(event)
+        answer = await self._inner.ask(question, signal)
+        event[key] = cast("Json", answer)  # every answer is a text or a truth value
         return answer
 
 

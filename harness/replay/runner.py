@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
-from collections.abc import Iterator, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -15,37 +16,45 @@ from harness.cassette.format import Cassette, During
 from harness.cassette.macros import Paths
 from harness.errors import ReplayFailure
 from harness.replay.answers import ScriptedUser
+from harness.replay.client import Stage, Surface, Unplayable
 from harness.replay.confining import Cell
 from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
 from harness.replay.handover import inspected, joint_traits, script_halves
 from harness.replay.machine import machine_suffices
 from harness.replay.models import Interposed, ModelSource, scripted_model
-from harness.replay.observation import Observation
+from harness.replay.observation import Observation, Screen
+from harness.replay.pace import Pace, paced
 from harness.replay.recordings import latest_recording, recordings
 from harness.replay.request_log import RequestLog
 from harness.replay.settings import missing_features
+from harness.replay.surfaces import DIRECT, surface_of
+from harness.replay.unfinished import unfinished_work
 from harness.replay.witness import Witness, in_stable_order
 from harness.sides import engines_of
 from harness.versions import distributions
 from runtimes.contract import (
     CommandFailed,
     ReportsVersions,
+    Runtime,
     RuntimeBroken,
     RuntimeTraits,
     RuntimeUnavailable,
     UnusableRuntime,
 )
 from runtimes.registry import open_runtime, runtime_factory
+from services.bundle import Services
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
 from services.exhaustion import notice
 from services.hooks.session import StartSource
 from services.ids import CountingProcessIds
+from services.interaction.interaction import Interaction
 from services.model.generator import ModelRequest
 from services.model.replay.generator import ObservedRequest
 from services.settings import settings_from_parameters
 from services.settings.telemetry import TelemetrySettings
+from services.state import CoreEvents
 from services.telemetry.contract import Telemetry, TelemetrySeams
 from services.telemetry.opening import open_telemetry
 from services.wire import Content, js_json
@@ -72,6 +81,7 @@ def run_cassette(
     """Replay `cassette` in a runtime and return the observation.
 
     A run that fails, stalls or passes its real deadline is an observation, too; see its `error`.
+    `unfinished` names the work that the run left behind.
 
     Args:
         cassette: What to replay.
@@ -90,17 +100,26 @@ def run_cassette(
     """
     for engine in engines_of(runtime):
         runtime_factory(engine)
-    with asyncio.Runner(loop_factory=virtual_loop) as runner:
-        return runner.run(
-            observe_cassette(
-                cassette,
-                runtime,
-                deadline_s=deadline_s,
-                model=model,
-                between=between,
-                telemetry=telemetry,
-            )
+
+    async def observe() -> Observation:
+        left.watch_generators()
+        return await observe_cassette(
+            cassette,
+            runtime,
+            deadline_s=deadline_s,
+            model=model,
+            between=between,
+            telemetry=telemetry,
         )
+
+    with (
+        asyncio.Runner(loop_factory=virtual_loop) as runner,
+        unfinished_work(runner.get_loop()) as left,
+    ):
+        seen = runner.run(observe())
+        left.settle()
+    cut_off = seen.blocker is not None
+    return seen if cut_off else replace(seen, unfinished=left.sentences)
 
 
 async def observe_cassette(
@@ -116,6 +135,10 @@ async def observe_cassette(
     engines = engines_of(runtime)
     traits = joint_traits(engines)
     missing = missing_features(cassette, traits.features)
+    surface = surface_of(runtime)
+    refusal = surface.refusal(cassette)
+    if refusal is not None:
+        raise Unplayable(surface.name, refusal)
     cell = Cell(cassette)
     if cell.confines and not traits.confinable:
         problem = f"{runtime} cannot be confined, and the cassette is not trusted"
@@ -124,7 +147,7 @@ async def observe_cassette(
         paths = envelope.paths(cassette.root, traits.folders)
         enough = machine_suffices(runtime, envelope.folder, paths.mask_text)
         with enough, cell.closed(envelope.folder, engines):
-            run = _Run(cassette, runtime, envelope, model, traits, cell, between)
+            run = _Run(cassette, runtime, envelope, model, traits, cell, surface, between)
             if missing:
                 run.error = f"not supported by this build: {', '.join(missing)}"
             else:
@@ -160,7 +183,7 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
         notice(error)
         leaves = list(_leaves(error))
         for leaf in leaves:
-            if isinstance(leaf, UnusableRuntime):
+            if isinstance(leaf, UnusableRuntime | Unplayable):
                 raise leaf from None
         run.broken = any(isinstance(leaf, _NOT_ITS_DOING) for leaf in leaves)
         run.error = "; ".join(dict.fromkeys(map(_in_words, leaves)))
@@ -193,6 +216,7 @@ class _Run:
         model: ModelSource,
         traits: RuntimeTraits,
         cell: Cell,
+        surface: Surface,
         between: Interposed | None = None,
     ) -> None:
         self.cell = cell
@@ -210,6 +234,9 @@ class _Run:
         self._requests = RequestLog(self._paths)
         self._witness = Witness(envelope.clock.now_ms)
         self._user = ScriptedUser(self._cassette.answers, self._witness, envelope.clock)
+        self._surface = surface
+        self._pace = Pace(envelope.clock)
+        self._screens: list[Screen] = []
         self._transcript: list[Content] = []
         self._driver: Driver | None = None
         self._session_id = envelope.ids.uuid(SESSION_SCOPE)
@@ -221,6 +248,8 @@ class _Run:
         self.broken = False
         if between is not None:
             model = between.model(model)
+        if surface is not DIRECT:
+            model = paced(model, self._pace)
         self._generator = model(self._cassette, envelope.clock, self._on_request, self._on_chunk)
         files, home_files = self._cassette.files, self._cassette.home_files
         write_files(workspace.root, files, followed_by=len(home_files))
@@ -252,31 +281,55 @@ class _Run:
         It resumes the recording `begun`, or that of the cassette. The latter is written when the
         engine is open, since the engine's own new recording may have the same name.
         """
-        async with AsyncExitStack() as stack:
-            setup = self._setup(begun is not None or cassette.resume is not None)
-            # Opening reports to the user, too. An engine with words of its own opens by itself: its
-            # user does not see what our services report beside it.
-            own = self._words == RuntimeTraits().words
-            if own:
-                setup.events.subscribe(self._witness.on_core_event)
-            services = await stack.enter_async_context(open_services(setup))
+        resumes = begun is not None or cassette.resume is not None
+        events = CoreEvents()
+        stage = Stage(
+            cassette=cassette,
+            envelope=self._envelope,
+            session_id=self._session_id,
+            events=events,
+            witness=self._witness,
+            user=self._user,
+            pace=self._pace,
+            screens=self._screens,
+            open_services=partial(self._open_services, resumes, events),
+            open_runtime=partial(self._open_runtime, engine),
+        )
+        clock = self._envelope.clock
+        async with self._surface.playing(stage) as played:
+            driver = Driver(cassette, played.client, self._witness, played.group, clock)
+            self._driver = driver
+            try:
+                await driver.play(begun if cassette.resume is None else self._resumed())
+            finally:
+                self._transcript = played.runtime.transcript()
+        return driver.leave()
+
+    @asynccontextmanager
+    async def _open_services(
+        self, resumes: bool, events: CoreEvents, interaction: Interaction
+    ) -> AsyncIterator[Services]:
+        """Open the session's services, with a record of what they report."""
+        setup = replace(self._setup(resumes), events=events, interaction=interaction)
+        # Opening reports to the user, too. An engine with words of its own opens by itself: its
+        # user does not see what our services report beside it.
+        own = self._words == RuntimeTraits().words
+        if own:
+            setup.events.subscribe(self._witness.on_core_event)
+        async with open_services(setup) as services:
             if not own:
                 services.events.subscribe(self._witness.on_core_event)
             self._witness.watch(services)
             if self._between is not None:
                 self._between.watch(services)
-            await stack.enter_async_context(self._user.answering(services))
-            group = await stack.enter_async_context(asyncio.TaskGroup())
-            runtime = await stack.enter_async_context(open_runtime(inspected(engine), services))
+            yield services
+
+    @asynccontextmanager
+    async def _open_runtime(self, engine: str, services: Services) -> AsyncIterator[Runtime]:
+        async with open_runtime(inspected(engine), services) as runtime:
             if isinstance(runtime, ReportsVersions):
                 self._versions = runtime.versions
-            driver = Driver(cassette, runtime, services, self._witness, group, self._envelope.clock)
-            self._driver = driver
-            try:
-                await driver.play(begun if cassette.resume is None else self._resumed())
-            finally:
-                self._transcript = runtime.transcript()
-        return driver.leave()
+            yield runtime
 
     def observation(self) -> Observation:
         """Return the observation so far."""
@@ -301,6 +354,7 @@ class _Run:
             hooks=witness.hooks,
             raced=[(at - VIRTUAL_EPOCH_MS, ms) for at, ms in clock.advanced_while_held],
             children=witness.children,
+            screens=self._screens,
             threads=witness.threads,
             workspace_changes=changes(self._before, folder_state(workspace.root)),
             notes=[*(note.message for note in self._generator.notes), *witness.notes],
@@ -337,12 +391,12 @@ class _Run:
 
     def _setup(self, resumes: bool) -> ServicesSetup:
         session = self._cassette.session
+        interactive = session.interactive or self._surface.interactive
         return replace(
             self._envelope.setup(session.model, self._generator, session_id=self._session_id),
             approval_mode=session.approval_mode,
-            settings=settings_from_parameters(session.settings, interactive=session.interactive),
+            settings=settings_from_parameters(session.settings, interactive=interactive),
             process_ids=self._process_ids,
-            interaction=self._user.interaction,
             start=StartSource.RESUME if resumes else StartSource.STARTUP,
             telemetry=self.telemetry,
             notify_hooks=self._witness.on_hook,

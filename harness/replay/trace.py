@@ -125,11 +125,17 @@ def _document(observation: Observation) -> JsonObject:
         "retries": [retry_record(retry) for retry in observation.retries],
         "sideEvents": list(observation.side_events),
         **children_of(observation),
+        **_screens(observation),
         "workspaceChanges": dict(sorted(observation.workspace_changes.items())),
         "notes": list(observation.notes),
         "unusedSteps": list(observation.unused_steps),
         "error": observation.error,
     }
+
+
+def _screens(seen: Observation) -> JsonObject:
+    """Return the key of a trace about a surface's screens, as text; empty without a screen."""
+    return {"screens": [list(screen.lines) for screen in seen.screens]} if seen.screens else {}
 
 
 def _request(request: ObservedRequest, contents: list[Content]) -> dict[str, Any]:

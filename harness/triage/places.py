@@ -65,6 +65,7 @@ _SHARED: Final[Mapping[Seam, tuple[str, ...]]] = {
     ),
     Seam.LOOPS: ("services/loop_detection",),
     Seam.SUBAGENTS: ("services/children", "services/subagents"),
+    Seam.SURFACE: ("surfaces/terminal", "surfaces/commands"),
 }
 """Seam to files and folders of the services, the likeliest first."""
 
@@ -104,6 +105,7 @@ _OWN: Final[Mapping[str, Mapping[Seam, tuple[str, ...]]]] = {
             "run.py",
         ),
         Seam.SUBAGENTS: ("child", "plugins/limits.py", "plugins/child.py"),
+        Seam.SURFACE: ("translate.py", "agent.py"),
     },
     "legacy": {
         Seam.REQUEST_ASSEMBLY: ("chat.py", "client.py", "chats.py", "agent.py"),
@@ -122,6 +124,7 @@ _OWN: Final[Mapping[str, Mapping[Seam, tuple[str, ...]]]] = {
         Seam.LIFECYCLE: ("agent.py", "client.py"),
         Seam.LOOPS: ("client.py",),
         Seam.SUBAGENTS: ("executor.py", "subagent.py"),
+        Seam.SURFACE: ("translate.py", "agent.py"),
     },
 }
 """Runtime and seam to files and folders below `runtimes/<runtime>`, the likeliest first."""

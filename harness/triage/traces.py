@@ -18,7 +18,7 @@ from harness.cassette.problems import FormatProblem
 from harness.codec import Coded, Unreadable, read
 from harness.errors import HarnessError
 from harness.prefixes import shared_prefix
-from harness.replay.observation import Observation
+from harness.replay.observation import Observation, Screen
 from harness.replay.trace import CHILD_KEYS
 from harness.sides import engines_of
 from runtimes.contract import UnusableRuntime
@@ -80,6 +80,7 @@ class _Trace(Coded):
     versions: dict[str, str]
     requests: list[_Request]
     tool_states: dict[str, Any]
+    screens: list[tuple[str, ...]] = field(default_factory=list)
 
 
 def read_trace(file: Path) -> Observation:
@@ -127,7 +128,8 @@ def _observation(value: Any) -> Observation:
         {"call": call, "states": states} for call, states in trace.tool_states.items()
     ]
     seen = from_document(document, name=trace.name, runtime=trace.runtime, versions=trace.versions)
-    return replace(seen, words=_words(trace.runtime))
+    screens = [Screen(lines=lines) for lines in trace.screens]
+    return replace(seen, words=_words(trace.runtime), screens=screens)
 
 
 def _requests(requests: list[_Request]) -> list[Json]:

@@ -147,6 +147,10 @@ def test_every_field_of_an_observation_has_its_place() -> None:
     elsewhere |= {"order", "times"}  # not compared
     elsewhere |= {"hooks", "raced"}  # compared between our runtimes only, which need no baseline
     elsewhere |= {"children", "threads"}  # written where there are any: see test_children
+    elsewhere |= {
+        "screens",
+        "unfinished",
+    }  # our runtimes only: the core has neither, see the fields
     elsewhere |= {"progress"}  # written where it was observed: see test_progress
     shown = {"tool_states": "toolStates", "side_events": "sideEvents"}
     shown |= {"workspace_changes": "workspaceChanges", "unused_steps": "unusedSteps"}

@@ -412,3 +412,20 @@ def test_cassettes_that_a_run_did_not_choose_are_not_reported_as_gone(
     assert "gone" not in found.output
     journals = sorted((tmp_path / ".parity" / "journals").glob("*.jsonl"))
     assert read_journal(journals[-1]).header.expr == "a/2"
+
+
+@pytest.mark.parametrize("side", ["upstream", "terminal:upstream"])
+def test_the_published_core_is_not_shown_by_our_surfaces(side: str) -> None:
+    result = invoke("run", "text/text", "--surface", "terminal", "--control", side)
+
+    assert result.exit_code == 2
+    assert "does not run behind our surfaces" in result.output
+
+
+def test_a_baseline_has_no_screens(tmp_path: Path) -> None:
+    result = invoke(
+        "run", "text/text", "--surface", "terminal", "--control", f"baseline:{tmp_path}"
+    )
+
+    assert result.exit_code == 2
+    assert "was not observed through the terminal" in result.output
