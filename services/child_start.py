@@ -119,12 +119,19 @@ async def start_child(
         raise
 
 
-def program_output(*words: str) -> str:
+def program_output(*words: str, timeout_s: float | None = None) -> str:
     """Run a program of the system to its end and return its output as text.
 
     Raises:
         Refused: the session is confined.
+        TimeoutError: it has not ended after `timeout_s` seconds; it is killed.
         OSError: the program cannot be started.
     """
     may_start(" ".join(words))
-    return subprocess.run(words, capture_output=True, text=True, check=False).stdout
+    try:
+        ended = subprocess.run(
+            words, capture_output=True, text=True, check=False, timeout=timeout_s
+        )
+    except subprocess.TimeoutExpired as error:
+        raise TimeoutError(f"{words[0]} has not ended after {timeout_s} s") from error
+    return ended.stdout

@@ -67,6 +67,7 @@ _JETBRAINS_BY_COMMAND: Final = (
 _TERMINALS: Final = frozenset({"vscode", "sublime", "Zed"})
 _SHELLS: Final = frozenset({"zsh", "bash", "sh", "tcsh", "csh", "ksh", "fish", "dash"})
 _MOST_ANCESTORS: Final = 32
+_PS_TIMEOUT_S: Final = 3.0
 
 
 def detected_ide(variables: Mapping[str, str], command: str) -> Ide | None:
@@ -119,7 +120,7 @@ async def _process(pid: int) -> tuple[int, str]:
     """The parent of a process, and its command line; `(0, "")` where there is no such process."""
     words = ("ps", "-o", "ppid=,command=", "-p", str(pid))
     try:
-        out = await asyncio.to_thread(program_output, *words)
+        out = await asyncio.to_thread(program_output, *words, timeout_s=_PS_TIMEOUT_S)
     except OSError:
         return 0, ""
     parent, _, command = out.strip().partition(" ")

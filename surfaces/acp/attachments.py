@@ -19,9 +19,7 @@ from urllib.parse import unquote
 from services.abort import AbortSignal
 from services.bundle import Services
 from services.node_errors import node_error_message
-from services.outside_patterns import PatternLimit
 from services.tools.contract import ConfirmationOutcome, ToolExecution
-from services.tools.ignore import FileDiscovery
 from services.tools.paths import access_error
 from services.tools.read_many_files import UnreadableFile, file_content
 from services.wire import JsonObject, Part, js_trim
@@ -29,7 +27,13 @@ from surfaces.acp.call_updates import failed_update, kind_of, text_content
 from surfaces.acp.client import Client
 from surfaces.acp.outbox import Outbox, text_chunk
 from surfaces.acp.permissions import AlwaysAllowed, PermissionFailed, ask, options_for
-from surfaces.headless.mentions import FILE_TEXT, FILES_BEGIN, file_called, files_reader
+from surfaces.headless.mentions import (
+    FILES_BEGIN,
+    file_called,
+    file_parts,
+    files_reader,
+    is_hidden,
+)
 
 __all__ = ["Attachments"]
 
@@ -100,7 +104,7 @@ class Attachments:
             _Refused: it must not be read, or cannot be.
         """
         workspace = self._services.workspace
-        if _is_hidden(link.path, workspace.root):
+        if is_hidden(link.path, workspace.root):
             return
         place = _place_of(link.path, workspace.folders)
         if place is None:
@@ -191,7 +195,7 @@ class Attachments:
         }
         self._outbox.add({"sessionUpdate": "tool_call_update", **call, **done})
         content = result.llm_content if isinstance(result.llm_content, list) else []
-        return [part for item in content for part in _file_parts(item)]
+        return [part for item in content for part in file_parts(item)]
 
 
 def _plain(block: JsonObject) -> Part | _Link:
@@ -222,14 +226,6 @@ def _words(plain: Sequence[Part | _Link]) -> str:
     return js_trim(words)
 
 
-def _is_hidden(path: str, root: Path) -> bool:
-    """Whether an ignore file hides `path`; a pattern that takes too long to match hides it."""
-    try:
-        return FileDiscovery(root).hides(path, respect_git=True, respect_gemini=True)
-    except PatternLimit:
-        return True
-
-
 def _place_of(path: str, folders: Sequence[Path]) -> Path | None:
     """Where `path` leads, as it stands or with its percent signs decoded; `None`: nowhere."""
     for name in dict.fromkeys((path, unquote(path))):
@@ -242,19 +238,6 @@ def _place_of(path: str, folders: Sequence[Path]) -> Path | None:
 
 def _attached(path: str, content: Part) -> list[Part]:
     return [{"text": f"\nContent from @{path}:\n"}, content]
-
-
-def _file_parts(item: str | Part) -> Iterator[Part]:
-    """The parts for one item of the tool that reads many files."""
-    if not isinstance(item, str):
-        yield item
-        return
-    found = FILE_TEXT.fullmatch(item)
-    if found is None:
-        yield {"text": item}
-        return
-    yield {"text": f"\nContent from @{found[1]}:\n"}
-    yield {"text": js_trim(found[2])}
 
 
 def _embedded(resources: Sequence[JsonObject]) -> Iterator[Part]:

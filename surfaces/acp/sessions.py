@@ -28,7 +28,7 @@ from surfaces.acp.session import Session
 from surfaces.acp.sign_in import SignIn
 from surfaces.headless.engine import chosen_runtime
 from surfaces.headless.machine import Machine
-from surfaces.headless.options import HeadlessOptions, Plan, plan_run, without_questions
+from surfaces.headless.options import HeadlessOptions, plan_run, without_questions
 from surfaces.headless.sessions import NoSessions, SessionNotFound, find_session, moved_aside
 from surfaces.terminal.live import LiveSession, Prepared, open_live_session
 
@@ -93,16 +93,7 @@ class Sessions:
         Raises:
             RequestError: it cannot be opened.
         """
-        machine, plan = self._planned(request)
-        source = self._sign_in.source(self._options, plan, machine.environment.variables)
-        prepared = Prepared(
-            options=self._options,
-            machine=machine,
-            plan=plan,
-            source=source,
-            session_id=machine.ids.uuid("session"),
-        )
-        session = await self._opened(prepared)
+        session = await self._opened(self._prepared(request))
         session.show(session.commands.update())
         return {"sessionId": session.id, **session.choices()}
 
@@ -112,9 +103,8 @@ class Sessions:
         Raises:
             RequestError: there is no such session, or it cannot be opened.
         """
-        machine, plan = self._planned(request)
-        variables = machine.environment.variables
-        source = self._sign_in.source(self._options, plan, variables)
+        prepared = self._prepared(request)
+        machine = prepared.machine
         try:
             resumed = find_session(machine.workspace.project_temp, session_id, machine.clock)
         except (NoSessions, SessionNotFound) as error:
@@ -127,14 +117,7 @@ class Sessions:
             raise _failed(error) from error
         record = load_conversation_record(resumed.file, machine.clock)
         messages = list(record.messages) if record is not None else []
-        prepared = Prepared(
-            options=self._options,
-            machine=machine,
-            plan=plan,
-            source=source,
-            session_id=resumed.session_id,
-            resumed=resumed,
-        )
+        prepared = replace(prepared, session_id=resumed.session_id, resumed=resumed)
         session = await self._opened(prepared)
         for update in replayed(messages, session.find_tool):
             session.show(update)
@@ -154,7 +137,12 @@ class Sessions:
         for session_id in list(self._open):
             await self.end(session_id)
 
-    def _planned(self, request: Request) -> tuple[Machine, Plan]:
+    def _prepared(self, request: Request) -> Prepared:
+        """What a new session needs.
+
+        Raises:
+            RequestError: the folder, the settings or the way to the model are not usable.
+        """
         folder = Path(request.folder)
         if not folder.is_dir():
             details = f"Directory does not exist: {Path.cwd() / folder}"
@@ -172,7 +160,15 @@ class Sessions:
             plan = with_servers(plan, request.servers, workspace.root)
         except (FatalError, ValueError) as error:
             raise _failed(error) from error
-        return machine, without_questions(plan)
+        plan = without_questions(plan)
+        return Prepared(
+            options=self._options,
+            machine=machine,
+            plan=plan,
+            source=self._sign_in.source(self._options, plan, variables),
+            session_id=machine.ids.uuid("session"),
+            batch_style=DirectStyle(),
+        )
 
     async def _opened(self, prepared: Prepared) -> Session:
         """Open the session in a task of its own, which also closes it.
@@ -205,7 +201,7 @@ class Sessions:
             root=workspace.root,
             own=workspace.home / ".gemini",
         )
-        prepared = _with_style(prepared, files)
+        prepared = replace(prepared, text_files=files)
         async with open_live_session(prepared, Interaction(), CoreEvents(), self._warn) as live:
             session = self._made(live)
             ready = asyncio.Event()
@@ -220,10 +216,6 @@ class Sessions:
         for warning in plan.settings.warnings:
             self._warn(f"[WARNING] {warning}")
         return Session(live, self._client, runtime_name=name, warn=self._warn)
-
-
-def _with_style(prepared: Prepared, files: ClientFiles) -> Prepared:
-    return replace(prepared, batch_style=DirectStyle(), text_files=files)
 
 
 def _failed(error: BaseException) -> RequestError:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import base64
 import os.path
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -31,14 +31,21 @@ from services.tools.read_many_files import ReadManyFilesTool
 from services.tools.read_mcp_resource import ReadMcpResourceTool
 from services.wire import Json, JsonObject, Part, js_trim
 
-__all__ = ["FILES_BEGIN", "FILE_TEXT", "file_called", "files_reader", "with_mentioned_files"]
+__all__ = [
+    "FILES_BEGIN",
+    "file_called",
+    "file_parts",
+    "files_reader",
+    "is_hidden",
+    "with_mentioned_files",
+]
 
 _MENTION: Final = re.compile(
     r'(?<!\\)@((?:"[^"]*"|\\.|[^ \t\n\r,;!?()\[\]{}.]|\.(?![ \t\n\r]|\Z))+)', re.DOTALL
 )
 _ESCAPED: Final = re.compile(r"\\(.)")
 _FINDER: Final = "glob"
-FILE_TEXT: Final = re.compile(r"--- (.*?) ---\n\n([\s\S]*?)\n\n")
+_FILE_TEXT: Final = re.compile(r"--- (.*?) ---\n\n([\s\S]*?)\n\n")
 FILES_BEGIN: Final = "\n--- Content from referenced files ---"
 _FOOTER: Final = "\n--- End of content ---"
 _RESOURCE_READER: Final = "read_mcp_resource"
@@ -143,10 +150,7 @@ def _unreadable(name: str, why: str) -> str:
 
 async def _resolved(name: str, services: Services) -> _Mentioned | None:
     workspace = services.workspace
-    try:
-        if FileDiscovery(workspace.root).hides(name, respect_git=True, respect_gemini=True):
-            return None
-    except PatternLimit:
+    if is_hidden(name, workspace.root):
         return None
     for folder in workspace.folders:
         # Joined as text: an absolute path stays, and links are not followed yet.
@@ -158,6 +162,14 @@ async def _resolved(name: str, services: Services) -> _Mentioned | None:
         if place_found is not None:
             return _mentioned(place_found, folder, name)
     return None
+
+
+def is_hidden(path: str, root: Path) -> bool:
+    """Whether an ignore file hides `path`; a pattern that takes too long to match hides it."""
+    try:
+        return FileDiscovery(root).hides(path, respect_git=True, respect_gemini=True)
+    except PatternLimit:
+        return True
 
 
 def _mentioned(place: Path, folder: Path, name: str) -> _Mentioned:
@@ -182,15 +194,27 @@ async def file_called(name: str, folder: Path, services: Services) -> Path | Non
 async def _read(files: Sequence[_Mentioned], services: Services) -> list[Part]:
     include: list[Json] = [each.spec for each in files]
     content = await _asked(files_reader(services), {"include": include})
-    parts: list[Part] = []
-    for item in content if isinstance(content, list) else []:
-        found = FILE_TEXT.fullmatch(item) if isinstance(item, str) else None
-        if found is not None:
-            parts.append({"text": f"\nContent from @{_label(found[1], files, services)}:\n"})
-            parts.append({"text": js_trim(found[2])})
-        else:
-            parts.append({"text": item} if isinstance(item, str) else item)
-    return parts
+    items = content if isinstance(content, list) else []
+    return [
+        part
+        for item in items
+        for part in file_parts(item, lambda path: _label(path, files, services))
+    ]
+
+
+def file_parts(item: str | Part, label: Callable[[str], str] = str) -> Iterator[Part]:
+    """The parts for one item of the tool that reads many files.
+
+    Args:
+        item: what the tool returned for one file.
+        label: the name of the file for the model, from the path that the tool gives.
+    """
+    found = _FILE_TEXT.fullmatch(item) if isinstance(item, str) else None
+    if found is not None:
+        yield {"text": f"\nContent from @{label(found[1])}:\n"}
+        yield {"text": js_trim(found[2])}
+    else:
+        yield {"text": item} if isinstance(item, str) else item
 
 
 def _label(path: str, files: Sequence[_Mentioned], services: Services) -> str:
