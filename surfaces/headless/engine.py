@@ -24,6 +24,7 @@ from surfaces.headless.sessions import (
     RecordedSession,
     SessionNotFound,
     find_session,
+    moved_aside,
     recorded_sessions,
 )
 from surfaces.headless.stored_sessions import ImportFailed, import_session
@@ -87,8 +88,9 @@ def session_to_resume(
         _check_new(options.session_id, machine)
         return None
     try:
-        return find_session(machine.workspace.project_temp, asked, machine.clock)
-    except (NoSessions, SessionNotFound) as error:
+        found = find_session(machine.workspace.project_temp, asked, machine.clock)
+        return moved_aside(found, machine.clock)
+    except (NoSessions, SessionNotFound, OSError) as error:
         if isinstance(error, NoSessions) and asked == LATEST:
             streams.report(str(error))
             return None

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from services.clock import Clock
+from services.clock import Clock, iso_timestamp
 from services.recording.loading import load_conversation_record
 from services.wire import JsonObject
 
@@ -112,11 +112,16 @@ def moved_aside(session: RecordedSession, clock: Clock) -> RecordedSession:
     """`session` under a file name that no new recording gets.
 
     An engine begins a recording when it opens. In the minute in which `session` began, that
-    recording would have the same name, and replace the conversation, as in the published program.
+    recording would have the same name, and replace the conversation, as over ACP in the published
+    program, before a resume reads it.
+    Only then is the file renamed.
 
     Raises:
         OSError: the file cannot be renamed.
     """
+    minute = iso_timestamp(clock.now_ms())[:16].replace(":", "-")
+    if minute not in session.file.name:
+        return session
     ending = f"{session.session_id[:8]}{session.file.suffix}"
     file = session.file.with_name(f"session-{clock.now_ms()}-{ending}")
     return replace(session, file=session.file.rename(file))
