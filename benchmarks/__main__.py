@@ -30,6 +30,7 @@ MEASUREMENTS: Final = {
     "report": "benchmarks.report",
     "explaining": "benchmarks.explaining",
     "help": "benchmarks.help_time",
+    "acp_start": "benchmarks.acp_start",
 }
 
 

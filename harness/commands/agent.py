@@ -12,10 +12,8 @@ import click
 from harness.command_line.deferred import deferred
 from harness.output import stopping_at_broken_output
 from harness.sides import with_adk_plugins
-from services.settings.telemetry import TelemetryOverrides
 from surfaces.acp.program import run_acp
-from surfaces.headless.options import HeadlessOptions
-from surfaces.headless.presenters import OutputFormat
+from surfaces.headless.options import HeadlessOptions, OutputFormat
 
 __all__ = ["agent", "headless_options"]
 
@@ -37,6 +35,7 @@ _SESSION_ID: Final = re.compile(r"[A-Za-z0-9_-]+")
 # Their imports may not delay the answer to an editor.
 _run_headless: Final[Callable[..., int]] = deferred("surfaces.headless.program:run_headless")
 _run_terminal: Final[Callable[..., int]] = deferred("surfaces.terminal.program:run_terminal")
+_telemetry: Final = deferred("services.settings.telemetry:TelemetryOverrides")
 
 
 def headless_options(given: Mapping[str, Any]) -> HeadlessOptions:
@@ -59,7 +58,9 @@ def headless_options(given: Mapping[str, Any]) -> HeadlessOptions:
     rest["include_directories"] = rest["include_directories"] or ()
     rest["approval_mode"] = "yolo" if yolo else rest["approval_mode"]
     rest["fake_responses"] = loose or rest["fake_responses"]
-    telemetry = TelemetryOverrides(enabled=enabled, outfile=str(outfile) if outfile else None)
+    outfile = str(outfile) if outfile else None
+    asked = enabled is not None or outfile is not None
+    telemetry = _telemetry(enabled=enabled, outfile=outfile) if asked else None
     return HeadlessOptions(strict_responses=loose is None, telemetry=telemetry, **rest)
 
 

@@ -9,6 +9,7 @@ import asyncio
 import signal
 from contextlib import suppress
 from functools import partial
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import BinaryIO, Final, TextIO
@@ -35,6 +36,7 @@ def run_acp(options: HeadlessOptions, *, stdin: TextIO, err: TextIO) -> int:
     try:
         if find_spec("acp") is None:
             raise FatalInputError(_MISSING)
+        _import_schema()
         from surfaces.acp.wire import claimed_output
 
         with claimed_output() as output:
@@ -45,6 +47,21 @@ def run_acp(options: HeadlessOptions, *, stdin: TextIO, err: TextIO) -> int:
     except (KeyboardInterrupt, asyncio.CancelledError):
         return 0
     return 0
+
+
+def _import_schema() -> None:
+    """Import the package's schema, a third of the time until `initialize` is answered.
+
+    It declares 250 models. Pydantic builds the validator of each when the model is first used.
+    """
+    from pydantic import BaseModel, ConfigDict
+
+    usual = BaseModel.model_config
+    BaseModel.model_config = ConfigDict(defer_build=True)
+    try:
+        import_module("acp.schema")
+    finally:
+        BaseModel.model_config = usual
 
 
 async def _serve(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from services.wire import Json, JsonObject
-from surfaces.headless.options import Plan
+from surfaces.headless.planning import Plan
 from surfaces.headless.settings_files import loaded_settings
 
 __all__ = ["with_servers"]

@@ -28,7 +28,8 @@ from surfaces.acp.session import Session
 from surfaces.acp.sign_in import SignIn
 from surfaces.headless.engine import chosen_runtime
 from surfaces.headless.machine import Machine
-from surfaces.headless.options import HeadlessOptions, plan_run, without_questions
+from surfaces.headless.options import HeadlessOptions
+from surfaces.headless.planning import plan_run, without_questions
 from surfaces.headless.sessions import NoSessions, SessionNotFound, find_session, moved_aside
 from surfaces.terminal.live import LiveSession, Prepared, open_live_session
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from acp.exceptions import RequestError
 
@@ -18,7 +18,10 @@ from services.model.auth import AuthError, AuthType, auth_from_environment
 from services.model.errors import FatalAuthenticationError
 from services.wire import JsonObject
 from surfaces.headless.model import ModelSource, choose_model
-from surfaces.headless.options import HeadlessOptions, Plan
+from surfaces.headless.options import HeadlessOptions
+
+if TYPE_CHECKING:
+    from surfaces.headless.planning import Plan
 
 __all__ = ["AUTH_METHODS", "SignIn"]
 

@@ -28,7 +28,7 @@ from services.telemetry.contract import Telemetry, TelemetryError, TelemetrySeam
 from services.telemetry.opening import open_telemetry
 from services.tools.text_files import TextFiles
 from services.workspace import Workspace
-from surfaces.headless.options import Plan
+from surfaces.headless.planning import Plan
 from surfaces.headless.streams import Streams
 
 __all__ = ["Machine", "open_run_services", "open_run_telemetry"]

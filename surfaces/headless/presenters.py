@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from agent_protocol.events import ToolRequest, ToolResponse
@@ -20,17 +19,10 @@ from services.model.errors import FatalError
 from services.wire import JsonObject, js_json, js_json_pretty
 from surfaces.headless.failures import api_error_text, error_code, error_type, exit_code
 from surfaces.headless.metrics import SessionMetrics
+from surfaces.headless.options import OutputFormat
 from surfaces.headless.streams import Streams, strip_ansi
 
-__all__ = ["OutputFormat", "Presenter", "Showing", "make_presenter"]
-
-
-class OutputFormat(StrEnum):
-    """The values of `-o`."""
-
-    TEXT = "text"
-    JSON = "json"
-    STREAM_JSON = "stream-json"
+__all__ = ["Presenter", "Showing", "make_presenter"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

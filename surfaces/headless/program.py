@@ -40,9 +40,10 @@ from surfaces.headless.machine import Machine, open_run_services, open_run_telem
 from surfaces.headless.mentions import with_mentioned_files
 from surfaces.headless.metrics import SessionMetrics
 from surfaces.headless.model import ModelSource, auth_type_of, choose_model, open_model
-from surfaces.headless.options import HeadlessOptions, Plan, plan_run
+from surfaces.headless.options import HeadlessOptions, OutputFormat
 from surfaces.headless.piped_input import read_piped_input, with_piped_input
-from surfaces.headless.presenters import OutputFormat, Presenter, Showing, make_presenter
+from surfaces.headless.planning import Plan, plan_run
+from surfaces.headless.presenters import Presenter, Showing, make_presenter
 from surfaces.headless.session_log import log_configuration, log_prompt
 from surfaces.headless.sessions import NoSessions, RecordedSession, SessionNotFound
 from surfaces.headless.stored_sessions import delete_session, list_sessions

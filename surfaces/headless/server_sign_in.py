@@ -15,7 +15,8 @@ from services.mcp.config import McpServerConfig, server_configs
 from services.mcp.sign_in import SignIn, SignInError, SignInSeam
 from services.mcp.tokens import TokenStore, tokens_path
 from surfaces.headless.machine import Machine
-from surfaces.headless.options import HeadlessOptions, plan_run
+from surfaces.headless.options import HeadlessOptions
+from surfaces.headless.planning import plan_run
 from surfaces.headless.streams import Streams
 
 __all__ = ["NotSignedIn", "UnknownServer", "sign_in_to_server"]

@@ -11,7 +11,7 @@ from services.model.auth import AuthType
 from services.state import CoreEvents, Logged
 from services.tools.contract import as_server_tool
 from services.wire import js_length
-from surfaces.headless.options import Plan
+from surfaces.headless.planning import Plan
 
 __all__ = ["log_configuration", "log_prompt"]
 

@@ -11,7 +11,7 @@ from agent_protocol.events import AgentEvent
 from services.model.generator import ContentGenerator
 from services.workspace import Workspace
 from surfaces.headless.model import ModelSource
-from surfaces.headless.options import Plan
+from surfaces.headless.planning import Plan
 
 __all__ = ["RunFacts", "RunWitness"]
 

@@ -25,7 +25,8 @@ from surfaces.headless.engine import (
 from surfaces.headless.machine import Machine, open_run_services, open_run_telemetry
 from surfaces.headless.metrics import SessionMetrics
 from surfaces.headless.model import ModelSource, choose_model, open_model
-from surfaces.headless.options import HeadlessOptions, Plan, plan_run
+from surfaces.headless.options import HeadlessOptions
+from surfaces.headless.planning import Plan, plan_run
 from surfaces.headless.session_log import log_configuration
 from surfaces.headless.sessions import RecordedSession
 from surfaces.headless.streams import Streams

@@ -32,8 +32,8 @@ from services.workspace import Workspace
 from surfaces.headless.machine import Machine
 from surfaces.headless.metrics import SessionMetrics
 from surfaces.headless.model import ModelSource
-from surfaces.headless.options import HeadlessOptions, Plan
-from surfaces.headless.presenters import OutputFormat
+from surfaces.headless.options import HeadlessOptions, OutputFormat
+from surfaces.headless.planning import Plan
 from surfaces.terminal.answer_keys import OpenQuestion, Text, open_question
 from surfaces.terminal.app import TerminalApp
 from surfaces.terminal.composer import PromptInput

@@ -27,7 +27,8 @@ from services.settings.telemetry import TelemetrySettings
 from services.telemetry import providers
 from services.telemetry.contract import TelemetryError
 from services.workspace import Workspace
-from surfaces.headless.options import HeadlessOptions, plan_run
+from surfaces.headless.options import HeadlessOptions
+from surfaces.headless.planning import plan_run
 from tests.docs.settings_page import is_refused
 from tests.services.sessions import session_at
 

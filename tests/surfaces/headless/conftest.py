@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from surfaces.headless.options import HeadlessOptions
-from surfaces.headless.presenters import OutputFormat
+from surfaces.headless.options import HeadlessOptions, OutputFormat
 from surfaces.headless.program import run_headless
 
 USAGE = {

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from surfaces.headless.options import HeadlessOptions
-from surfaces.headless.presenters import OutputFormat
+from surfaces.headless.options import HeadlessOptions, OutputFormat
 from surfaces.headless.program import run_headless
 from tests.standin_thread import standin_thread
 from tests.surfaces.headless.conftest import write_answers

@@ -25,7 +25,8 @@ from services.state import ApprovalMode, CoreEvents, SessionState
 from surfaces.headless.conversation import Conversation
 from surfaces.headless.failures import ReportedError, api_error_text, error_code, exit_code
 from surfaces.headless.metrics import SessionMetrics
-from surfaces.headless.presenters import OutputFormat, Showing, make_presenter
+from surfaces.headless.options import OutputFormat
+from surfaces.headless.presenters import Showing, make_presenter
 from surfaces.headless.streams import Streams
 from tests.surfaces.headless.conftest import Ran
 

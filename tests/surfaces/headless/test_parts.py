@@ -10,8 +10,9 @@ from services.clock import SystemClock
 from services.model.errors import FatalConfigError
 from surfaces.headless import piped_input
 from surfaces.headless.machine import Machine
-from surfaces.headless.options import HeadlessOptions, plan_run
+from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.piped_input import read_piped_input
+from surfaces.headless.planning import plan_run
 from surfaces.headless.sessions import NoSessions, SessionNotFound, find_session
 from surfaces.headless.settings_files import load_settings
 from surfaces.headless.streams import OutputClosed, Streams, strip_ansi
