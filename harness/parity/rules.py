@@ -37,7 +37,7 @@ UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 ISO_TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 TIME_KEYS: Final = ("timestamp", "startTime", "lastUpdated")
 """Keys that hold the time of an item."""
-_GENERATED = re.compile(r"_\d{13}_\d+\Z|#\d+-\d+\Z")
+_GENERATED = re.compile(r"_\d{13}_\d+\Z|#\d+-\d+\Z|^synth_.*_[0-9a-f]{32}\Z", re.DOTALL)
 _SUFFIX = re.compile(r"(?<=_)[0-9a-z]{1,13}(?=\.txt\b)")
 FIRST_SESSION: Final = CountingIds().uuid("session")
 _LATER_SESSION = re.compile(rf"(?<=/session-)(?!{FIRST_SESSION}){UUID.pattern}(?=/)")
@@ -121,7 +121,8 @@ def call_ids(item: Item) -> None:
     """A generated call id joins a tool call and its result: only which belong together is compared.
 
     An id that the model gave stays compared: the API gets it back with the call's result. Generated
-    ids contain the time in milliseconds, or the child's id and two numbers.
+    ids contain the time in milliseconds, or the child's id and two numbers, or the hash of the random
+    id of a turn (core `utils/sessionUtils.ts`, for calls and results that have no id).
     """
     event, where = _event(item)
     for key in ("requestId", "call"):

@@ -47,6 +47,7 @@ class UpstreamRuntime:
         self._services = services
         self._agents = Agents(connection, on_abort)
         self._transcript: list[Content] = []
+        self._closed = False
         self.versions = versions
 
     def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
@@ -125,8 +126,9 @@ class UpstreamRuntime:
         await self._connection.command("leavePlanMode", mode=str(mode))
 
     def hint(self, text: str, source: str) -> None:
-        """Steer the agent while it works."""
-        self._connection.order("hint", text=text, source=source)
+        """Steer the agent while it works; a hint during the session's end steers nothing."""
+        if not self._closed:
+            self._connection.order("hint", text=text, source=source)
 
     async def take_hints(self) -> str | None:
         """Take the hints that wait for the main loop, as a prompt of their own."""
@@ -142,6 +144,17 @@ class UpstreamRuntime:
         await self._agents.at_rest()
         self._transcript = await self._connection.command("transcript")
         await self._connection.until_idle()
+
+    async def close(self) -> JsonObject:
+        """End the session; return what the driver reports of itself.
+
+        Raises:
+            CommandFailed: the driver could not clean up.
+        """
+        await self.end()
+        self._closed = True
+        report: JsonObject = await self._connection.command("close")
+        return report
 
 
 def runtime_for(version: str) -> RuntimeFactory:
@@ -198,8 +211,7 @@ async def _serving(connection: Connection) -> AsyncIterator[BackgroundTasks]:
 async def _close(taken: Lease, runtime: UpstreamRuntime) -> None:
     try:
         async with asyncio.timeout(_CLOSE_S):
-            await runtime.end()
-            report: JsonObject = await taken.connection.command("close")
+            report = await runtime.close()
             await taken.connection.until_idle()
     except TimeoutError:
         raise DriverBroken(f"the driver did not end its session within {_CLOSE_S:g} s") from None

@@ -189,6 +189,14 @@ def test_call_ids_hides_the_id_in_every_channel_and_nothing_beside_it() -> None:
     assert set(rules) == {"call_ids"}
 
 
+def test_call_ids_hides_the_hash_of_a_turns_random_id_where_a_call_has_none() -> None:
+    one, other = (observation(call=f"synth_orph_read_file_{digit * 32}") for digit in "ab")
+
+    paths, rules = outcome(one, other)
+
+    assert (paths, set(rules)) == ([], {"call_ids"})
+
+
 def test_call_ids_shows_a_change_of_the_id_that_the_model_gave() -> None:
     paths, _ = outcome(observation(call="read_file__c1"), observation(call="read_file__c2"))
 
