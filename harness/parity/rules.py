@@ -121,8 +121,8 @@ def call_ids(item: Item) -> None:
     """A generated call id joins a tool call and its result: only which belong together is compared.
 
     An id that the model gave stays compared: the API gets it back with the call's result. Generated
-    ids contain the time in milliseconds, or the child's id and two numbers, or, where the model gave
-    none, the hash of the random id of a turn (core `utils/sessionUtils.ts`).
+    ids contain the time in milliseconds, or the child's id and two numbers, or, where the model
+    gave none, the hash of the random id of a turn (core `utils/sessionUtils.ts`).
     """
     event, where = _event(item)
     for key in ("requestId", "call"):
