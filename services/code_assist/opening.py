@@ -16,6 +16,12 @@ from services.code_assist.setup import project_of, set_up_user
 from services.environment import Environment
 from services.interaction.interaction import Interaction
 from services.model.auth import AuthConfig
+from services.model.errors import (
+    FatalAuthenticationError,
+    ModelError,
+    ValidationRequiredError,
+    error_message,
+)
 from services.sign_in.opening import find_account
 
 __all__ = ["open_code_assist"]
@@ -44,15 +50,26 @@ async def open_code_assist(
         warn: receives the problem of a stored sign-in that cannot be read.
 
     Raises:
-        FatalAuthenticationError: there is no account, or it cannot be used.
-        ModelError: the server refuses, or cannot be reached.
+        FatalAuthenticationError: there is no account, it cannot be used, or the server refuses or
+            cannot be reached.
     """
     variables = environment.variables
     address, project = service_address(variables), project_of(variables)
     account = await find_account(auth.type, variables, home, clock, warn)
     server = CodeAssistServer(account, address, auth.headers, clock)
     try:
-        user = await set_up_user(server, project, interaction, clock)
+        try:
+            user = await set_up_user(server, project, interaction, clock)
+        except FatalAuthenticationError:
+            raise
+        except ModelError as error:
+            raise FatalAuthenticationError(_failure(error)) from error
         yield CodeAssistContentGenerator(server, user, session_id)
     finally:
         await server.aclose()
+
+
+def _failure(error: ModelError) -> str:
+    link = error.validation_link if isinstance(error, ValidationRequiredError) else None
+    mend = "" if link is None else f"\nVerify the account at {link}, and try again."
+    return f"Failed to sign in. Message: {error_message(error)}{mend}"

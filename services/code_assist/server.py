@@ -9,7 +9,7 @@ Source: core `code_assist/server.ts`; google-auth-library (`OAuth2Client.request
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
 from contextlib import aclosing
 from typing import Final
 
@@ -19,7 +19,7 @@ from services.clock import Clock
 from services.code_assist.errors import CodeAssistError
 from services.confinement import Refused
 from services.json_values import parse_json
-from services.model.errors import FatalAuthenticationError, NetworkError
+from services.model.errors import FatalAuthenticationError, NetworkError, UnauthorizedError
 from services.model.transport_errors import network_error
 from services.net.addresses import is_encrypted_or_local
 from services.net.clients import open_client
@@ -60,7 +60,7 @@ class CodeAssistServer:
     """The server, asked with the tokens of one account.
 
     All methods raise `CodeAssistError` for a refusal, `NetworkError` for a failed connection, and
-    `FatalAuthenticationError` where the account has no valid token.
+    `UnauthorizedError` where the account has no valid token.
 
     Args:
         account: issues the tokens.
@@ -123,11 +123,11 @@ class CodeAssistServer:
         return said if isinstance(said, dict) else {}
 
     async def _sent(self, verb: str, url: str, body: JsonObject | None) -> httpx.Response:
-        token = await self._account.token()
+        token = await _available(self._account.token())
         response = await self._asked(verb, url, body, token)
         if response.status_code == _UNAUTHORIZED:
             await response.aclose()
-            token = await self._account.renewed(token)
+            token = await _available(self._account.renewed(token))
             response = await self._asked(verb, url, body, token)
         if response.is_success:
             return response
@@ -152,6 +152,14 @@ class CodeAssistServer:
             raise network_error(error, answering=False) from error
         except (NetError, Refused) as error:
             raise NetworkError(f"Code Assist cannot be asked: {error}") from error
+
+
+async def _available(token: Awaitable[str]) -> str:
+    """Await a token of the account; without one, the user must sign in again."""
+    try:
+        return await token
+    except FatalAuthenticationError as error:
+        raise UnauthorizedError(str(error)) from error
 
 
 async def events_of(response: httpx.Response) -> AsyncGenerator[JsonObject, None]:

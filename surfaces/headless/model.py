@@ -175,7 +175,6 @@ async def open_model(
 
     Raises:
         FatalAuthenticationError: The user has not signed in, or the account cannot be used.
-        ModelError: Code Assist refuses, or cannot be reached.
     """
     auth, clock = source.auth, machine.clock
     if auth is None:

@@ -22,6 +22,7 @@ from services.model.errors import (
     ApiError,
     FatalAuthenticationError,
     NetworkError,
+    UnauthorizedError,
     error_message,
 )
 from services.model.generator import EmbedRequest, ModelRequest
@@ -187,7 +188,7 @@ async def test_a_fixed_token_that_is_refused_names_its_variable() -> None:
         account = FixedAccount("expired", "GOOGLE_CLOUD_ACCESS_TOKEN")
         address = service_address(server.variables)
         code_assist = CodeAssistServer(account, address, {}, SystemClock())
-        with pytest.raises(FatalAuthenticationError, match=r"^The token in GOOGLE_CLOUD_ACCESS"):
+        with pytest.raises(UnauthorizedError, match=r"^The token in GOOGLE_CLOUD_ACCESS"):
             await code_assist.call("loadCodeAssist", {})
         await code_assist.aclose()
 

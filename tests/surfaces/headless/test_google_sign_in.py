@@ -126,8 +126,9 @@ def test_a_user_who_has_not_signed_in_gets_one_sentence(
     assert not server.asked("v1internal")
 
 
+@pytest.mark.parametrize("runtime", ["legacy", "adk"])
 def test_a_token_that_is_revoked_in_the_session_is_one_sentence(
-    server: Google, folders: Path, run: Run
+    server: Google, folders: Path, run: Run, runtime: str
 ) -> None:
     server.store(folders / "home")
 
@@ -136,9 +137,49 @@ def test_a_token_that_is_revoked_in_the_session_is_one_sentence(
         return refused(401, "Request had invalid authentication credentials.")
 
     server.methods["streamGenerateContent"] = revoked
+    done = run(runtime=runtime)
+    assert done.code == 1
+    assert done.err.endswith(
+        "UnauthorizedError: The Google sign-in has expired or was revoked; sign in again with "
+        "`parity auth login`\n"
+    )
+    # The model is asked once: another try could not succeed.
+    assert len(server.asked(":streamGenerateContent")) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [
+        (refused(403, "The API is disabled."), "Message: The API is disabled."),
+        (refused(401, "Invalid credentials."), "Message: Invalid credentials."),
+        (Answer(b"<html>", 502), "Message: <html>"),
+    ],
+)
+def test_an_account_that_code_assist_refuses_is_one_sentence(
+    server: Google, folders: Path, run: Run, answer: Answer, sentence: str
+) -> None:
+    server.store(folders / "home")
+    server.methods["loadCodeAssist"] = lambda _: answer
+    done = run()
+    assert (done.code, done.err) == (41, f"Failed to sign in. {sentence}\n")
+
+
+def test_an_account_that_must_be_verified_gets_the_link(
+    server: Google, folders: Path, run: Run
+) -> None:
+    server.store(folders / "home")
+    tier = {
+        "reasonCode": "VALIDATION_REQUIRED",
+        "reasonMessage": "Verify it.",
+        "validationUrl": "https://verify.example",
+    }
+    server.loaded = {"ineligibleTiers": [tier]}
     done = run()
     assert done.code == 41
-    assert "has expired or was revoked; sign in again with `parity auth login`" in done.err
+    assert done.err == (
+        "Failed to sign in. Message: Account validation required: Verify it.\n"
+        "Verify the account at https://verify.example, and try again.\n"
+    )
 
 
 def test_the_users_tier_is_logged_where_the_account_is_new(
