@@ -25,7 +25,7 @@ class CodeAssistError(ApiError):
             data: Json = parse_json(text)
         except (ValueError, RecursionError):
             # A page of a proxy, of any length.
-            data = text[:_LONGEST]
+            data = None
         shown = text.strip()[:_LONGEST] or f"Code Assist answered with HTTP {status}"
         super().__init__(status, text if isinstance(data, dict) else shown)
         self.response: Json = {"status": status, "data": data}

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
+from urllib.parse import parse_qsl
 
 import httpx
 
@@ -31,6 +32,8 @@ _TIMEOUT_S: Final = 30.0
 _SKEW_MS: Final = 5 * 60 * 1000
 """A clock that is off by more than this is named as the likely cause of a refusal."""
 _LONGEST_S: Final = 1e10
+_PUBLIC: Final = frozenset({"grant_type", "client_id", "redirect_uri"})
+"""The fields of a request that are no secrets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,8 +211,11 @@ def _document(response: httpx.Response) -> JsonObject:
 
 
 def _said(response: httpx.Response) -> str:
-    """The error that an answer names. The rest of it may repeat the request, with its tokens."""
+    """The error that an answer names, without the secrets of the request that it may repeat."""
     said = _document(response)
     words = [said.get("error"), said.get("error_description")]
     named = " - ".join(redacted(word) for word in words if isinstance(word, str))
+    for name, value in parse_qsl(response.request.content.decode()):
+        if name not in _PUBLIC:
+            named = named.replace(value, "***")
     return named or f"HTTP {response.status_code}"

@@ -160,6 +160,24 @@ async def test_a_stream_that_breaks_is_a_lost_connection() -> None:
                 await anext(stream)
 
 
+async def test_a_stream_that_is_left_early_ends_its_connection() -> None:
+    left = asyncio.Event()
+
+    def pieces() -> Iterator[bytes]:
+        try:
+            while True:
+                yield f"data: {json.dumps(says('a'))}\n\n".encode()
+        finally:
+            left.set()
+
+    answer = Answer(headers=EVENTS, pieces=pieces)
+    async with asking(methods={"streamGenerateContent": lambda _: answer}) as (_, generator):
+        async with aclosing(await generator.generate_content_stream(prompt())) as stream:
+            await anext(stream)
+        async with asyncio.timeout(30):
+            await left.wait()
+
+
 async def test_a_refused_token_is_renewed_once() -> None:
     async with asking() as (server, generator):
         await generator.count_tokens(prompt())

@@ -17,7 +17,7 @@ from services.sign_in.opening import NotSignedIn, find_account
 from services.sign_in.store import AccountStore, StoredAccount
 from services.sign_in.token_server import Tokens
 from tests.security.loopback import Answer
-from tests.services.sign_in.stand_ins import ACCESS, REFRESH, Google, google
+from tests.services.sign_in.stand_ins import ACCESS, CLIENT_SECRET, REFRESH, Google, google
 from tests.services.subagents.remote.test_signing_in import service_account
 
 LOGIN, COMPUTE = AuthType.LOGIN_WITH_GOOGLE, AuthType.COMPUTE_ADC
@@ -123,8 +123,13 @@ async def test_a_revoked_access_token_is_replaced(tmp_path: Path) -> None:
         ),
         (
             {"expires_ms": 1},
-            {"refusal": {"error": "slow_down", "error_description": f"not {REFRESH}\n"}},
-            "Google's token server refused the request: slow_down - not",
+            {
+                "refusal": {
+                    "error": "slow_down",
+                    "error_description": f"not {REFRESH} of {CLIENT_SECRET}",
+                }
+            },
+            "Google's token server refused the request: slow_down - not *** of ***",
         ),
     ],
 )
@@ -170,6 +175,22 @@ async def test_the_published_tools_plain_file_is_read(tmp_path: Path) -> None:
         server.audience = "the published tool's client"
         assert await (await find(server, tmp_path)).token() == f"{ACCESS}-1"
         assert json.loads(plain.read_text()) == said
+
+
+@pytest.mark.parametrize("hours", [1, 3])
+async def test_of_two_accounts_the_one_that_expires_later_counts(
+    tmp_path: Path, hours: int
+) -> None:
+    async with google() as server:
+        store = server.store(tmp_path, expires_ms=SystemClock().now_ms() + 2 * HOUR_MS)
+        said = {
+            "access_token": server.issue(),
+            "expiry_date": SystemClock().now_ms() + hours * HOUR_MS,
+        }
+        (tmp_path / ".gemini" / "oauth_creds.json").write_text(json.dumps(said))
+        assert await (await find(server, tmp_path)).token() == f"{ACCESS}-{1 if hours == 1 else 2}"
+        store.clear()
+        assert store.read() is None
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"access_token": 1}', "[" * 100_000])
