@@ -26,6 +26,11 @@ __all__ = [
     "parse_custom_headers",
 ]
 
+_REGIONS: Final = {
+    "us": "https://aiplatform.us.rep.googleapis.com",
+    "eu": "https://aiplatform.eu.rep.googleapis.com",
+}
+"""The addresses of the locations of Vertex AI that span regions."""
 SUPPORTED = (
     "Supported: an API key (GEMINI_API_KEY), Vertex AI (GOOGLE_GENAI_USE_VERTEXAI=true with "
     "GOOGLE_API_KEY, or with GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION), a gateway "
@@ -129,7 +134,7 @@ def _vertex(variables: Mapping[str, str]) -> AuthConfig:
         # The SDK takes one or the other, and upstream's prefers the key.
         project=None if key else project,
         location=None if key else location,
-        base_url=_base_url(variables, "GOOGLE_VERTEX_BASE_URL"),
+        base_url=_base_url(variables, "GOOGLE_VERTEX_BASE_URL") or _REGIONS.get(location or ""),
         api_version=variables.get("GOOGLE_GENAI_API_VERSION") or None,
         headers=_headers(variables, AuthType.USE_VERTEX_AI, key or ""),
     )

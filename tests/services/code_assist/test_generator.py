@@ -27,6 +27,8 @@ from services.model.errors import (
 )
 from services.model.generator import EmbedRequest, ModelRequest
 from services.sign_in.accounts import FixedAccount, MetadataAccount
+from services.sign_in.endpoints import GoogleEndpoints, OAuthClient
+from services.sign_in.token_server import TokenServer
 from services.wire import JsonObject
 from tests.security.asking import prompt
 from tests.security.loopback import Answer
@@ -291,3 +293,21 @@ def test_the_address_can_be_replaced(variables: dict[str, str], address: str) ->
     assert service_address(variables) == address
     with pytest.raises(FatalAuthenticationError, match=r"CODE_ASSIST_ENDPOINT must be an https:"):
         service_address({"CODE_ASSIST_ENDPOINT": "http://e.example"})
+
+
+async def test_tokens_and_prompts_follow_no_redirect_to_another_origin() -> None:
+    async with google() as other:
+        moved = Answer(status=307, headers={"location": f"{other.server.url}/elsewhere"})
+        methods = dict.fromkeys(("generateContent", "token"), lambda _: moved)
+        async with asking() as (server, generator):
+            await generator.count_tokens(prompt())
+            server.methods.update(methods)
+            with pytest.raises(NetworkError, match="redirects to another origin"):
+                await generator.generate_content(prompt())
+            variables = server.variables
+            tokens = TokenServer(
+                GoogleEndpoints.of(variables), OAuthClient.of(variables), SystemClock()
+            )
+            with pytest.raises(FatalAuthenticationError, match="refused the request: HTTP 307"):
+                await tokens.refresh("refresh")
+        assert other.server.asked == []

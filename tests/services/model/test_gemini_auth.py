@@ -113,3 +113,17 @@ def test_a_bearer_key_is_a_header_except_for_a_gateway():
 )
 def test_custom_headers_split_only_before_a_name(text, headers):
     assert parse_custom_headers(text) == headers
+
+
+@pytest.mark.parametrize(
+    ("variables", "url"),
+    [
+        ({"GOOGLE_CLOUD_LOCATION": "us"}, "https://aiplatform.us.rep.googleapis.com"),
+        ({"GOOGLE_CLOUD_LOCATION": "eu"}, "https://aiplatform.eu.rep.googleapis.com"),
+        ({"GOOGLE_CLOUD_LOCATION": "europe-west1"}, None),
+        ({"GOOGLE_CLOUD_LOCATION": "eu", "GOOGLE_VERTEX_BASE_URL": "https://v"}, "https://v"),
+    ],
+)
+def test_a_location_of_several_regions_has_an_address_of_its_own(variables, url):
+    auth = auth_from_environment({**variables, "GOOGLE_API_KEY": "k"}, AuthType.USE_VERTEX_AI)
+    assert auth.base_url == url
