@@ -27,7 +27,9 @@ from tests.services.sign_in.stand_ins import (
     Google,
     google,
     refused,
+    says,
 )
+from tests.services.subagents.remote.test_signing_in import service_account
 from tests.standin_thread import in_thread
 from tests.surfaces.headless.conftest import Run
 from tests.surfaces.headless.test_server_sign_in import BROWSER
@@ -113,6 +115,48 @@ def test_a_cloud_machine_answers(
     done = run(settings_file=file)
     assert (done.code, done.out) == (0, f"{SAID}\n"), done.err
     assert server.asked("/computeMetadata/")
+
+
+def _gemini(_: object) -> Answer:
+    """An answer of the Gemini API and of Vertex AI."""
+    event = f"data: {json.dumps(says(SAID)['response'])}\n\n"
+    return Answer(event.encode(), headers={"content-type": "text/event-stream"})
+
+
+def test_vertex_answers_an_account_of_a_credentials_file(
+    server: Google, folders: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = folders / "account.json"
+    key.write_text(json.dumps(service_account(server.server.url)))
+    server.methods |= {"token": lambda _: server._tokens(), "streamGenerateContent": _gemini}
+    monkeypatch.delenv("GOOGLE_GENAI_USE_GCA")
+    for name, value in {
+        "GOOGLE_GENAI_USE_VERTEXAI": "true",
+        "GOOGLE_APPLICATION_CREDENTIALS": str(key),
+        "GOOGLE_CLOUD_PROJECT": "p",
+        "GOOGLE_CLOUD_LOCATION": "eu",
+        "GOOGLE_VERTEX_BASE_URL": server.server.url,
+    }.items():
+        monkeypatch.setenv(name, value)
+    done = run()
+    assert (done.code, done.out) == (0, f"{SAID}\n"), done.err
+    [asked] = server.asked(":streamGenerateContent")
+    assert asked.headers["authorization"] == f"Bearer {ACCESS}-1"
+    assert "/projects/p/locations/eu/" in asked.path
+
+
+def test_a_gateway_gets_the_headers_and_its_names_of_models(
+    server: Google, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.methods["streamGenerateContent"] = _gemini
+    monkeypatch.delenv("GOOGLE_GENAI_USE_GCA")
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.server.url)
+    monkeypatch.setenv("GEMINI_CLI_CUSTOM_HEADERS", "X-Mine: one, X-Other: two")
+    done = run(model="gemini-3.5-flash")
+    assert (done.code, done.out) == (0, f"{SAID}\n"), done.err
+    [asked] = server.asked(":streamGenerateContent")
+    assert (asked.headers["x-mine"], asked.headers["x-other"]) == ("one", "two")
+    assert "/models/gemini-3.8-flash:" in asked.path
 
 
 @pytest.mark.parametrize("output", ["text", "json"])
