@@ -230,6 +230,45 @@ def auth() -> None:
     """
 
 
+@click.group("auth")
+def google() -> None:
+    """Sign in to a Google account for `parity agent`, or sign out.
+
+    \b
+    parity auth login
+    parity auth logout
+    """
+
+
+@command("auth:login", group=google)
+@click.option("--no-browser", is_flag=True, help="Type the code that a page shows.")
+def login() -> None:
+    """Sign in with OAuth, in the browser.
+
+    Set PARITY_OAUTH_CLIENT_ID and PARITY_OAUTH_CLIENT_SECRET to an OAuth client of the type for
+    desktop applications. The tokens are stored encrypted in ~/.gemini/gemini-credentials.json and
+    refreshed as needed.
+
+    \b
+    parity auth login
+    GOOGLE_GENAI_USE_GCA=true parity agent "What is in this folder?"
+
+    Exit codes: 0 signed in; 1 the sign-in failed; 2 wrong usage; 130 interrupted.
+    """
+
+
+@command("auth:logout", group=google)
+def logout() -> None:
+    """Revoke the tokens of the sign-in, and remove them.
+
+    \b
+    parity auth logout
+
+    Exit codes: 0 signed out, or there was no sign-in; 1 the tokens are removed, but could not be
+    revoked; 2 wrong usage.
+    """
+
+
 @click.group()
 def upstream() -> None:
     """Install, list and remove versions of the published core.

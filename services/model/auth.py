@@ -10,12 +10,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 from urllib.parse import urlsplit
 
 from services.net.addresses import require_encrypted_or_local
 from services.net.errors import AddressRefused
 
 __all__ = [
+    "GOOGLE_ACCOUNTS",
     "AuthConfig",
     "AuthError",
     "AuthType",
@@ -24,15 +26,21 @@ __all__ = [
     "parse_custom_headers",
 ]
 
+_REGIONS: Final = {
+    "us": "https://aiplatform.us.rep.googleapis.com",
+    "eu": "https://aiplatform.eu.rep.googleapis.com",
+}
+"""The addresses of the locations of Vertex AI that span regions."""
 SUPPORTED = (
     "Supported: an API key (GEMINI_API_KEY), Vertex AI (GOOGLE_GENAI_USE_VERTEXAI=true with "
-    "GOOGLE_API_KEY, or with GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION), or a gateway "
-    "(GOOGLE_GEMINI_BASE_URL)."
+    "GOOGLE_API_KEY, or with GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION), a gateway "
+    "(GOOGLE_GEMINI_BASE_URL), Google login (GOOGLE_GENAI_USE_GCA=true), or the account of the "
+    "machine (GEMINI_CLI_USE_COMPUTE_ADC=true)."
 )
 
 
 class AuthType(StrEnum):
-    """Upstream's ways to sign in. This build supports the key, Vertex AI and the gateway."""
+    """Upstream's ways to sign in. `LEGACY_CLOUD_SHELL` is an old name of `COMPUTE_ADC`."""
 
     LOGIN_WITH_GOOGLE = "oauth-personal"
     USE_GEMINI = "gemini-api-key"
@@ -40,6 +48,10 @@ class AuthType(StrEnum):
     LEGACY_CLOUD_SHELL = "cloud-shell"
     COMPUTE_ADC = "compute-default-credentials"
     GATEWAY = "gateway"
+
+
+GOOGLE_ACCOUNTS: Final = (AuthType.LOGIN_WITH_GOOGLE, AuthType.COMPUTE_ADC)
+"""The ways to sign in that Code Assist answers."""
 
 
 class AuthError(ValueError):
@@ -98,6 +110,9 @@ def auth_from_environment(variables: Mapping[str, str], kind: AuthType | None = 
             api_version=variables.get("GOOGLE_GENAI_API_VERSION") or None,
             headers=_headers(variables, kind, key),
         )
+    if kind in GOOGLE_ACCOUNTS:
+        # Tokens come later, from `services.sign_in`.
+        return AuthConfig(type=kind, headers=_headers(variables, kind, ""))
     raise AuthError(
         f"Error creating contentGenerator: Unsupported authType: {kind.value}. {SUPPORTED}"
     )
@@ -119,7 +134,7 @@ def _vertex(variables: Mapping[str, str]) -> AuthConfig:
         # The SDK takes one or the other, and upstream's prefers the key.
         project=None if key else project,
         location=None if key else location,
-        base_url=_base_url(variables, "GOOGLE_VERTEX_BASE_URL"),
+        base_url=_base_url(variables, "GOOGLE_VERTEX_BASE_URL") or _REGIONS.get(location or ""),
         api_version=variables.get("GOOGLE_GENAI_API_VERSION") or None,
         headers=_headers(variables, AuthType.USE_VERTEX_AI, key or ""),
     )

@@ -138,7 +138,7 @@ WITHOUT_EFFECT: Final = (
         ("includeDirectories", None, _TEXTS),
     ),
     *_entries(
-        "this build signs in without the accounts that have credits",
+        "this build spends no AI credits",
         ("billing", "billing", Mapping),
     ),
     *_entries(

@@ -125,6 +125,26 @@ _RULES: Final = (
         for measures, kind in _TOKENS
     ),
     _Rule(
+        event="gemini_cli.onboarding.start",
+        metric="gemini_cli.onboarding.start",
+        words="Counts onboardings that began.",
+        attributes={},
+    ),
+    _Rule(
+        event="gemini_cli.onboarding.success",
+        metric="gemini_cli.onboarding.success",
+        words="Counts onboardings that succeeded.",
+        attributes=_same("user_tier"),
+    ),
+    _Rule(
+        event="gemini_cli.onboarding.success",
+        metric="gemini_cli.onboarding.duration",
+        words="Latency of onboardings.",
+        attributes=_same("user_tier"),
+        measures="duration_ms",
+        unit="ms",
+    ),
+    _Rule(
         event="gemini_cli.file_operation",
         metric="gemini_cli.file.operation.count",
         words="Counts file operations: create, read, update.",

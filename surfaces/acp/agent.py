@@ -89,7 +89,7 @@ class AcpAgent:
     async def authenticate(self, method_id: str, **meta: Any) -> AuthenticateResponse:
         """Choose how sessions reach the model."""
         variables = Environment.of_this_machine().variables
-        self._sign_in.authenticate(method_id, meta, variables)
+        await self._sign_in.authenticate(method_id, meta, variables, self._warn)
         return AuthenticateResponse()
 
     async def new_session(

@@ -8,13 +8,13 @@ Source: `packages/cli` `acp/acpRpcDispatcher.ts` (`authenticate`), `acp/acpSessi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from acp.exceptions import RequestError
 
-from services.model.auth import AuthError, AuthType, auth_from_environment
+from services.model.auth import GOOGLE_ACCOUNTS, AuthError, AuthType, auth_from_environment
 from services.model.errors import FatalAuthenticationError
 from services.wire import JsonObject
 from surfaces.headless.model import ModelSource, choose_model
@@ -62,15 +62,22 @@ class SignIn:
         self._base_url: str | None = None
         self._headers: Mapping[str, str] = {}
 
-    def authenticate(
-        self, method: str, meta: Mapping[str, Any], variables: Mapping[str, str]
+    async def authenticate(
+        self,
+        method: str,
+        meta: Mapping[str, Any],
+        variables: Mapping[str, str],
+        warn: Callable[[str], None],
     ) -> AuthType:
         """Take the client's choice for the sessions that open from now on.
+
+        Google login lets the user sign in with the browser, where there is no account yet.
 
         Args:
             method: the id of one of the ways to sign in.
             meta: the request's `_meta`, with `api-key` or `gateway`.
             variables: the environment.
+            warn: gets the messages of a Google login.
 
         Raises:
             RequestError: there is no such way, or it cannot be used; nothing changes.
@@ -92,6 +99,15 @@ class SignIn:
             raise RequestError(_FAILED, str(error)) from error
         if chosen is AuthType.USE_GEMINI and not tried._completed(variables).get("GEMINI_API_KEY"):
             raise RequestError(_FAILED, _NO_KEY)
+        if chosen in GOOGLE_ACCOUNTS:
+            # They need most of the product, and `initialize` is answered before.
+            from surfaces.headless.google_sign_in import ensure_account
+            from surfaces.headless.machine import Machine
+
+            try:
+                await ensure_account(chosen, Machine.here(), warn)
+            except FatalAuthenticationError as error:
+                raise RequestError(_FAILED, str(error)) from error
         self.__dict__.update(tried.__dict__)
         return chosen
 

@@ -1,15 +1,16 @@
-"""The source of a run's model responses: the API, a gateway, or a file of recorded ones."""
+"""The source of a run's model responses: the API, a gateway, an account, or a recorded file."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from services.clock import Clock
 from services.model.auth import (
+    GOOGLE_ACCOUNTS,
     AuthConfig,
     AuthError,
     AuthType,
@@ -19,7 +20,9 @@ from services.model.auth import (
 from services.model.call_log import ModelCallLog
 from services.model.errors import FatalAuthenticationError, FatalInputError
 from services.model.generator import ContentGenerator
+from services.model.mapping import MappedContentGenerator
 from services.model.metering import metered
+from services.model.names import AccessFlags
 from services.model.recording import RecordingContentGenerator
 from services.model.replay.responses import (
     FakeResponsesGenerator,
@@ -28,7 +31,13 @@ from services.model.replay.responses import (
 )
 from services.private_files import open_private
 
-__all__ = ["ModelSource", "auth_type_of", "choose_model", "open_model"]
+if TYPE_CHECKING:
+    # An editor gets its first answer before these are needed.
+    from services.code_assist.setup import UserData
+    from services.interaction.interaction import Interaction
+    from surfaces.headless.machine import Machine
+
+__all__ = ["ModelSource", "OpenedModel", "auth_type_of", "choose_model", "open_model"]
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +50,15 @@ class ModelSource:
     auth: AuthConfig | None = None
     fake: FakeResponsesGenerator | None = None
     record: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedModel:
+    """A session's model."""
+
+    generator: ContentGenerator
+    user: UserData | None = None
+    """What Code Assist knows of the account, where it answers."""
 
 
 def check_enforced(kind: AuthType | None, enforced: str | None) -> None:
@@ -74,13 +92,20 @@ def auth_type_of(variables: Mapping[str, str], selected: str | None) -> AuthType
     if not selected:
         return auth_type_from_environment(variables)
     try:
-        return AuthType(selected)
+        kind = AuthType(selected)
     except ValueError:
         known = ", ".join(AuthType)
         raise FatalAuthenticationError(
             f"Invalid auth method selected: the settings file's security.auth.selectedType is "
             f"{selected!r}; write one of {known}, or leave it out"
         ) from None
+    if kind is AuthType.LEGACY_CLOUD_SHELL and _is_cloud_machine(variables):
+        return AuthType.COMPUTE_ADC
+    return kind
+
+
+def _is_cloud_machine(variables: Mapping[str, str]) -> bool:
+    return "true" in (variables.get("CLOUD_SHELL"), variables.get("GEMINI_CLI_USE_COMPUTE_ADC"))
 
 
 def choose_model(
@@ -114,7 +139,7 @@ def choose_model(
         raise FatalAuthenticationError(
             "Please set an Auth method in your settings (security.auth.selectedType) or specify "
             "one of the following environment variables before running: GEMINI_API_KEY, "
-            "GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GEMINI_BASE_URL"
+            "GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GEMINI_BASE_URL, GOOGLE_GENAI_USE_GCA"
         )
     if kind is AuthType.USE_GEMINI and not variables.get("GEMINI_API_KEY"):
         raise FatalAuthenticationError(
@@ -131,19 +156,59 @@ def choose_model(
 
 
 @asynccontextmanager
-async def open_model(source: ModelSource, clock: Clock) -> AsyncIterator[ContentGenerator]:
-    """The generator of a run; leaving closes its connections."""
-    if source.auth is None:
-        assert source.fake is not None
-        yield _recorded(source.fake, source)
-        return
-    from services.model.gemini import GeminiContentGenerator
+async def open_model(
+    source: ModelSource,
+    machine: Machine,
+    *,
+    session_id: str,
+    interaction: Interaction,
+    warn: Callable[[str], None],
+) -> AsyncIterator[OpenedModel]:
+    """The generator of a session; leaving closes its connections.
 
-    real = GeminiContentGenerator(source.auth, clock)
-    try:
-        yield _recorded(metered(real, [ModelCallLog(logger)], clock), source)
-    finally:
-        await real.aclose()
+    Args:
+        source: Where answers come from.
+        machine: Its clock, environment and home.
+        session_id: The session.
+        interaction: Asks the user to verify a Google account.
+        warn: Receives the problem of a stored sign-in that cannot be read.
+
+    Raises:
+        FatalAuthenticationError: The user has not signed in, or the account cannot be used.
+    """
+    auth, clock = source.auth, machine.clock
+    if auth is None:
+        assert source.fake is not None
+        yield OpenedModel(generator=_recorded(source.fake, source))
+        return
+    access = AccessFlags.for_auth(auth.type)
+    async with AsyncExitStack() as stack:
+        real: ContentGenerator
+        user = None
+        by_account = auth.type in GOOGLE_ACCOUNTS
+        if by_account:
+            from services.code_assist.opening import open_code_assist
+
+            by_google = await stack.enter_async_context(
+                open_code_assist(
+                    auth,
+                    session_id=session_id,
+                    environment=machine.environment,
+                    home=machine.workspace.home,
+                    clock=clock,
+                    interaction=interaction,
+                    warn=warn,
+                )
+            )
+            real, user = by_google, by_google.user
+        else:
+            from services.model.gemini import GeminiContentGenerator
+
+            real = GeminiContentGenerator(auth, clock)
+            stack.push_async_callback(real.aclose)
+        mapped = MappedContentGenerator(real, access, code_assist=by_account)
+        measured = metered(mapped, [ModelCallLog(logger)], clock)
+        yield OpenedModel(generator=_recorded(measured, source), user=user)
 
 
 def _recorded(inner: ContentGenerator, source: ModelSource) -> ContentGenerator:

@@ -14,6 +14,7 @@ from typing import Final, TextIO
 
 from runtimes.contract import Runtime
 from services.bundle import Services
+from services.interaction.interaction import Interaction
 from services.model.auth import AuthType
 from services.model.errors import (
     FatalAuthenticationError,
@@ -44,7 +45,7 @@ from surfaces.headless.options import HeadlessOptions, OutputFormat
 from surfaces.headless.piped_input import read_piped_input, with_piped_input
 from surfaces.headless.planning import Plan, plan_run
 from surfaces.headless.presenters import Presenter, Showing, make_presenter
-from surfaces.headless.session_log import log_configuration, log_prompt
+from surfaces.headless.session_log import log_configuration, log_onboarding, log_prompt
 from surfaces.headless.sessions import NoSessions, RecordedSession, SessionNotFound
 from surfaces.headless.stored_sessions import delete_session, list_sessions
 from surfaces.headless.streams import OutputClosed, Streams
@@ -255,13 +256,19 @@ async def _converse(
         ) as telemetry,
     ):
         async with (
-            open_model(source, run.machine.clock) as model,
+            open_model(
+                source,
+                run.machine,
+                session_id=run.session_id,
+                interaction=Interaction(),
+                warn=run.streams.report,
+            ) as model,
             open_run_services(
                 run.machine,
                 run.plan,
                 session_id=run.session_id,
                 auth_type=source.auth_type,
-                generator=model if witness is None else witness.model(model),
+                generator=model.generator if witness is None else witness.model(model.generator),
                 events=events,
                 metrics=run.metrics,
                 telemetry=telemetry,
@@ -270,6 +277,7 @@ async def _converse(
         ):
             run.metrics.watch(services.bus)
             log_configuration(services, run.plan, source.auth_type)
+            log_onboarding(services, model.user)
             if services.ide.enabled:
                 await services.ide.connect()
             async with open_engine(run.options.runtime, services) as runtime:

@@ -1,19 +1,21 @@
 """The program's part of a session's log: its configuration and the user's prompts.
 
-Source: core `telemetry/types.ts` (`StartSessionEvent`, `UserPromptEvent`); `packages/cli`
+Source: core `telemetry/types.ts` (`StartSessionEvent`, `UserPromptEvent`,
+`OnboardingStartEvent`, `OnboardingSuccessEvent`); `packages/cli`
 `core/initializer.ts`, `gemini.tsx`.
 """
 
 from __future__ import annotations
 
 from services.bundle import Services
+from services.code_assist.setup import UserData
 from services.model.auth import AuthType
 from services.state import CoreEvents, Logged
 from services.tools.contract import as_server_tool
 from services.wire import js_length
 from surfaces.headless.planning import Plan
 
-__all__ = ["log_configuration", "log_prompt"]
+__all__ = ["log_configuration", "log_onboarding", "log_prompt"]
 
 
 def log_configuration(services: Services, plan: Plan, auth_type: str) -> None:
@@ -47,6 +49,25 @@ def log_configuration(services: Services, plan: Plan, auth_type: str) -> None:
                 "auth_type": auth_type,
                 "worktree_active": False,
             },
+        )
+    )
+
+
+def log_onboarding(services: Services, user: UserData | None) -> None:
+    """Log that the account was onboarded to Code Assist, with its tier, where it was new."""
+    onboarding = None if user is None else user.onboarding
+    if onboarding is None:
+        return
+    tier, took_ms = onboarding.tier_name, onboarding.duration_ms
+    named = f" Tier: {tier}" if tier else ""
+    services.events.emit(
+        Logged(name="gemini_cli.onboarding.start", body="Onboarding started.", attributes={})
+    )
+    services.events.emit(
+        Logged(
+            name="gemini_cli.onboarding.success",
+            body=f"Onboarding succeeded.{named}. Duration: {took_ms}ms",
+            attributes={"user_tier": tier or "", "duration_ms": took_ms},
         )
     )
 

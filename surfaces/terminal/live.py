@@ -27,7 +27,7 @@ from surfaces.headless.metrics import SessionMetrics
 from surfaces.headless.model import ModelSource, choose_model, open_model
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.planning import Plan, plan_run
-from surfaces.headless.session_log import log_configuration
+from surfaces.headless.session_log import log_configuration, log_onboarding
 from surfaces.headless.sessions import RecordedSession
 from surfaces.headless.streams import Streams
 
@@ -145,14 +145,22 @@ async def open_live_session(
                 warn=warn,
             )
         )
-        model = await stack.enter_async_context(open_model(source, machine.clock))
+        model = await stack.enter_async_context(
+            open_model(
+                source,
+                machine,
+                session_id=prepared.session_id,
+                interaction=interaction,
+                warn=warn,
+            )
+        )
         services = await stack.enter_async_context(
             open_run_services(
                 machine,
                 plan,
                 session_id=prepared.session_id,
                 auth_type=source.auth_type,
-                generator=model,
+                generator=model.generator,
                 events=events,
                 metrics=metrics,
                 telemetry=telemetry,
@@ -164,6 +172,7 @@ async def open_live_session(
         )
         metrics.watch(services.bus)
         log_configuration(services, plan, source.auth_type)
+        log_onboarding(services, model.user)
         services.ide.begin()
         runtime = await stack.enter_async_context(open_runtime(name, services))
         if prepared.resumed is not None:

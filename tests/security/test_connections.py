@@ -10,7 +10,8 @@ import ast
 import asyncio
 import json
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ import tests.services.mcp.conftest as mcp
 import tests.services.subagents.remote.conftest as a2a
 from services.abort import AbortController
 from services.clock import SystemClock
-from services.confinement import Confinement, Refusal, Seam, confined
+from services.code_assist.server import CodeAssistServer
+from services.confinement import Confinement, Refusal, Refused, Seam, confined
 from services.mcp.config import OAuthConfig
 from services.mcp.endpoints import OAuthSecurityError, validated_endpoint
 from services.mcp.states import McpServerStatus
@@ -29,10 +31,15 @@ from services.model.auth import AuthConfig, AuthType
 from services.model.errors import ModelError, NetworkError
 from services.model.gemini import GeminiContentGenerator
 from services.net.google import AmbientCredentials
+from services.sign_in.accounts import FixedAccount
+from services.sign_in.opening import find_account
 from services.subagents.remote.errors import RemoteAgentError
 from services.tools.web_client import HttpPages
 from tests.security.asking import JSON, card, mcp_server, model, streamed, whole
-from tests.security.loopback import Answer, serving
+from tests.security.loopback import Answer, Server, serving
+from tests.services.sign_in.stand_ins import Google
+from tests.services.sign_in.test_login import login_at
+from tests.services.subagents.remote.test_signing_in import service_account
 
 ROOT = Path(__file__).parents[2]
 
@@ -98,11 +105,71 @@ async def _refresh_token(url: str, folder: Path) -> None:
     assert await store.valid_token("web", OAuthConfig()) is None
 
 
+def _google(url: str) -> Google:
+    return Google(server=Server(url))
+
+
+async def _refresh_google_account(url: str, folder: Path) -> None:
+    server = _google(url)
+    server.store(folder, expires_ms=1)
+    with pytest.raises(Refused):
+        await _found(server, folder, AuthType.LOGIN_WITH_GOOGLE)
+
+
+async def _ask_metadata_server(url: str, folder: Path) -> None:
+    with pytest.raises(Refused):
+        await _found(_google(url), folder, AuthType.COMPUTE_ADC)
+
+
+async def _read_credentials_file(url: str, folder: Path) -> None:
+    file = folder / "account.json"
+    file.write_text(json.dumps(service_account(url)))
+    with pytest.raises(Refused):
+        await _found(
+            _google(url),
+            folder,
+            AuthType.LOGIN_WITH_GOOGLE,
+            GOOGLE_APPLICATION_CREDENTIALS=str(file),
+        )
+
+
+async def _found(server: Google, home: Path, kind: AuthType, **more: str) -> None:
+    variables = {**server.variables, **more}
+    await find_account(kind, variables, home, SystemClock(), lambda _: None)
+
+
+async def _sign_in_to_google(url: str, folder: Path) -> None:
+    with pytest.raises(Refused):
+        await login_at(_google(url), folder).in_browser()
+
+
+async def _ask_code_assist(url: str, _: Path) -> None:
+    async with code_assist(url) as server:
+        with pytest.raises(NetworkError, match="opening a connection is refused"):
+            await server.call("loadCodeAssist", {})
+        with pytest.raises(NetworkError, match="opening a connection is refused"):
+            await server.connected("streamGenerateContent", {})
+
+
+@asynccontextmanager
+async def code_assist(url: str) -> AsyncIterator[CodeAssistServer]:
+    server = CodeAssistServer(FixedAccount("token", "T"), f"{url}/v1", {}, SystemClock())
+    try:
+        yield server
+    finally:
+        await server.aclose()
+
+
 WAYS: dict[str, Way] = {
     "the model": _ask_whole,
     "the model, streamed": _ask_streamed,
     "Vertex AI without a key": _ask_vertex,
     "the machine's Google account": _find_google_account,
+    "a stored Google account's refresh": _refresh_google_account,
+    "the metadata server": _ask_metadata_server,
+    "a credentials file": _read_credentials_file,
+    "a Google login": _sign_in_to_google,
+    "Code Assist": _ask_code_assist,
     "a page by name": _fetch_page,
     "a page by number": _fetch_page_by_number,
     "a token endpoint's name": _check_token_endpoint,

@@ -31,8 +31,6 @@ def test_the_way_is_chosen_in_upstreams_order(variables, kind):
     ("variables", "text"),
     [
         ({}, "No way to reach the API is set"),
-        ({"GOOGLE_GENAI_USE_GCA": "true"}, "Unsupported authType: oauth-personal"),
-        ({"CLOUD_SHELL": "true"}, "Unsupported authType: compute-default-credentials"),
         ({"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_CLOUD_PROJECT": "p"}, "CLOUD_LOCATION"),
         ({"GOOGLE_GEMINI_BASE_URL": "nowhere"}, "Invalid custom base URL: nowhere"),
         (
@@ -52,6 +50,23 @@ def test_the_way_is_chosen_in_upstreams_order(variables, kind):
 def test_an_unsupported_sign_in_names_the_supported_ones(variables, text):
     with pytest.raises(AuthError, match=text):
         auth_from_environment(variables)
+
+
+@pytest.mark.parametrize(
+    ("variables", "kind"),
+    [
+        ({"GOOGLE_GENAI_USE_GCA": "true"}, AuthType.LOGIN_WITH_GOOGLE),
+        ({"CLOUD_SHELL": "true"}, AuthType.COMPUTE_ADC),
+    ],
+)
+def test_an_account_needs_no_key(variables, kind):
+    auth = auth_from_environment({**variables, "GEMINI_CLI_CUSTOM_HEADERS": "X-Mine: 1"})
+    assert (auth.type, auth.api_key, auth.headers) == (kind, None, {"X-Mine": "1"})
+
+
+def test_the_old_name_of_a_cloud_machine_is_refused():
+    with pytest.raises(AuthError, match=r"Unsupported authType: cloud-shell\. Supported: "):
+        auth_from_environment({}, AuthType.LEGACY_CLOUD_SHELL)
 
 
 @pytest.mark.parametrize("url", ["http://localhost:1", "http://127.0.0.1:2", "http://[::1]:3"])
@@ -98,3 +113,17 @@ def test_a_bearer_key_is_a_header_except_for_a_gateway():
 )
 def test_custom_headers_split_only_before_a_name(text, headers):
     assert parse_custom_headers(text) == headers
+
+
+@pytest.mark.parametrize(
+    ("variables", "url"),
+    [
+        ({"GOOGLE_CLOUD_LOCATION": "us"}, "https://aiplatform.us.rep.googleapis.com"),
+        ({"GOOGLE_CLOUD_LOCATION": "eu"}, "https://aiplatform.eu.rep.googleapis.com"),
+        ({"GOOGLE_CLOUD_LOCATION": "europe-west1"}, None),
+        ({"GOOGLE_CLOUD_LOCATION": "eu", "GOOGLE_VERTEX_BASE_URL": "https://v"}, "https://v"),
+    ],
+)
+def test_a_location_of_several_regions_has_an_address_of_its_own(variables, url):
+    auth = auth_from_environment({**variables, "GOOGLE_API_KEY": "k"}, AuthType.USE_VERTEX_AI)
+    assert auth.base_url == url

@@ -132,11 +132,18 @@ Connect = Callable[..., contextlib.AbstractAsyncContextManager[Peer]]
 def connect(folders: Path) -> Connect:
     @contextlib.asynccontextmanager
     async def connected(
-        *script: Any, runtime: str = "legacy", capabilities: Json | None = None, **more: Any
+        *script: Any,
+        runtime: str = "legacy",
+        capabilities: Json | None = None,
+        live: bool = False,
+        **more: Any,
     ) -> AsyncIterator[Peer]:
         answers = write_answers(folders / "answers.jsonl", *script)
         options = HeadlessOptions(
-            model="gemini-2.5-flash", runtime=runtime, fake_responses=answers, **more
+            model="gemini-2.5-flash",
+            runtime=runtime,
+            fake_responses=None if live else answers,
+            **more,
         )
         ours, theirs = socket.socketpair()
         # Both halves of both stay referenced: a stream that is collected closes its socket.

@@ -1,0 +1,1 @@
+"""Code Assist: the server that answers accounts signed in with Google."""
