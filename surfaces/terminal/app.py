@@ -5,11 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import shlex
-import subprocess
-import tempfile
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import ClassVar, Final
 
 from textual import work
@@ -34,11 +30,13 @@ from surfaces.terminal.dialogs.confirmation import Allowed
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.questions import handlers
 from surfaces.terminal.drawing import Cleared, Drawing, Screen, Typed
+from surfaces.terminal.external_editor import ExternalEditor
 from surfaces.terminal.inert import inert_line
 from surfaces.terminal.key_bindings import offer_key_bindings
 from surfaces.terminal.live import LiveSession, OpenSession, Prepared, open_live_session
 from surfaces.terminal.mentions import Mentions, mention_place
 from surfaces.terminal.menu import SuggestionMenu
+from surfaces.terminal.preferences import Preferences
 from surfaces.terminal.slash import SHORTCUTS, Application, SlashCommands
 from surfaces.terminal.status import ActivityLine, Footer, ModeLine, known_beside
 from surfaces.terminal.transcript import Transcript
@@ -101,6 +99,16 @@ class TerminalApp(App[int]):
                 moved=self._moved,
             ),
             prepared.machine.clock,
+        )
+        self._preferences = Preferences(
+            prepared.machine.workspace, prepared.plan.document, prepared.options.settings_file
+        )
+        self._editor = ExternalEditor(
+            self._preferences,
+            prepared.machine.environment.variables,
+            self._dialogs,
+            self._drawing,
+            self.suspend,
         )
         self._turns = Turns(self._drawing, self._turns_changed)
         self._session: LiveSession | None = None
@@ -217,6 +225,8 @@ class TerminalApp(App[int]):
             draft=lambda text: self.query_one(PromptInput).replace_all(text),
             leave=leave,
             copy=copy,
+            editor=self._editor,
+            preferences=self._preferences,
         )
         name = chosen_runtime(
             self._prepared.options.runtime, self._prepared.plan.settings, Surface.INTERACTIVE
@@ -235,7 +245,7 @@ class TerminalApp(App[int]):
                 session=services.settings.folder_trusted,
                 for_ever=permanent is True,
             ),
-            edit=self._edit_text,
+            edit=self._editor.edit,
             refused=self._turns.abort,
         )
         self._session = session
@@ -261,21 +271,6 @@ class TerminalApp(App[int]):
     def _moved(self, call: CallKey, status: str) -> None:
         if self._approvals is not None:
             self._approvals.moved(call, status)
-
-    async def _edit_text(self, name: str, text: str) -> str | None:
-        variables = self._prepared.machine.environment.variables
-        command = variables.get("VISUAL") or variables.get("EDITOR")
-        if not command:
-            missing = "No editor is configured. Set the variable VISUAL or EDITOR to a program."
-            self._drawing.add(Typed(text=missing, mark="warning"))
-            return None
-        with tempfile.TemporaryDirectory(prefix="parity-edit-") as folder:
-            file = Path(folder) / Path(name).name
-            file.write_text(text, encoding="utf-8")
-            with self.suspend():
-                words = [*shlex.split(command), str(file)]
-                await asyncio.to_thread(subprocess.run, words, check=False)
-            return file.read_text(encoding="utf-8", errors="replace")
 
     # ------------------------------------------------------------------ what is shown
 
@@ -440,7 +435,7 @@ class TerminalApp(App[int]):
     async def action_edit_prompt(self) -> None:
         """Ctrl+G: write the prompt in the user's editor."""
         prompt = self.query_one(PromptInput)
-        edited = await self._edit_text("prompt.md", prompt.text)
+        edited = await self._editor.edit("prompt.md", prompt.text)
         if edited is not None:
             prompt.replace_all(edited.rstrip("\n"))
 

@@ -39,9 +39,11 @@ from surfaces.terminal.dialogs.commands import (
 )
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.drawing import Cleared, Drawing, Shown
+from surfaces.terminal.external_editor import ExternalEditor
 from surfaces.terminal.live import LiveSession
 from surfaces.terminal.notes import Notes
 from surfaces.terminal.own_calls import OwnCalls
+from surfaces.terminal.preferences import Preferences
 from surfaces.terminal.turns import Prompt
 
 __all__ = ["SHORTCUTS", "Application", "SlashCommands"]
@@ -63,7 +65,7 @@ SHORTCUTS: Final = (
     ("Ctrl+P/Ctrl+N", "Cycle through your prompt history (also Up/Down)"),
     ("!", "Shell mode, at an empty prompt"),
 )
-_DIALOGS: Final = frozenset({Dialog.REWIND, Dialog.SHORTCUTS})
+_DIALOGS: Final = frozenset({Dialog.EDITOR, Dialog.REWIND, Dialog.SHORTCUTS})
 _SHELL_DECLINED: Final = "Slash command shell execution declined."
 _DECLINED: Final = "Operation cancelled."
 _SHOWN_TYPES: Final[Mapping[ItemKind, str]] = {ItemKind.USER: "user", ItemKind.AGENT: "gemini"}
@@ -79,6 +81,9 @@ class Application:
     """Ends the session; with `True` its recording is deleted."""
     copy: Callable[[str], Awaitable[None]]
     """Writes a text to the clipboard."""
+    editor: ExternalEditor
+    preferences: Preferences
+    """What the user may change for later sessions."""
 
 
 class SlashCommands:
@@ -118,6 +123,7 @@ class SlashCommands:
             started_ms=services.clock.now_ms(),
             dialogs=_DIALOGS,
             shortcuts=SHORTCUTS,
+            save_setting=hooks.preferences.save,
             copy=hooks.copy,
         )
         self._layer = CommandLayer(self._session, default_sources())
@@ -210,6 +216,8 @@ class SlashCommands:
         if dialog is Dialog.SHORTCUTS:
             lines = ["Shortcuts", *shortcut_lines(SHORTCUTS)]
             self._show(Item(kind=ItemKind.PANEL, text="\n".join(lines)))
+        elif dialog is Dialog.EDITOR:
+            await self._hooks.editor.choose()
         elif dialog is Dialog.REWIND:
             await self._rewind(details["points"])
 

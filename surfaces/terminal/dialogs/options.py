@@ -33,14 +33,16 @@ class Choice:
 class NumberedOptions(OptionList):
     """A list of options.
 
-    Enter chooses the highlighted one, a digit the one with this number. A free option is only
-    highlighted by its digit: it is chosen once it has a text. A list may do without numbers.
+    Enter chooses the highlighted one, a digit the one with this number. In a list of ten or more,
+    a digit that may begin a longer number only highlights. A free option is only highlighted by its
+    digit: it is chosen once it has a text. A list may do without numbers.
     """
 
     @dataclass
     class Chosen(Message):
         """The user has chosen an option; `text` is what was typed in a free one."""
 
+        options: NumberedOptions
         index: int
         text: str
 
@@ -54,6 +56,7 @@ class NumberedOptions(OptionList):
         checked: Sequence[bool] | None = None,
         numbered: bool = True,
         first: int = 0,
+        id: str | None = None,
     ) -> None:
         """Offer `choices`.
 
@@ -62,12 +65,16 @@ class NumberedOptions(OptionList):
             checked: adds boxes for those that may be ticked.
             numbered: whether the options have numbers.
             first: the index of the option that is highlighted at first.
+            id: the widget's name.
         """
         self._choices = list(choices)
         self._checked = list(checked) if checked is not None else None
         self._numbered = numbered
         self.typed = ""
-        super().__init__(*(Option(self._prompt(i, chosen=i == first)) for i in range(len(choices))))
+        self._number = 0
+        """The number whose digits the user has begun to type."""
+        options = (Option(self._prompt(i, chosen=i == first)) for i in range(len(choices)))
+        super().__init__(*options, id=id)
         self.highlighted = first
 
     @property
@@ -103,16 +110,24 @@ class NumberedOptions(OptionList):
         elif self._numbered and event.character and event.character.isdigit():
             event.stop()
             event.prevent_default()
-            index = int(event.character) - 1
-            if 0 <= index < len(self._choices):
-                self.highlighted = index
-                if not self._choices[index].free:
-                    self._choose(index)
+            self._type_digit(int(event.character))
+
+    def _type_digit(self, digit: int) -> None:
+        longer = self._number * 10 + digit
+        self._number = longer if 0 < longer <= len(self._choices) else digit
+        index = self._number - 1
+        if not 0 <= index < len(self._choices):
+            return
+        self.highlighted = index
+        if self._number * 10 <= len(self._choices) or self._choices[index].free:
+            return
+        self._choose(index)
 
     def _choose(self, index: int) -> None:
         if self._choices[index].free and not self.typed.strip():
             return
-        self.post_message(self.Chosen(index, self.typed if self._choices[index].free else ""))
+        text = self.typed if self._choices[index].free else ""
+        self.post_message(self.Chosen(self, index, text))
 
     def _redraw(self) -> None:
         for index in range(min(self.option_count, len(self._choices))):
@@ -125,7 +140,8 @@ class NumberedOptions(OptionList):
         box = ""
         if self._checked is not None and index < len(self._checked):
             box = "[x] " if self._checked[index] else "[ ] "
-        number = f"{index + 1}. " if self._numbered else ""
+        width = len(str(len(self._choices)))
+        number = f"{index + 1:>{width}}. " if self._numbered else ""
         line = f"{_MARK if chosen else ' '} {number}{box}{inert_line(label)}"
         text = Text(line, style="bold" if chosen else "")
         if choice.detail:
