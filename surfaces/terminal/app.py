@@ -23,13 +23,14 @@ from services.recording.deletion import delete_stored_session
 from services.state import ApprovalMode, ApprovalModeChanged, CoreEvent, CoreEvents, HintsKept
 from surfaces.commands import Suggestion, is_slash_command, shortcut_lines
 from surfaces.headless.engine import chosen_runtime
+from surfaces.headless.sessions import RecordedSession
 from surfaces.terminal.approvals import Approvals
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.composer import Composer, PromptInput
 from surfaces.terminal.dialogs.confirmation import Allowed
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.questions import handlers
-from surfaces.terminal.drawing import Cleared, Drawing, Screen, Typed
+from surfaces.terminal.drawing import Cleared, Drawing, Screen, Shown, Typed
 from surfaces.terminal.external_editor import ExternalEditor
 from surfaces.terminal.inert import inert_line
 from surfaces.terminal.key_bindings import offer_key_bindings
@@ -39,6 +40,7 @@ from surfaces.terminal.menu import SuggestionMenu
 from surfaces.terminal.preferences import Preferences
 from surfaces.terminal.slash import SHORTCUTS, Application, SlashCommands
 from surfaces.terminal.status import ActivityLine, Footer, ModeLine, known_beside
+from surfaces.terminal.stored_sessions import conversation_of
 from surfaces.terminal.transcript import Transcript
 from surfaces.terminal.turns import Turns
 
@@ -117,6 +119,8 @@ class TerminalApp(App[int]):
         self._mentions: Mentions | None = None
         self._deletes = False
         """Whether the session's recording is deleted at its end."""
+        self._next: RecordedSession | None = None
+        """The session that takes the place of this one when it ends."""
         self._leaving = asyncio.Event()
         self.failure: Exception | None = None
         """Why the session has ended, unless the user has left."""
@@ -165,17 +169,26 @@ class TerminalApp(App[int]):
         code = 0
         try:
             await self._with_session()
-        except FatalError as error:
-            self.failure = error
-            code = error.exit_code
-            await self._failed(str(error))
+            while (chosen := self._next) is not None:
+                self._begin_again(self._prepared.resuming(chosen))
+                await self._with_session()
         except Exception as error:
             # The outermost layer of the session: the user gets a message for any error.
             logger.debug("the session failed", exc_info=True)
-            self.failure = error
-            code = 1
-            await self._failed(f"{type(error).__name__}: {error}")
+            failure = self.failure = _first(error)
+            if isinstance(failure, FatalError):
+                code, words = failure.exit_code, str(failure)
+            else:
+                code, words = 1, f"{type(failure).__name__}: {failure}"
+            await self._failed(words)
         self.exit(code)
+
+    def _begin_again(self, prepared: Prepared) -> None:
+        """Forget the session that has ended, and take what opens the next one."""
+        self._prepared = prepared
+        self._session = self._slash = self._mentions = self._approvals = self._next = None
+        self._leaving.clear()
+        self._drawing.add(Cleared())
 
     async def _failed(self, words: str) -> None:
         """Show why the session ended, and wait for the user to leave."""
@@ -221,9 +234,14 @@ class TerminalApp(App[int]):
             self._deletes = delete
             self._leaving.set()
 
+        def go_on(chosen: RecordedSession) -> None:
+            self._next = chosen
+            self._leaving.set()
+
         hooks = Application(
             draft=lambda text: self.query_one(PromptInput).replace_all(text),
             leave=leave,
+            go_on=go_on,
             copy=copy,
             editor=self._editor,
             preferences=self._preferences,
@@ -251,6 +269,8 @@ class TerminalApp(App[int]):
         self._session = session
         if services.session_hooks.started.message:
             self._warn(services.session_hooks.started.message)
+        for item in conversation_of(session):
+            self._drawing.add(Shown(item=item))
         for warning in self._prepared.plan.settings.warnings:
             self._drawing.add(Typed(text=warning, mark="warning"))
         self._show_settings()
@@ -449,6 +469,13 @@ class TerminalApp(App[int]):
             self._transcript.scroll_page_up(animate=False)
         else:
             self._transcript.scroll_page_down(animate=False)
+
+
+def _first(error: Exception) -> Exception:
+    """The error itself, without the groups that task groups put around it."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _shortcuts() -> str:

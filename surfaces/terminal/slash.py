@@ -31,6 +31,7 @@ from surfaces.commands import (
 )
 from surfaces.commands.histories import items_of_recording
 from surfaces.commands.rewinding import RewindPoint, rewind_to
+from surfaces.headless.sessions import RecordedSession
 from surfaces.terminal.dialogs.commands import (
     RewindPointDialog,
     action_dialog,
@@ -44,6 +45,7 @@ from surfaces.terminal.live import LiveSession
 from surfaces.terminal.notes import Notes
 from surfaces.terminal.own_calls import OwnCalls
 from surfaces.terminal.preferences import Preferences
+from surfaces.terminal.stored_sessions import browse_sessions
 from surfaces.terminal.turns import Prompt
 
 __all__ = ["SHORTCUTS", "Application", "SlashCommands"]
@@ -65,7 +67,7 @@ SHORTCUTS: Final = (
     ("Ctrl+P/Ctrl+N", "Cycle through your prompt history (also Up/Down)"),
     ("!", "Shell mode, at an empty prompt"),
 )
-_DIALOGS: Final = frozenset({Dialog.EDITOR, Dialog.REWIND, Dialog.SHORTCUTS})
+_DIALOGS: Final = frozenset({Dialog.EDITOR, Dialog.REWIND, Dialog.SESSIONS, Dialog.SHORTCUTS})
 _SHELL_DECLINED: Final = "Slash command shell execution declined."
 _DECLINED: Final = "Operation cancelled."
 _SHOWN_TYPES: Final[Mapping[ItemKind, str]] = {ItemKind.USER: "user", ItemKind.AGENT: "gemini"}
@@ -79,6 +81,8 @@ class Application:
     """Puts a text into the input."""
     leave: Callable[[bool], None]
     """Ends the session; with `True` its recording is deleted."""
+    go_on: Callable[[RecordedSession], None]
+    """Ends the session, and goes on with a recorded one in its place."""
     copy: Callable[[str], Awaitable[None]]
     """Writes a text to the clipboard."""
     editor: ExternalEditor
@@ -218,8 +222,19 @@ class SlashCommands:
             self._show(Item(kind=ItemKind.PANEL, text="\n".join(lines)))
         elif dialog is Dialog.EDITOR:
             await self._hooks.editor.choose()
+        elif dialog is Dialog.SESSIONS:
+            await self._browse()
         elif dialog is Dialog.REWIND:
             await self._rewind(details["points"])
+
+    async def _browse(self) -> None:
+        chosen = await browse_sessions(self._session.services, self._host)
+        if chosen is None:
+            return
+        if chosen.file.exists():
+            self._hooks.go_on(chosen)
+        else:
+            self._error(f"Error resuming session: {chosen.file} is not there any more.")
 
     async def _rewind(self, points: Sequence[RewindPoint]) -> None:
         now_ms = self._session.services.clock.now_ms()

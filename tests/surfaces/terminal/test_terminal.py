@@ -68,7 +68,7 @@ async def test_the_users_editor_changes_an_edit(
 ) -> None:
     async with terminal(calls("write_file", **WRITE), says("ok")) as screen:
 
-        async def edited(name: str, text: str) -> str:
+        async def edited(name: str, text: str, _above: object) -> str:
             return text.replace("two", f"three of {name}")
 
         await screen.shows("gemini-2.5-flash")
