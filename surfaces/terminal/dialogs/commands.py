@@ -7,10 +7,11 @@ Source: `packages/cli` `ui/components/ShellConfirmationDialog.tsx`, `ConsentProm
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from rich.text import Text
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
 from services.rewind import Change, RewindChoice
@@ -29,10 +30,12 @@ __all__ = [
 ]
 
 _PROCEED: Final = "Do you want to proceed?"
-_MOST_LETTERS: Final = 100
+_MOST_LINES: Final = 2
+"""The lines of a message that is not expanded."""
 _NOT_REVERTED: Final = (
     "\u2139 Rewinding does not affect files edited manually or by the shell tool."
 )
+_REWIND_KEYS: Final = "(Use Enter to select a message, Esc to close, Right/Left to expand/collapse)"
 _STAY: Final = Choice(label="Stay at current position", detail="Cancel rewind and stay here")
 
 ShellAnswer = Literal["once", "always", "no"]
@@ -68,7 +71,15 @@ def consent_dialog(prompt: str) -> ChoiceDialog[bool]:
 
 
 class RewindPointDialog(Dialog[RewindPoint | None]):
-    """The message to go back to; `None`: to none. Staying is highlighted at first."""
+    """The message to go back to; `None`: to none. Staying is highlighted at first.
+
+    Right shows the whole highlighted message, Left its beginning again.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right", "expand(True)", show=False),
+        Binding("left", "expand(False)", show=False),
+    ]
 
     def __init__(self, points: Sequence[RewindPoint]) -> None:
         super().__init__(None)
@@ -76,14 +87,30 @@ class RewindPointDialog(Dialog[RewindPoint | None]):
 
     def compose(self) -> ComposeResult:
         """Heading, messages, keys."""
-        choices = [Choice(label=_line(each), detail=_changed(each.turn)) for each in self._points]
+        labels = self._labels(None)
+        choices = [
+            Choice(label=label, detail=_changed(each.turn))
+            for label, each in zip(labels, self._points, strict=True)
+        ]
         yield Static(Text("> Rewind", style="bold"), markup=False, classes="heading")
         yield NumberedOptions([*choices, _STAY], numbered=False, first=len(choices))
-        yield Static("(Use Enter to select a message, Esc to close)", markup=False, classes="keys")
+        yield Static(_REWIND_KEYS, markup=False, classes="keys")
 
     def on_mount(self) -> None:
         """The messages have the keys."""
         self.query_one(NumberedOptions).focus()
+
+    def action_expand(self, whole: bool) -> None:
+        """Show the highlighted message whole, or only its beginning."""
+        options = self.query_one(NumberedOptions)
+        options.relabel(self._labels(options.highlighted if whole else None))
+
+    def _labels(self, expanded: int | None) -> list[str]:
+        most = _MOST_LINES * max(1, self.app.size.width - 4)
+        return [
+            each.text if index == expanded else _beginning(each.text, most)
+            for index, each in enumerate(self._points)
+        ]
 
     def on_numbered_options_chosen(self, event: NumberedOptions.Chosen) -> None:
         """Answer with the message."""
@@ -111,9 +138,13 @@ def rewind_choice_dialog(point: RewindPoint, now_ms: int) -> ChoiceDialog[Rewind
     return ChoiceDialog("Confirm Rewind", body, "Select an action:", options, escape=None)
 
 
-def _line(point: RewindPoint) -> str:
-    text = inert_line(point.text)
-    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
+def _beginning(text: str, most: int) -> str:
+    """The first lines of a message, `most` letters at most."""
+    lines = text.split("\n")
+    begun = "\n".join(lines[:_MOST_LINES])
+    if len(begun) > most:
+        return f"{begun[:most]}..."
+    return f"{begun}..." if len(lines) > _MOST_LINES else begun
 
 
 def _changed(change: Change | None) -> str:

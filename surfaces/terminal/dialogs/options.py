@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from rich.text import Text
@@ -26,6 +26,7 @@ class Choice:
     """One option. A `free` one is filled in by typing; its label stands there until then."""
 
     label: str
+    """It may have several lines."""
     detail: str = ""
     free: bool = False
 
@@ -87,6 +88,12 @@ class NumberedOptions(OptionList):
         self._checked = list(checked)
         self._redraw()
 
+    def relabel(self, labels: Sequence[str]) -> None:
+        """Give the first options other labels."""
+        for index, label in enumerate(labels):
+            self._choices[index] = replace(self._choices[index], label=label)
+        self._redraw()
+
     def watch_highlighted(self, highlighted: int | None) -> None:
         """Move the mark."""
         super().watch_highlighted(highlighted)
@@ -142,7 +149,8 @@ class NumberedOptions(OptionList):
             box = "[x] " if self._checked[index] else "[ ] "
         width = len(str(len(self._choices)))
         number = f"{index + 1:>{width}}. " if self._numbered else ""
-        line = f"{_MARK if chosen else ' '} {number}{box}{inert_line(label)}"
+        lines = f"\n{_SMALL_INDENT}".join(map(inert_line, label.split("\n")))
+        line = f"{_MARK if chosen else ' '} {number}{box}{lines}"
         text = Text(line, style="bold" if chosen else "")
         if choice.detail:
             indent = _INDENT if self._numbered else _SMALL_INDENT

@@ -228,3 +228,22 @@ async def test_shell_commands_of_a_command_file_are_confirmed(
 
     assert "touch made.txt" in dialog
     assert (folders / "ws/made.txt").exists() is runs
+
+
+async def test_right_and_left_expand_and_collapse_a_message(terminal: Open) -> None:
+    async with terminal(says("an answer")) as screen:
+        await screen.type("one")
+        for line in ("two", "three"):
+            await screen.pilot.press("ctrl+j")
+            await screen.type(line)
+        await screen.pilot.press("enter")
+        await screen.shows("✦ an answer")
+        await screen.say("/rewind")
+        await screen.shows("Right/Left to expand/collapse")
+        await screen.pilot.press("up")
+        await screen.shows("two...")
+        await screen.pilot.press("right")
+        text = await screen.hides("two...")
+        assert "three" in text.split("> Rewind")[1]
+        await screen.pilot.press("left")
+        await screen.shows("two...")

@@ -71,7 +71,7 @@ async def test_the_users_editor_changes_an_edit(
         async def edited(name: str, text: str, _above: object) -> str:
             return text.replace("two", f"three of {name}")
 
-        await screen.shows("gemini-2.5-flash")
+        await screen.opened()
         monkeypatch.setattr(screen.app._approvals, "_edit", edited)
         await screen.say("go")
         await screen.shows("Apply this change?")
