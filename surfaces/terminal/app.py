@@ -41,6 +41,7 @@ from surfaces.terminal.preferences import Preferences
 from surfaces.terminal.slash import SHORTCUTS, Application, SlashCommands
 from surfaces.terminal.status import ActivityLine, Footer, ModeLine, known_beside
 from surfaces.terminal.stored_sessions import conversation_of
+from surfaces.terminal.themes import DEFAULT_THEME, THEME_SETTING, textual_theme
 from surfaces.terminal.transcript import Transcript
 from surfaces.terminal.turns import Turns
 
@@ -143,6 +144,8 @@ class TerminalApp(App[int]):
     def on_mount(self) -> None:
         """Show the screen, and open the session behind it."""
         self._events.subscribe(self._on_core_event)
+        theme = self._preferences.in_force(THEME_SETTING)
+        self.theme = textual_theme(str(theme or DEFAULT_THEME))
         prompt = self.query_one(PromptInput)
         prompt.connect(self.query_one(SuggestionMenu), self._turns.take_back)
         prompt.focus()
@@ -244,6 +247,7 @@ class TerminalApp(App[int]):
             go_on=go_on,
             copy=copy,
             editor=self._editor,
+            themed=self,
             preferences=self._preferences,
         )
         name = chosen_runtime(

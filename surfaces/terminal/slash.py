@@ -45,6 +45,7 @@ from surfaces.terminal.live import LiveSession
 from surfaces.terminal.notes import Notes
 from surfaces.terminal.own_calls import OwnCalls
 from surfaces.terminal.preferences import Preferences
+from surfaces.terminal.settings_dialogs import SettingsDialogs, Themed
 from surfaces.terminal.stored_sessions import browse_sessions
 from surfaces.terminal.turns import Prompt
 
@@ -67,7 +68,17 @@ SHORTCUTS: Final = (
     ("Ctrl+P/Ctrl+N", "Cycle through your prompt history (also Up/Down)"),
     ("!", "Shell mode, at an empty prompt"),
 )
-_DIALOGS: Final = frozenset({Dialog.EDITOR, Dialog.REWIND, Dialog.SESSIONS, Dialog.SHORTCUTS})
+_DIALOGS: Final = frozenset(
+    {
+        Dialog.EDITOR,
+        Dialog.MODEL,
+        Dialog.PERMISSIONS,
+        Dialog.REWIND,
+        Dialog.SESSIONS,
+        Dialog.SHORTCUTS,
+        Dialog.THEME,
+    }
+)
 _SHELL_DECLINED: Final = "Slash command shell execution declined."
 _DECLINED: Final = "Operation cancelled."
 _SHOWN_TYPES: Final[Mapping[ItemKind, str]] = {ItemKind.USER: "user", ItemKind.AGENT: "gemini"}
@@ -86,6 +97,7 @@ class Application:
     copy: Callable[[str], Awaitable[None]]
     """Writes a text to the clipboard."""
     editor: ExternalEditor
+    themed: Themed
     preferences: Preferences
     """What the user may change for later sessions."""
 
@@ -129,6 +141,14 @@ class SlashCommands:
             shortcuts=SHORTCUTS,
             save_setting=hooks.preferences.save,
             copy=hooks.copy,
+        )
+        self._dialogs = SettingsDialogs(
+            services,
+            prepared.source.auth_type,
+            host,
+            hooks.preferences,
+            hooks.themed,
+            lambda words: self._show(Item(kind=ItemKind.INFO, text=words)),
         )
         self._layer = CommandLayer(self._session, default_sources())
         if services.checkpoints is not None:
@@ -220,12 +240,25 @@ class SlashCommands:
         if dialog is Dialog.SHORTCUTS:
             lines = ["Shortcuts", *shortcut_lines(SHORTCUTS)]
             self._show(Item(kind=ItemKind.PANEL, text="\n".join(lines)))
-        elif dialog is Dialog.EDITOR:
-            await self._hooks.editor.choose()
-        elif dialog is Dialog.SESSIONS:
-            await self._browse()
-        elif dialog is Dialog.REWIND:
-            await self._rewind(details["points"])
+            return
+        try:
+            match dialog:
+                case Dialog.EDITOR:
+                    await self._hooks.editor.choose()
+                case Dialog.MODEL:
+                    await self._dialogs.model()
+                case Dialog.PERMISSIONS:
+                    await self._dialogs.trust(details["folder"])
+                case Dialog.REWIND:
+                    await self._rewind(details["points"])
+                case Dialog.SESSIONS:
+                    await self._browse()
+                case Dialog.THEME:
+                    await self._dialogs.theme()
+                case _:
+                    pass  # The command layer refuses the dialogs that are not listed above.
+        except CommandError as error:
+            self._error(str(error))
 
     async def _browse(self) -> None:
         chosen = await browse_sessions(self._session.services, self._host)
@@ -245,11 +278,7 @@ class SlashCommands:
             choice = await self._host.ask(rewind_choice_dialog(point, now_ms))
             if choice is not None:  # "Do nothing" leads back to the list.
                 break
-        try:
-            result = await rewind_to(self._session, point, choice)
-        except CommandError as error:
-            self._error(str(error))
-            return
+        result = await rewind_to(self._session, point, choice)
         if isinstance(result, LoadHistory):
             self._load(result)
         elif result.text:

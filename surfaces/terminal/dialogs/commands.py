@@ -1,12 +1,14 @@
 """The dialogs of slash commands.
 
 Source: `packages/cli` `ui/components/ShellConfirmationDialog.tsx`, `ConsentPrompt.tsx`,
-`RewindViewer.tsx`, `RewindConfirmation.tsx`, for the options, their order and their words.
+`RewindViewer.tsx`, `RewindConfirmation.tsx`, `PermissionsModifyTrustDialog.tsx`, for the options,
+their order and their words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import ClassVar, Final, Literal
 
 from rich.text import Text
@@ -14,6 +16,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
+from services.interaction.questions import TrustChoice
 from services.rewind import Change, RewindChoice
 from surfaces.commands.durations import age
 from surfaces.commands.rewinding import RewindPoint
@@ -27,6 +30,7 @@ __all__ = [
     "consent_dialog",
     "rewind_choice_dialog",
     "shell_commands_dialog",
+    "trust_dialog",
 ]
 
 _PROCEED: Final = "Do you want to proceed?"
@@ -67,6 +71,39 @@ def consent_dialog(prompt: str) -> ChoiceDialog[bool]:
         [("Yes", True), ("No", False)],
         escape=False,
         keys="Enter to select · ↑/↓ to navigate · Esc to cancel",
+    )
+
+
+def trust_dialog(
+    folder: Path, present: TrustChoice | None, *, inherited: bool
+) -> ChoiceDialog[TrustChoice | None]:
+    """How far `folder` is trusted; `None` for Esc.
+
+    Args:
+        folder: the folder that is asked about.
+        present: its own rule.
+        inherited: whether it is trusted because a folder above it is.
+    """
+    body = [
+        Text(f"Folder: {inert_line(str(folder))}"),
+        Text(f"Current Level: {present.value if present else 'Not Set'}"),
+    ]
+    if inherited:
+        note = "Note: This folder behaves as a trusted folder because a parent folder is trusted."
+        body.append(Text(note, style="dim"))
+    options: list[tuple[str, TrustChoice | None]] = [
+        (f"Trust this folder ({inert_line(folder.name)})", TrustChoice.TRUST_FOLDER),
+        (f"Trust parent folder ({inert_line(folder.parent.name)})", TrustChoice.TRUST_PARENT),
+        ("Don't trust", TrustChoice.DO_NOT_TRUST),
+    ]
+    return ChoiceDialog(
+        "> Modify Trust Level",
+        body,
+        "",
+        options,
+        escape=None,
+        keys="(Use Enter to select)",
+        first=next((n for n, (_, each) in enumerate(options) if each is present), 0),
     )
 
 

@@ -42,7 +42,10 @@ class Dialog(Vertical, Generic[A]):
 
 
 class ChoiceDialog(Dialog[A]):
-    """Lines of text, and options; each option has its answer. `keys` says what the keys do."""
+    """Lines of text, and options; each option has its answer.
+
+    `keys` says what the keys do; the option with the index `first` is highlighted.
+    """
 
     def __init__(
         self,
@@ -53,8 +56,10 @@ class ChoiceDialog(Dialog[A]):
         *,
         escape: A,
         keys: str = "",
+        first: int = 0,
     ) -> None:
         super().__init__(escape)
+        self._first = first
         self._keys = keys
         self._heading = heading
         self._body = body
@@ -75,7 +80,8 @@ class ChoiceDialog(Dialog[A]):
                 yield Static(Text("\n").join(self._body), markup=False)
         if self._question:
             yield Static(self._question, markup=False, classes="question")
-        yield NumberedOptions([Choice(label=label) for label, _ in self._options])
+        choices = [Choice(label=label) for label, _ in self._options]
+        yield NumberedOptions(choices, first=self._first)
         if self._keys:
             yield Static(self._keys, markup=False, classes="keys")
 

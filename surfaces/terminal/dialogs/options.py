@@ -47,8 +47,11 @@ class NumberedOptions(OptionList):
         index: int
         text: str
 
+    @dataclass
     class Typed(Message):
-        """The text of the free option has changed, or it is highlighted or left."""
+        """The text of the free option has changed, or another option is highlighted."""
+
+        options: NumberedOptions
 
     def __init__(
         self,
@@ -98,7 +101,7 @@ class NumberedOptions(OptionList):
         """Move the mark."""
         super().watch_highlighted(highlighted)
         self._redraw()
-        self.post_message(self.Typed())
+        self.post_message(self.Typed(self))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Report the choice."""
@@ -113,7 +116,7 @@ class NumberedOptions(OptionList):
             gone = event.key == "backspace"
             self.typed = self.typed[:-1] if gone else self.typed + (event.character or "")
             self._redraw()
-            self.post_message(self.Typed())
+            self.post_message(self.Typed(self))
         elif self._numbered and event.character and event.character.isdigit():
             event.stop()
             event.prevent_default()

@@ -19,8 +19,9 @@ from surfaces.terminal.dialogs.dialog import Dialog
 from surfaces.terminal.dialogs.options import Choice, NumberedOptions
 from surfaces.terminal.editors import EDITORS, editor_named
 from surfaces.terminal.preferences import Preferences, Scope
+from surfaces.terminal.themes import DEFAULT_THEME, THEME_SETTING, THEMES
 
-__all__ = ["PREFERRED_EDITOR", "ScopedDialog", "editor_dialog"]
+__all__ = ["PREFERRED_EDITOR", "ScopedDialog", "editor_dialog", "theme_dialog"]
 
 A = TypeVar("A")
 
@@ -31,6 +32,10 @@ _SUPPORTED: Final = (
 _KEYS: Final = "(Use Enter to select, Tab to change focus, Esc to close)"
 PREFERRED_EDITOR: Final = "general.preferredEditor"
 """The setting of the external editor."""
+
+
+def _ignored(_: object) -> None:
+    """Nothing depends on what is highlighted."""
 
 
 class ScopedDialog(Dialog[tuple[A, Scope] | None], Generic[A]):
@@ -49,6 +54,7 @@ class ScopedDialog(Dialog[tuple[A, Scope] | None], Generic[A]):
         *,
         first: Callable[[Scope], int],
         above: Widget | None = None,
+        highlighted: Callable[[A], None] = _ignored,
     ) -> None:
         """Offer `options`.
 
@@ -58,6 +64,7 @@ class ScopedDialog(Dialog[tuple[A, Scope] | None], Generic[A]):
             about: the paragraphs on the right, the first of them bold.
             first: the option that is highlighted for a scope.
             above: shown above the dialog, without effect.
+            highlighted: gets each option that the user highlights.
         """
         super().__init__(None)
         self._heading = heading
@@ -65,6 +72,7 @@ class ScopedDialog(Dialog[tuple[A, Scope] | None], Generic[A]):
         self._about = about
         self._first = first
         self._above = above
+        self._highlighted = highlighted
         self._scope = Scope.USER
 
     def compose(self) -> ComposeResult:
@@ -100,6 +108,12 @@ class ScopedDialog(Dialog[tuple[A, Scope] | None], Generic[A]):
             self.query_one(f"#{each}-heading", Static).update(f"{mark}{words}")
         self.query_one(f"#{name}").focus()
 
+    def on_numbered_options_typed(self, event: NumberedOptions.Typed) -> None:
+        """Report what is highlighted."""
+        index = event.options.highlighted
+        if event.options.id == "options" and index is not None:
+            self._highlighted(self._options[index][1])
+
     def on_numbered_options_chosen(self, event: NumberedOptions.Chosen) -> None:
         """Choose the scope, or answer."""
         event.stop()
@@ -134,3 +148,16 @@ def editor_dialog(
         f"Your preferred editor is: {preferred.name if preferred and usable else 'None'}.",
     )
     return ScopedDialog("Select Editor", options, about, first=first, above=above)
+
+
+def theme_dialog(preferences: Preferences, show: Callable[[str], None]) -> ScopedDialog[str]:
+    """The choice of the colours; `show` gets the name of each highlighted theme."""
+    names = list(THEMES)
+
+    def first(scope: Scope) -> int:
+        own = preferences.own(THEME_SETTING, scope) or preferences.in_force(THEME_SETTING)
+        return names.index(own if own in names else DEFAULT_THEME)
+
+    about = ("Preview", "The whole screen shows the theme that is highlighted.")
+    options = [(name, name) for name in names]
+    return ScopedDialog("Select Theme", options, about, first=first, highlighted=show)

@@ -132,3 +132,88 @@ async def test_a_model_is_kept_for_later_sessions(terminal: Open, settings: Path
 
     assert '"name": "gemini-2.5-pro"' in settings.read_text()
     assert "// mine" in settings.read_text()
+
+
+async def test_the_model_is_chosen_for_this_session(terminal: Open, settings: Path) -> None:
+    async with terminal(says("an answer")) as screen:
+        await screen.say("/model")
+        text = await screen.shows("1. Auto")
+        assert "● 2. Manual (gemini-2.5-flash)" not in text  # It is none that is offered.
+        assert "Remember model for future sessions: false (Press Tab to toggle)" in text
+        await screen.pilot.press("2")
+        await screen.shows("gemini-2.5-pro")
+        await screen.pilot.press("escape")
+        await screen.shows("1. Auto")
+        await screen.pilot.press("2")
+        text = await screen.shows("gemini-2.5-pro")
+        number = next(line for line in text.splitlines() if "gemini-2.5-pro" in line).split(".")[0]
+        await screen.pilot.press(number[-1])
+        await screen.hides("Select Model")
+        session = screen.app._session
+        assert session is not None
+        assert session.services.state.model == "gemini-2.5-pro"
+
+    assert settings.read_text() == SETTINGS
+
+
+async def test_tab_keeps_the_model_for_later_sessions(terminal: Open, settings: Path) -> None:
+    async with terminal() as screen:
+        await screen.say("/model")
+        await screen.shows("future sessions: false")
+        await screen.pilot.press("tab")
+        await screen.shows("future sessions: true")
+        await screen.pilot.press("1")
+        await screen.hides("Select Model")
+
+    assert '"name": "auto"' in settings.read_text()
+    assert "// mine" in settings.read_text()
+
+
+async def test_a_theme_is_shown_while_it_is_highlighted_and_kept_when_chosen(
+    terminal: Open, settings: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    async with terminal() as screen:
+        before = screen.app.theme
+        await screen.say("/theme")
+        await screen.shows("● 3. Default")
+        await screen.pilot.press("down")
+        await screen.shows("● 4. Dracula")
+        assert screen.app.theme == "dracula"
+        await screen.pilot.press("escape")
+        await screen.hides("Select Theme")
+        await screen.pilot.pause()
+        assert screen.app.theme == before
+        await screen.say("/theme")
+        await screen.shows("● 3. Default")
+        await screen.pilot.press("4")
+        await screen.hides("Select Theme")
+
+    assert '"theme": "Dracula"' in settings.read_text()
+    async with terminal() as screen:
+        assert screen.app.theme == "dracula"
+
+
+async def test_without_colours_there_is_no_choice_of_themes(
+    terminal: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with terminal() as screen:
+        await screen.say("/theme")
+        await screen.shows("Theme configuration unavailable due to NO_COLOR env variable.")
+
+
+async def test_the_trust_of_a_folder_is_changed(terminal: Open, folders: Path) -> None:
+    async with terminal() as screen:
+        await screen.say("/permissions trust")
+        text = await screen.shows("Current Level: Not Set")
+        assert "1. Trust this folder (ws)" in text
+        await screen.pilot.press("3")
+        await screen.shows("is not trusted.")
+        await screen.say("/permissions trust")
+        await screen.shows("Current Level: DO_NOT_TRUST")
+        await screen.shows("● 3. Don't trust")
+        await screen.pilot.press("escape")
+
+    rules = json.loads((folders / "home" / ".gemini" / "trustedFolders.json").read_text())
+    assert rules == {str(folders / "ws"): "DO_NOT_TRUST"}

@@ -29,8 +29,8 @@ async def test_an_unknown_command_is_an_error(terminal: Open) -> None:
 
 async def test_a_dialog_that_is_not_built_is_one_line(terminal: Open) -> None:
     async with terminal(says("never")) as screen:
-        await screen.say("/theme")
-        text = await screen.shows("✕ /theme")
+        await screen.say("/tasks")
+        text = await screen.shows("✕ /tasks")
 
     assert "never" not in text
 
