@@ -452,6 +452,10 @@ class TerminalApp(App[int]):
             return
         await self._turns.set_mode(ApprovalMode.DEFAULT if yolo else ApprovalMode.YOLO)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave Ctrl+L to an open dialog."""
+        return action != "clear_screen" or not self._dialogs.busy
+
     def action_clear_screen(self) -> None:
         """Ctrl+L: remove what is shown; the conversation stays."""
         self._drawing.add(Cleared())

@@ -15,6 +15,7 @@ from surfaces.terminal.dialogs.commands import trust_dialog
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.model import ModelDialog
 from surfaces.terminal.dialogs.scoped import theme_dialog
+from surfaces.terminal.dialogs.settings import SettingsDialog
 from surfaces.terminal.preferences import Preferences
 from surfaces.terminal.themes import THEME_SETTING, textual_theme
 
@@ -72,6 +73,10 @@ class SettingsDialogs:
         state.set_model(model)
         if kept:
             await self._preferences.save("model.name", model)
+
+    async def settings(self) -> None:
+        """Show the settings, and write what the user changes."""
+        await self._host.ask(SettingsDialog(self._preferences))
 
     async def theme(self) -> None:
         """Choose the colours; the highlighted theme is shown at once.

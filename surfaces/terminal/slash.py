@@ -75,6 +75,7 @@ _DIALOGS: Final = frozenset(
         Dialog.PERMISSIONS,
         Dialog.REWIND,
         Dialog.SESSIONS,
+        Dialog.SETTINGS,
         Dialog.SHORTCUTS,
         Dialog.THEME,
     }
@@ -253,6 +254,8 @@ class SlashCommands:
                     await self._rewind(details["points"])
                 case Dialog.SESSIONS:
                     await self._browse()
+                case Dialog.SETTINGS:
+                    await self._dialogs.settings()
                 case Dialog.THEME:
                     await self._dialogs.theme()
                 case _:
