@@ -86,6 +86,7 @@ class TerminalApp(App[int]):
 
     def __init__(self, prepared: Prepared, open_session: OpenSession = open_live_session) -> None:
         super().__init__()
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-wide")]
         self._prepared = prepared
         self._open_session = open_session
         self._events = CoreEvents()

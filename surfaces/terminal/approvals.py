@@ -25,9 +25,9 @@ from surfaces.terminal.dialogs.plan_approval import PlanDialog
 
 __all__ = ["Approvals", "EditText"]
 
-EditText = Callable[[str, str, Widget], Awaitable[str | None]]
+EditText = Callable[[str, str, Widget | None], Awaitable[str | None]]
 """Lets the user edit a text in a program of their own: the file's name, the text, and what stays
-visible while the user chooses a program; `None`: there is none."""
+visible while a user without a program chooses one. `None`: there is no program."""
 _MOST_PLAN: Final = 1_000_000
 _CANCEL: Final = ConfirmationOutcome.CANCEL
 _ONCE: Final = ConfirmationOutcome.PROCEED_ONCE
@@ -112,7 +112,8 @@ class Approvals:
             answers = await self._host.ask(AskUserDialog(details.fields["questions"]))
             return (_CANCEL, None) if answers is None else (_ONCE, {"answers": answers})
         if details.type == "exit_plan_mode":
-            payload = await self._host.ask(PlanDialog(_plan(details)))
+            dialog = PlanDialog(_plan(details), lambda: self._edit_plan(details))
+            payload = await self._host.ask(dialog)
             return (_CANCEL, None) if payload is None else (_ONCE, payload)
         editable = not self._ide.reviews_changes
         while True:
@@ -128,6 +129,15 @@ class Approvals:
             )
             if edited is not None:  # Without an editor, the question stays open.
                 return _ONCE, {"newContent": edited}
+
+    async def _edit_plan(self, details: ConfirmationDetails) -> bool:
+        """Open the plan in the user's editor, and write what the user leaves in it."""
+        file = Path(details.fields["planPath"])
+        edited = await self._edit(file.name, _plan(details), None)
+        if edited is None:
+            return False
+        await asyncio.to_thread(file.write_text, edited, encoding="utf-8")
+        return True
 
     async def _edited_in_ide(
         self, outcome: ConfirmationOutcome, details: ConfirmationDetails

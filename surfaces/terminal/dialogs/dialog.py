@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -20,6 +20,11 @@ __all__ = ["ChoiceDialog", "Dialog", "DialogHost"]
 
 A = TypeVar("A")
 
+_SHARE: Final = 85
+"""The part of the screen's height that dialogs may take, in percent, as the style sheet says."""
+_FRAME: Final = 4
+"""The columns of a dialog's border and padding."""
+
 
 class Dialog(Vertical, Generic[A]):
     """A question; `answered` is done once the user has answered."""
@@ -30,6 +35,22 @@ class Dialog(Vertical, Generic[A]):
         super().__init__(classes="dialog")
         self._escape = escape
         self.answered: asyncio.Future[A] = asyncio.get_running_loop().create_future()
+
+    def room(self, *, around: int, lines: int, most: int) -> int:
+        """How many entries of a list fit on the screen.
+
+        Args:
+            around: the lines of the dialog that stand around the entries.
+            lines: the lines of an entry.
+            most: the number of entries on a high screen.
+        """
+        high = self.app.size.height * _SHARE // 100 - around
+        return max(1, min(most, high // lines))
+
+    def line(self, text: Text) -> Text:
+        """`text`, cut where the dialog ends."""
+        text.truncate(max(1, self.app.size.width - _FRAME), overflow="ellipsis")
+        return text
 
     def settle(self, answer: A) -> None:
         """Answer; a second answer is ignored."""

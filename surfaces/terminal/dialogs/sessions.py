@@ -23,6 +23,8 @@ __all__ = ["SessionBrowser"]
 
 _PAGE: Final = 20
 _MARK: Final = "\u276f"
+_AROUND: Final = 9
+"""The lines around the sessions: frame, heading, keys, columns, marks."""
 _CONTEXT: Final = 10
 """How many letters of the text stand before and after a match."""
 _KEYS: Final = (
@@ -181,13 +183,14 @@ class SessionBrowser(Dialog[RecordedSession | None]):
         else:
             lines.append(Text(f"\nSearch: {self._query} (Esc to cancel)"))
         if shown:
-            first = max(0, min(self._active - _PAGE // 2, len(shown) - _PAGE))
+            room = self.room(around=_AROUND, lines=1, most=_PAGE)
+            first = max(0, min(self._active - room // 2, len(shown) - room))
             head = "Match" if self._query else "Name"
             mark = "▲" if first else " "
             lines.append(Text(f"\n{mark} Index │ Msgs │ Age  │ {head}", style="bold"))
-            page = list(enumerate(shown))[first : first + _PAGE]
+            page = list(enumerate(shown))[first : first + room]
             lines += [self._line(number, session) for number, session in page]
-            lines.append(Text("▼" if first + _PAGE < len(shown) else ""))
+            lines.append(Text("▼" if first + room < len(shown) else ""))
         else:
             lines.append(Text(f"\nNo sessions found matching '{self._query}'.", style="dim"))
         return Text("\n").join(lines)
@@ -201,10 +204,8 @@ class SessionBrowser(Dialog[RecordedSession | None]):
         line = Text(
             f"{place} │ {session.messages:>4} │ {since:<4} │ ",
             style="bold" if chosen else "dim" if current else "",
-            no_wrap=True,
-            overflow="ellipsis",
         )
-        return line.append(f"{inert_line(name)}{' (current)' if current else ''}{more}")
+        return self.line(line.append(f"{inert_line(name)}{' (current)' if current else ''}{more}"))
 
     def _named(self, session: RecordedSession) -> tuple[str, str]:
         """The place of the first match, or the title; and how many more matches there are."""

@@ -24,6 +24,8 @@ from surfaces.terminal.setting_rows import ROWS, SettingRow
 __all__ = ["SettingsDialog"]
 
 _PAGE: Final = 8
+_AROUND: Final = 13
+"""The lines around the settings: frame, search, marks, scopes, keys, messages."""
 _KEYS: Final = "(Use Enter to select, Ctrl+L to reset, Tab to change focus, Esc to close)"
 _LATER: Final = "The changes take effect in the next session."
 _MARK: Final = "●"
@@ -156,17 +158,18 @@ class SettingsDialog(Dialog[None]):
 
     def _show(self) -> None:
         rows = self._rows()
-        first = max(0, min(self._active - _PAGE // 2, len(rows) - _PAGE))
+        page = self.room(around=_AROUND, lines=2, most=_PAGE)
+        first = max(0, min(self._active - page // 2, len(rows) - page))
         lines = [
             Text(f"{' ' if self._in_scopes else '>'} Settings", style="bold"),
             Text(f"  {inert_line(self._query) or 'Search to filter'}", style="dim"),
             Text("  ▲" if first else ""),
         ]
-        for number, row in list(enumerate(rows))[first : first + _PAGE]:
+        for number, row in list(enumerate(rows))[first : first + page]:
             lines += self._lines(row, chosen=number == self._active and not self._in_scopes)
         if not rows:
             lines.append(Text("  No matches found."))
-        lines.append(Text("  ▼" if first + _PAGE < len(rows) else ""))
+        lines.append(Text("  ▼" if first + page < len(rows) else ""))
         lines.append(Text(f"{'>' if self._in_scopes else ' '} Apply To", style="bold"))
         lines += [
             Text(f"{_MARK if scope is self._scope else ' '} {scope} Settings") for scope in Scope
@@ -188,5 +191,5 @@ class SettingsDialog(Dialog[None]):
         style = "bold" if chosen else ""
         return [
             Text(f"{_MARK if chosen else ' '} {row.label}{space}{value}", style=style),
-            Text(f"  {row.description}", style="dim", no_wrap=True, overflow="ellipsis"),
+            self.line(Text(f"  {row.description}", style="dim")),
         ]
