@@ -247,3 +247,16 @@ async def test_right_and_left_expand_and_collapse_a_message(terminal: Open) -> N
         assert "three" in text.split("> Rewind")[1]
         await screen.pilot.press("left")
         await screen.shows("two...")
+
+
+async def test_the_list_of_rewind_shows_every_message_that_has_room(terminal: Open) -> None:
+    prompts = ["one", "two", "three", "four", "five", "six"]
+    async with terminal(*(says(f"to {each}") for each in prompts)) as screen:
+        for each in prompts:
+            await screen.say(each)
+            await screen.shows(f"✦ to {each}")
+        await screen.say("/rewind")
+        text = await screen.shows("Stay at current position")
+
+    listed = text.split("> Rewind")[1]
+    assert [each for each in prompts if each not in listed] == []
