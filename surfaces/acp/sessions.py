@@ -30,7 +30,7 @@ from surfaces.headless.engine import chosen_runtime
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.planning import plan_run, without_questions
-from surfaces.headless.sessions import NoSessions, SessionNotFound, find_session, moved_aside
+from surfaces.headless.sessions import NoSessions, SessionNotFound, find_session
 from surfaces.terminal.live import LiveSession, Prepared, open_live_session
 
 __all__ = ["Request", "Sessions"]
@@ -112,10 +112,6 @@ class Sessions:
             raise _failed(error) from error
         # The recording has one writer.
         await self.end(resumed.session_id)
-        try:
-            resumed = moved_aside(resumed, machine.clock)
-        except OSError as error:
-            raise _failed(error) from error
         record = load_conversation_record(resumed.file, machine.clock)
         messages = list(record.messages) if record is not None else []
         prepared = replace(prepared, session_id=resumed.session_id, resumed=resumed)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -56,6 +57,16 @@ class RecordedSession:
     updated: str
     title: str = ""
     """The session's subject, in one line of ASCII: its summary, or its first message."""
+    messages: int = 0
+    """How many messages the recording has."""
+
+    @property
+    def updated_ms(self) -> int:
+        """When the recording last changed, in Unix milliseconds; 0: it has no such time."""
+        try:
+            return round(datetime.fromisoformat(self.updated).timestamp() * 1000)
+        except (ValueError, OverflowError):
+            return 0
 
 
 def find_session(project_temp: Path, asked: str, clock: Clock) -> RecordedSession:
@@ -101,6 +112,7 @@ def recorded_sessions(project_temp: Path, clock: Clock) -> list[RecordedSession]
             started=str(fields["startTime"]),
             updated=str(fields["lastUpdated"]),
             title=_title(fields),
+            messages=int(fields.get("messageCount") or 0),
         )
         known = by_id.get(session.session_id)
         if known is None or session.updated > known.updated:

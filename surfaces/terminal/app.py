@@ -5,11 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import shlex
-import subprocess
-import tempfile
 from contextlib import AsyncExitStack
-from pathlib import Path
 from typing import ClassVar, Final
 
 from textual import work
@@ -27,20 +23,25 @@ from services.recording.deletion import delete_stored_session
 from services.state import ApprovalMode, ApprovalModeChanged, CoreEvent, CoreEvents, HintsKept
 from surfaces.commands import Suggestion, is_slash_command, shortcut_lines
 from surfaces.headless.engine import chosen_runtime
+from surfaces.headless.sessions import RecordedSession
 from surfaces.terminal.approvals import Approvals
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.composer import Composer, PromptInput
 from surfaces.terminal.dialogs.confirmation import Allowed
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.questions import handlers
-from surfaces.terminal.drawing import Cleared, Drawing, Screen, Typed
+from surfaces.terminal.drawing import Cleared, Drawing, Screen, Shown, Typed
+from surfaces.terminal.external_editor import ExternalEditor
 from surfaces.terminal.inert import inert_line
 from surfaces.terminal.key_bindings import offer_key_bindings
 from surfaces.terminal.live import LiveSession, OpenSession, Prepared, open_live_session
 from surfaces.terminal.mentions import Mentions, mention_place
 from surfaces.terminal.menu import SuggestionMenu
+from surfaces.terminal.preferences import Preferences
 from surfaces.terminal.slash import SHORTCUTS, Application, SlashCommands
 from surfaces.terminal.status import ActivityLine, Footer, ModeLine, known_beside
+from surfaces.terminal.stored_sessions import conversation_of
+from surfaces.terminal.themes import DEFAULT_THEME, THEME_SETTING, textual_theme
 from surfaces.terminal.transcript import Transcript
 from surfaces.terminal.turns import Turns
 
@@ -85,6 +86,7 @@ class TerminalApp(App[int]):
 
     def __init__(self, prepared: Prepared, open_session: OpenSession = open_live_session) -> None:
         super().__init__()
+        self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-wide")]
         self._prepared = prepared
         self._open_session = open_session
         self._events = CoreEvents()
@@ -102,6 +104,16 @@ class TerminalApp(App[int]):
             ),
             prepared.machine.clock,
         )
+        self._preferences = Preferences(
+            prepared.machine.workspace, prepared.plan.document, prepared.options.settings_file
+        )
+        self._editor = ExternalEditor(
+            self._preferences,
+            prepared.machine.environment.variables,
+            self._dialogs,
+            self._drawing,
+            self.suspend,
+        )
         self._turns = Turns(self._drawing, self._turns_changed)
         self._session: LiveSession | None = None
         self._approvals: Approvals | None = None
@@ -109,6 +121,8 @@ class TerminalApp(App[int]):
         self._mentions: Mentions | None = None
         self._deletes = False
         """Whether the session's recording is deleted at its end."""
+        self._next: RecordedSession | None = None
+        """The session that takes the place of this one when it ends."""
         self._leaving = asyncio.Event()
         self.failure: Exception | None = None
         """Why the session has ended, unless the user has left."""
@@ -131,6 +145,8 @@ class TerminalApp(App[int]):
     def on_mount(self) -> None:
         """Show the screen, and open the session behind it."""
         self._events.subscribe(self._on_core_event)
+        theme = self._preferences.in_force(THEME_SETTING)
+        self.theme = textual_theme(str(theme or DEFAULT_THEME))
         prompt = self.query_one(PromptInput)
         prompt.connect(self.query_one(SuggestionMenu), self._turns.take_back)
         prompt.focus()
@@ -157,17 +173,26 @@ class TerminalApp(App[int]):
         code = 0
         try:
             await self._with_session()
-        except FatalError as error:
-            self.failure = error
-            code = error.exit_code
-            await self._failed(str(error))
+            while (chosen := self._next) is not None:
+                self._begin_again(self._prepared.resuming(chosen))
+                await self._with_session()
         except Exception as error:
             # The outermost layer of the session: the user gets a message for any error.
             logger.debug("the session failed", exc_info=True)
-            self.failure = error
-            code = 1
-            await self._failed(f"{type(error).__name__}: {error}")
+            failure = self.failure = _first(error)
+            if isinstance(failure, FatalError):
+                code, words = failure.exit_code, str(failure)
+            else:
+                code, words = 1, f"{type(failure).__name__}: {failure}"
+            await self._failed(words)
         self.exit(code)
+
+    def _begin_again(self, prepared: Prepared) -> None:
+        """Forget the session that has ended, and take what opens the next one."""
+        self._prepared = prepared
+        self._session = self._slash = self._mentions = self._approvals = self._next = None
+        self._leaving.clear()
+        self._drawing.add(Cleared())
 
     async def _failed(self, words: str) -> None:
         """Show why the session ended, and wait for the user to leave."""
@@ -213,10 +238,18 @@ class TerminalApp(App[int]):
             self._deletes = delete
             self._leaving.set()
 
+        def go_on(chosen: RecordedSession) -> None:
+            self._next = chosen
+            self._leaving.set()
+
         hooks = Application(
             draft=lambda text: self.query_one(PromptInput).replace_all(text),
             leave=leave,
+            go_on=go_on,
             copy=copy,
+            editor=self._editor,
+            themed=self,
+            preferences=self._preferences,
         )
         name = chosen_runtime(
             self._prepared.options.runtime, self._prepared.plan.settings, Surface.INTERACTIVE
@@ -235,12 +268,14 @@ class TerminalApp(App[int]):
                 session=services.settings.folder_trusted,
                 for_ever=permanent is True,
             ),
-            edit=self._edit_text,
+            edit=self._editor.edit,
             refused=self._turns.abort,
         )
         self._session = session
         if services.session_hooks.started.message:
             self._warn(services.session_hooks.started.message)
+        for item in conversation_of(session):
+            self._drawing.add(Shown(item=item))
         for warning in self._prepared.plan.settings.warnings:
             self._drawing.add(Typed(text=warning, mark="warning"))
         self._show_settings()
@@ -261,21 +296,6 @@ class TerminalApp(App[int]):
     def _moved(self, call: CallKey, status: str) -> None:
         if self._approvals is not None:
             self._approvals.moved(call, status)
-
-    async def _edit_text(self, name: str, text: str) -> str | None:
-        variables = self._prepared.machine.environment.variables
-        command = variables.get("VISUAL") or variables.get("EDITOR")
-        if not command:
-            missing = "No editor is configured. Set the variable VISUAL or EDITOR to a program."
-            self._drawing.add(Typed(text=missing, mark="warning"))
-            return None
-        with tempfile.TemporaryDirectory(prefix="parity-edit-") as folder:
-            file = Path(folder) / Path(name).name
-            file.write_text(text, encoding="utf-8")
-            with self.suspend():
-                words = [*shlex.split(command), str(file)]
-                await asyncio.to_thread(subprocess.run, words, check=False)
-            return file.read_text(encoding="utf-8", errors="replace")
 
     # ------------------------------------------------------------------ what is shown
 
@@ -433,6 +453,10 @@ class TerminalApp(App[int]):
             return
         await self._turns.set_mode(ApprovalMode.DEFAULT if yolo else ApprovalMode.YOLO)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leave Ctrl+L to an open dialog."""
+        return action != "clear_screen" or not self._dialogs.busy
+
     def action_clear_screen(self) -> None:
         """Ctrl+L: remove what is shown; the conversation stays."""
         self._drawing.add(Cleared())
@@ -440,7 +464,7 @@ class TerminalApp(App[int]):
     async def action_edit_prompt(self) -> None:
         """Ctrl+G: write the prompt in the user's editor."""
         prompt = self.query_one(PromptInput)
-        edited = await self._edit_text("prompt.md", prompt.text)
+        edited = await self._editor.edit("prompt.md", prompt.text)
         if edited is not None:
             prompt.replace_all(edited.rstrip("\n"))
 
@@ -454,6 +478,13 @@ class TerminalApp(App[int]):
             self._transcript.scroll_page_up(animate=False)
         else:
             self._transcript.scroll_page_down(animate=False)
+
+
+def _first(error: Exception) -> Exception:
+    """The error itself, without the groups that task groups put around it."""
+    while isinstance(error, ExceptionGroup):
+        error = error.exceptions[0]
+    return error
 
 
 def _shortcuts() -> str:

@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from textual.widget import Widget
+
 from services.ide.companion import IdeCompanion
 from services.message_bus import MessageBus, ToolConfirmationResponse
 from services.progress import CallKey, CallQuestion
@@ -23,9 +25,9 @@ from surfaces.terminal.dialogs.plan_approval import PlanDialog
 
 __all__ = ["Approvals", "EditText"]
 
-EditText = Callable[[str, str], Awaitable[str | None]]
-"""Lets the user edit a text in a program of their own: the file's name, the text; `None`: there is
-no such program."""
+EditText = Callable[[str, str, Widget | None], Awaitable[str | None]]
+"""Lets the user edit a text in a program of their own: the file's name, the text, and what stays
+visible while a user without a program chooses one. `None`: there is no program."""
 _MOST_PLAN: Final = 1_000_000
 _CANCEL: Final = ConfirmationOutcome.CANCEL
 _ONCE: Final = ConfirmationOutcome.PROCEED_ONCE
@@ -110,20 +112,32 @@ class Approvals:
             answers = await self._host.ask(AskUserDialog(details.fields["questions"]))
             return (_CANCEL, None) if answers is None else (_ONCE, {"answers": answers})
         if details.type == "exit_plan_mode":
-            payload = await self._host.ask(PlanDialog(_plan(details)))
+            dialog = PlanDialog(_plan(details), lambda: self._edit_plan(details))
+            payload = await self._host.ask(dialog)
             return (_CANCEL, None) if payload is None else (_ONCE, payload)
+        editable = not self._ide.reviews_changes
         while True:
             outcome = await self._host.ask(
-                confirmation_dialog(
-                    call, details, self._allowed, editable=not self._ide.reviews_changes
-                )
+                confirmation_dialog(call, details, self._allowed, editable=editable)
             )
             if outcome is not ConfirmationOutcome.MODIFY_WITH_EDITOR:
                 return outcome, await self._edited_in_ide(outcome, details)
             name = str(details.fields.get("fileName") or "file")
-            edited = await self._edit(name, str(details.fields.get("newContent") or ""))
+            text = str(details.fields.get("newContent") or "")
+            edited = await self._edit(
+                name, text, confirmation_dialog(call, details, self._allowed, editable=editable)
+            )
             if edited is not None:  # Without an editor, the question stays open.
                 return _ONCE, {"newContent": edited}
+
+    async def _edit_plan(self, details: ConfirmationDetails) -> bool:
+        """Open the plan in the user's editor, and write what the user leaves in it."""
+        file = Path(details.fields["planPath"])
+        edited = await self._edit(file.name, _plan(details), None)
+        if edited is None:
+            return False
+        await asyncio.to_thread(file.write_text, edited, encoding="utf-8")
+        return True
 
     async def _edited_in_ide(
         self, outcome: ConfirmationOutcome, details: ConfirmationDetails

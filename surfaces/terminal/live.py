@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_protocol.agent import AgentProtocol
 from runtimes.contract import Runtime
 from runtimes.registry import Surface, open_runtime
 from services.bundle import Services
 from services.interaction.interaction import Interaction
+from services.model.errors import FatalInputError
 from services.progress import ProgressFeed
 from services.scheduler.style import BatchStyle
 from services.state import CoreEvents
@@ -28,7 +29,7 @@ from surfaces.headless.model import ModelSource, choose_model, open_model
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.planning import Plan, plan_run
 from surfaces.headless.session_log import log_configuration, log_onboarding
-from surfaces.headless.sessions import RecordedSession
+from surfaces.headless.sessions import RecordedSession, moved_aside
 from surfaces.headless.streams import Streams
 
 __all__ = ["LiveSession", "OpenSession", "Prepared", "open_live_session", "prepare"]
@@ -48,6 +49,10 @@ class Prepared:
     """How the calls of a batch run; `None`: as in the core's scheduler."""
     text_files: TextFiles | None = None
     """Where edits go; `None`: to the disk."""
+
+    def resuming(self, session: RecordedSession) -> Prepared:
+        """The same for another session, which was recorded."""
+        return replace(self, resumed=session, session_id=session.session_id)
 
 
 def _nothing(_: AgentProtocol) -> None:
@@ -174,9 +179,10 @@ async def open_live_session(
         log_configuration(services, plan, source.auth_type)
         log_onboarding(services, model.user)
         services.ide.begin()
+        resumed = _aside(prepared)
         runtime = await stack.enter_async_context(open_runtime(name, services))
-        if prepared.resumed is not None:
-            await resume_session(runtime, prepared.resumed)
+        if resumed is not None:
+            await resume_session(runtime, resumed)
         progress = ProgressFeed(services)
         stack.callback(progress.close)
         yield LiveSession(
@@ -186,3 +192,17 @@ async def open_live_session(
             progress=progress,
             metrics=metrics,
         )
+
+
+def _aside(prepared: Prepared) -> RecordedSession | None:
+    """The session to resume, safe from the recording that the engine begins when it opens.
+
+    Raises:
+        FatalInputError: the recording is not there any more.
+    """
+    if prepared.resumed is None:
+        return None
+    try:
+        return moved_aside(prepared.resumed, prepared.machine.clock)
+    except OSError as error:
+        raise FatalInputError(f"Error resuming session: {error}") from error

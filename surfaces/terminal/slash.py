@@ -31,6 +31,7 @@ from surfaces.commands import (
 )
 from surfaces.commands.histories import items_of_recording
 from surfaces.commands.rewinding import RewindPoint, rewind_to
+from surfaces.headless.sessions import RecordedSession
 from surfaces.terminal.dialogs.commands import (
     RewindPointDialog,
     action_dialog,
@@ -39,9 +40,13 @@ from surfaces.terminal.dialogs.commands import (
 )
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.drawing import Cleared, Drawing, Shown
+from surfaces.terminal.external_editor import ExternalEditor
 from surfaces.terminal.live import LiveSession
 from surfaces.terminal.notes import Notes
 from surfaces.terminal.own_calls import OwnCalls
+from surfaces.terminal.preferences import Preferences
+from surfaces.terminal.settings_dialogs import SettingsDialogs, Themed
+from surfaces.terminal.stored_sessions import browse_sessions
 from surfaces.terminal.turns import Prompt
 
 __all__ = ["SHORTCUTS", "Application", "SlashCommands"]
@@ -63,7 +68,18 @@ SHORTCUTS: Final = (
     ("Ctrl+P/Ctrl+N", "Cycle through your prompt history (also Up/Down)"),
     ("!", "Shell mode, at an empty prompt"),
 )
-_DIALOGS: Final = frozenset({Dialog.REWIND, Dialog.SHORTCUTS})
+_DIALOGS: Final = frozenset(
+    {
+        Dialog.EDITOR,
+        Dialog.MODEL,
+        Dialog.PERMISSIONS,
+        Dialog.REWIND,
+        Dialog.SESSIONS,
+        Dialog.SETTINGS,
+        Dialog.SHORTCUTS,
+        Dialog.THEME,
+    }
+)
 _SHELL_DECLINED: Final = "Slash command shell execution declined."
 _DECLINED: Final = "Operation cancelled."
 _SHOWN_TYPES: Final[Mapping[ItemKind, str]] = {ItemKind.USER: "user", ItemKind.AGENT: "gemini"}
@@ -77,8 +93,14 @@ class Application:
     """Puts a text into the input."""
     leave: Callable[[bool], None]
     """Ends the session; with `True` its recording is deleted."""
+    go_on: Callable[[RecordedSession], None]
+    """Ends the session, and goes on with a recorded one in its place."""
     copy: Callable[[str], Awaitable[None]]
     """Writes a text to the clipboard."""
+    editor: ExternalEditor
+    themed: Themed
+    preferences: Preferences
+    """What the user may change for later sessions."""
 
 
 class SlashCommands:
@@ -118,7 +140,16 @@ class SlashCommands:
             started_ms=services.clock.now_ms(),
             dialogs=_DIALOGS,
             shortcuts=SHORTCUTS,
+            save_setting=hooks.preferences.save,
             copy=hooks.copy,
+        )
+        self._dialogs = SettingsDialogs(
+            services,
+            prepared.source.auth_type,
+            host,
+            hooks.preferences,
+            hooks.themed,
+            lambda words: self._show(Item(kind=ItemKind.INFO, text=words)),
         )
         self._layer = CommandLayer(self._session, default_sources())
         if services.checkpoints is not None:
@@ -210,8 +241,36 @@ class SlashCommands:
         if dialog is Dialog.SHORTCUTS:
             lines = ["Shortcuts", *shortcut_lines(SHORTCUTS)]
             self._show(Item(kind=ItemKind.PANEL, text="\n".join(lines)))
-        elif dialog is Dialog.REWIND:
-            await self._rewind(details["points"])
+            return
+        try:
+            match dialog:
+                case Dialog.EDITOR:
+                    await self._hooks.editor.choose()
+                case Dialog.MODEL:
+                    await self._dialogs.model()
+                case Dialog.PERMISSIONS:
+                    await self._dialogs.trust(details["folder"])
+                case Dialog.REWIND:
+                    await self._rewind(details["points"])
+                case Dialog.SESSIONS:
+                    await self._browse()
+                case Dialog.SETTINGS:
+                    await self._dialogs.settings()
+                case Dialog.THEME:
+                    await self._dialogs.theme()
+                case _:
+                    pass  # The command layer refuses the dialogs that are not listed above.
+        except CommandError as error:
+            self._error(str(error))
+
+    async def _browse(self) -> None:
+        chosen = await browse_sessions(self._session.services, self._host)
+        if chosen is None:
+            return
+        if chosen.file.exists():
+            self._hooks.go_on(chosen)
+        else:
+            self._error(f"Error resuming session: {chosen.file} is not there any more.")
 
     async def _rewind(self, points: Sequence[RewindPoint]) -> None:
         now_ms = self._session.services.clock.now_ms()
@@ -222,11 +281,7 @@ class SlashCommands:
             choice = await self._host.ask(rewind_choice_dialog(point, now_ms))
             if choice is not None:  # "Do nothing" leads back to the list.
                 break
-        try:
-            result = await rewind_to(self._session, point, choice)
-        except CommandError as error:
-            self._error(str(error))
-            return
+        result = await rewind_to(self._session, point, choice)
         if isinstance(result, LoadHistory):
             self._load(result)
         elif result.text:

@@ -1,18 +1,22 @@
 """The dialogs of slash commands.
 
 Source: `packages/cli` `ui/components/ShellConfirmationDialog.tsx`, `ConsentPrompt.tsx`,
-`RewindViewer.tsx`, `RewindConfirmation.tsx`, for the options, their order and their words.
+`RewindViewer.tsx`, `RewindConfirmation.tsx`, `PermissionsModifyTrustDialog.tsx`, for the options,
+their order and their words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from pathlib import Path
+from typing import ClassVar, Final, Literal
 
 from rich.text import Text
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
+from services.interaction.questions import TrustChoice
 from services.rewind import Change, RewindChoice
 from surfaces.commands.durations import age
 from surfaces.commands.rewinding import RewindPoint
@@ -26,13 +30,16 @@ __all__ = [
     "consent_dialog",
     "rewind_choice_dialog",
     "shell_commands_dialog",
+    "trust_dialog",
 ]
 
 _PROCEED: Final = "Do you want to proceed?"
-_MOST_LETTERS: Final = 100
+_MOST_LINES: Final = 2
+"""The lines of a message that is not expanded."""
 _NOT_REVERTED: Final = (
     "\u2139 Rewinding does not affect files edited manually or by the shell tool."
 )
+_REWIND_KEYS: Final = "(Use Enter to select a message, Esc to close, Right/Left to expand/collapse)"
 _STAY: Final = Choice(label="Stay at current position", detail="Cancel rewind and stay here")
 
 ShellAnswer = Literal["once", "always", "no"]
@@ -67,8 +74,49 @@ def consent_dialog(prompt: str) -> ChoiceDialog[bool]:
     )
 
 
+def trust_dialog(
+    folder: Path, present: TrustChoice | None, *, inherited: bool
+) -> ChoiceDialog[TrustChoice | None]:
+    """How far `folder` is trusted; `None` for Esc.
+
+    Args:
+        folder: the folder that is asked about.
+        present: its own rule.
+        inherited: whether it is trusted because a folder above it is.
+    """
+    body = [
+        Text(f"Folder: {inert_line(str(folder))}"),
+        Text(f"Current Level: {present.value if present else 'Not Set'}"),
+    ]
+    if inherited:
+        note = "Note: This folder behaves as a trusted folder because a parent folder is trusted."
+        body.append(Text(note, style="dim"))
+    options: list[tuple[str, TrustChoice | None]] = [
+        (f"Trust this folder ({inert_line(folder.name)})", TrustChoice.TRUST_FOLDER),
+        (f"Trust parent folder ({inert_line(folder.parent.name)})", TrustChoice.TRUST_PARENT),
+        ("Don't trust", TrustChoice.DO_NOT_TRUST),
+    ]
+    return ChoiceDialog(
+        "> Modify Trust Level",
+        body,
+        "",
+        options,
+        escape=None,
+        keys="(Use Enter to select)",
+        first=next((n for n, (_, each) in enumerate(options) if each is present), 0),
+    )
+
+
 class RewindPointDialog(Dialog[RewindPoint | None]):
-    """The message to go back to; `None`: to none. Staying is highlighted at first."""
+    """The message to go back to; `None`: to none. Staying is highlighted at first.
+
+    Right shows the whole highlighted message, Left its beginning again.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right", "expand(True)", show=False),
+        Binding("left", "expand(False)", show=False),
+    ]
 
     def __init__(self, points: Sequence[RewindPoint]) -> None:
         super().__init__(None)
@@ -76,14 +124,30 @@ class RewindPointDialog(Dialog[RewindPoint | None]):
 
     def compose(self) -> ComposeResult:
         """Heading, messages, keys."""
-        choices = [Choice(label=_line(each), detail=_changed(each.turn)) for each in self._points]
+        labels = self._labels(None)
+        choices = [
+            Choice(label=label, detail=_changed(each.turn))
+            for label, each in zip(labels, self._points, strict=True)
+        ]
         yield Static(Text("> Rewind", style="bold"), markup=False, classes="heading")
         yield NumberedOptions([*choices, _STAY], numbered=False, first=len(choices))
-        yield Static("(Use Enter to select a message, Esc to close)", markup=False, classes="keys")
+        yield Static(_REWIND_KEYS, markup=False, classes="keys")
 
     def on_mount(self) -> None:
         """The messages have the keys."""
         self.query_one(NumberedOptions).focus()
+
+    def action_expand(self, whole: bool) -> None:
+        """Show the highlighted message whole, or only its beginning."""
+        options = self.query_one(NumberedOptions)
+        options.relabel(self._labels(options.highlighted if whole else None))
+
+    def _labels(self, expanded: int | None) -> list[str]:
+        most = _MOST_LINES * max(1, self.app.size.width - 4)
+        return [
+            each.text if index == expanded else _beginning(each.text, most)
+            for index, each in enumerate(self._points)
+        ]
 
     def on_numbered_options_chosen(self, event: NumberedOptions.Chosen) -> None:
         """Answer with the message."""
@@ -111,9 +175,13 @@ def rewind_choice_dialog(point: RewindPoint, now_ms: int) -> ChoiceDialog[Rewind
     return ChoiceDialog("Confirm Rewind", body, "Select an action:", options, escape=None)
 
 
-def _line(point: RewindPoint) -> str:
-    text = inert_line(point.text)
-    return text if len(text) <= _MOST_LETTERS else f"{text[:_MOST_LETTERS]}…"
+def _beginning(text: str, most: int) -> str:
+    """The first lines of a message, `most` letters at most."""
+    lines = text.split("\n")
+    begun = "\n".join(lines[:_MOST_LINES])
+    if len(begun) > most:
+        return f"{begun[:most]}..."
+    return f"{begun}..." if len(lines) > _MOST_LINES else begun
 
 
 def _changed(change: Change | None) -> str:

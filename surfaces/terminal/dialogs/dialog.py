@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import ClassVar, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -20,6 +20,11 @@ __all__ = ["ChoiceDialog", "Dialog", "DialogHost"]
 
 A = TypeVar("A")
 
+_SHARE: Final = 85
+"""The part of the screen's height that dialogs may take, in percent, as the style sheet says."""
+_FRAME: Final = 4
+"""The columns of a dialog's border and padding."""
+
 
 class Dialog(Vertical, Generic[A]):
     """A question; `answered` is done once the user has answered."""
@@ -30,6 +35,22 @@ class Dialog(Vertical, Generic[A]):
         super().__init__(classes="dialog")
         self._escape = escape
         self.answered: asyncio.Future[A] = asyncio.get_running_loop().create_future()
+
+    def room(self, *, around: int, lines: int, most: int) -> int:
+        """How many entries of a list fit on the screen.
+
+        Args:
+            around: the lines of the dialog that stand around the entries.
+            lines: the lines of an entry.
+            most: the number of entries on a high screen.
+        """
+        high = self.app.size.height * _SHARE // 100 - around
+        return max(1, min(most, high // lines))
+
+    def line(self, text: Text) -> Text:
+        """`text`, cut where the dialog ends."""
+        text.truncate(max(1, self.app.size.width - _FRAME), overflow="ellipsis")
+        return text
 
     def settle(self, answer: A) -> None:
         """Answer; a second answer is ignored."""
@@ -42,7 +63,10 @@ class Dialog(Vertical, Generic[A]):
 
 
 class ChoiceDialog(Dialog[A]):
-    """Lines of text, and options; each option has its answer. `keys` says what the keys do."""
+    """Lines of text, and options; each option has its answer.
+
+    `keys` says what the keys do; the option with the index `first` is highlighted.
+    """
 
     def __init__(
         self,
@@ -53,8 +77,10 @@ class ChoiceDialog(Dialog[A]):
         *,
         escape: A,
         keys: str = "",
+        first: int = 0,
     ) -> None:
         super().__init__(escape)
+        self._first = first
         self._keys = keys
         self._heading = heading
         self._body = body
@@ -75,7 +101,8 @@ class ChoiceDialog(Dialog[A]):
                 yield Static(Text("\n").join(self._body), markup=False)
         if self._question:
             yield Static(self._question, markup=False, classes="question")
-        yield NumberedOptions([Choice(label=label) for label, _ in self._options])
+        choices = [Choice(label=label) for label, _ in self._options]
+        yield NumberedOptions(choices, first=self._first)
         if self._keys:
             yield Static(self._keys, markup=False, classes="keys")
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, ClassVar, Final
 
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Markdown, Static
 
@@ -29,15 +30,27 @@ _CHOICES: Final = (
 )
 _MODES: Final = (ApprovalMode.AUTO_EDIT, ApprovalMode.DEFAULT)
 _SELECT: Final = "Enter to select · ↑/↓ to navigate · Ctrl+G to edit plan · Esc to cancel"
+_EDITED: Final = (
+    "I have edited the plan or annotated it with feedback. Review the edited plan, update if "
+    "necessary, and present it again for approval."
+)
 _SUBMIT: Final = "Enter to submit · Ctrl+G to edit plan · Esc to cancel"
 
 
 class PlanDialog(Dialog[Mapping[str, Any] | None]):
-    """Shows a plan; the answer is the payload of the confirmation, `None` for Esc."""
+    """Shows a plan; the answer is the payload of the confirmation, `None` for Esc.
 
-    def __init__(self, plan: str) -> None:
+    Args:
+        plan: the plan's Markdown.
+        edit: opens the plan's file in the user's editor; returns whether it could.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+g", "edit_plan", show=False)]
+
+    def __init__(self, plan: str, edit: Callable[[], Awaitable[bool]]) -> None:
         super().__init__(None)
         self._plan = plan
+        self._edit = edit
 
     def compose(self) -> ComposeResult:
         """The plan, the options, the keys."""
@@ -50,6 +63,11 @@ class PlanDialog(Dialog[Mapping[str, Any] | None]):
     def on_mount(self) -> None:
         """The options have the keys."""
         self.query_one(NumberedOptions).focus()
+
+    async def action_edit_plan(self) -> None:
+        """Ctrl+G: let the user edit the plan; the model then reads and presents it again."""
+        if await self._edit():
+            self.settle({"approved": False, "feedback": _EDITED})
 
     def on_numbered_options_typed(self) -> None:
         """Name the keys of the highlighted option."""

@@ -166,11 +166,13 @@ async def test_without_an_editor_a_prompt_and_a_question_stay_open(terminal: Ope
     async with terminal(calls("write_file", **WRITE), says("done")) as screen:
         await screen.type("go")
         await screen.pilot.press("ctrl+g")
-        first = await screen.shows("No editor is configured.")
+        first = await screen.shows("No external editor is available.")
         await screen.pilot.press("enter")
         await screen.shows("Apply this change?")
         await screen.pilot.press("3")
-        await screen.pilot.pause()
+        await screen.shows("> Select Editor")
+        await screen.pilot.press("escape")
+        await screen.hides("> Select Editor")
         await screen.shows("4. No, suggest changes (esc)")
         await screen.pilot.press("1")
         await screen.shows("✦ done")
@@ -186,7 +188,7 @@ async def test_ctrl_g_writes_the_prompt_in_the_users_editor(
         async def edited(name: str, text: str) -> str:
             return f"{text} on\n"
 
-        monkeypatch.setattr(screen.app, "_edit_text", edited)
+        monkeypatch.setattr(screen.app._editor, "edit", edited)
         await screen.type("go")
         await screen.pilot.press("ctrl+g", "enter")
         await screen.shows("✦ an answer")

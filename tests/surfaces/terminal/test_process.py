@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,16 +14,21 @@ pexpect = pytest.importorskip("pexpect")
 COMMAND = ["-c", "from parity_entry.command import main; main()", "agent", "-m", "gemini-2.5-flash"]
 
 
-@pytest.mark.parametrize("runtime", ["legacy", "adk"])
-def test_a_task_from_the_prompt_to_the_exit(folders: Path, runtime: str) -> None:
+def _started(folders: Path, runtime: str, script: list[str], *options: str) -> Any:
+    """A terminal of 120 columns and 50 rows whose model gives the answers of `script`."""
     answers = folders / "answers.jsonl"
-    script = [calls("write_file", file_path="new.txt", content="one\n"), says("finished it")]
     answers.write_text("".join(f"{line}\n" for line in script))
-    words = [*COMMAND, "--runtime", runtime, "--fake-responses", str(answers)]
+    words = [*COMMAND, "--runtime", runtime, "--fake-responses", str(answers), *options]
     environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1"}
-    child = pexpect.spawn(
+    return pexpect.spawn(
         sys.executable, words, env=environment, dimensions=(50, 120), timeout=60, encoding="utf-8"
     )
+
+
+@pytest.mark.parametrize("runtime", ["legacy", "adk"])
+def test_a_task_from_the_prompt_to_the_exit(folders: Path, runtime: str) -> None:
+    script = [calls("write_file", file_path="new.txt", content="one\n"), says("finished it")]
+    child = _started(folders, runtime, script)
     try:
         child.expect("Type your message")
         child.send("do it\r")
@@ -39,4 +45,66 @@ def test_a_task_from_the_prompt_to_the_exit(folders: Path, runtime: str) -> None
     assert child.exitstatus == 0
     # The terminal is left as it was: the alternate screen is closed, the cursor is back.
     assert "\x1b[?1049l" in child.before
+    assert (folders / "ws/new.txt").read_text() == "one\n"
+
+
+@pytest.mark.parametrize("runtime", ["legacy", "adk"])
+def test_a_whole_session(folders: Path, runtime: str) -> None:
+    """An edit is confirmed, a hint is typed, a turn is taken back; the rest is resumed later."""
+    settings = folders / "home" / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"experimental": {"modelSteering": true}}')
+    pipe = folders / "ws" / "pipe"
+    os.mkfifo(pipe)
+    script = [
+        calls("write_file", file_path="new.txt", content="one\n"),
+        says("made it"),
+        calls("run_shell_command", command="cat pipe", description="waits"),
+        says("checked it"),
+    ]
+    child = _started(folders, runtime, script)
+    try:
+        child.expect("Type your message")
+        child.send("make it\r")
+        child.expect("Allow once")
+        child.send("1")
+        child.expect("made it")
+        child.send("check it\r")
+        child.expect("cat pipe")
+        child.send("be quick\r")
+        child.expect("Steering Hint: be quick")
+        pipe.write_text("piped\n")  # Waits for the command, which waits for this.
+        child.expect("checked it")
+        child.send("/rewind\r")
+        child.expect("Stay at current position")
+        child.send("\x1b[A\r")
+        child.expect("Confirm Rewind")
+        child.send("1")
+        child.expect("> .*check it")  # The message is in the input again.
+        child.send("\x03")
+        child.expect("Press Ctrl.C again to exit")
+        child.send("\x03")
+        child.expect(pexpect.EOF)
+    finally:
+        child.close()
+    assert child.exitstatus == 0
+
+    child = _started(folders, runtime, [says("went on")], "--resume", "latest")
+    try:
+        child.expect("Type your message")
+        child.expect("made it")
+        child.send("go on\r")
+        child.expect("went on")
+        assert "checked it" not in child.before
+        child.send("/quit\r")
+        child.expect(pexpect.EOF)
+    finally:
+        child.close()
+    assert child.exitstatus == 0
+    (recording,) = (
+        file
+        for file in (folders / "home").glob(".gemini/tmp/*/chats/session-*")
+        if "went on" in file.read_text()
+    )
+    assert "be quick" in recording.read_text()
     assert (folders / "ws/new.txt").read_text() == "one\n"

@@ -29,8 +29,8 @@ async def test_an_unknown_command_is_an_error(terminal: Open) -> None:
 
 async def test_a_dialog_that_is_not_built_is_one_line(terminal: Open) -> None:
     async with terminal(says("never")) as screen:
-        await screen.say("/theme")
-        text = await screen.shows("✕ /theme")
+        await screen.say("/tasks")
+        text = await screen.shows("✕ /tasks")
 
     assert "never" not in text
 
@@ -228,3 +228,35 @@ async def test_shell_commands_of_a_command_file_are_confirmed(
 
     assert "touch made.txt" in dialog
     assert (folders / "ws/made.txt").exists() is runs
+
+
+async def test_right_and_left_expand_and_collapse_a_message(terminal: Open) -> None:
+    async with terminal(says("an answer")) as screen:
+        await screen.type("one")
+        for line in ("two", "three"):
+            await screen.pilot.press("ctrl+j")
+            await screen.type(line)
+        await screen.pilot.press("enter")
+        await screen.shows("✦ an answer")
+        await screen.say("/rewind")
+        await screen.shows("Right/Left to expand/collapse")
+        await screen.pilot.press("up")
+        await screen.shows("two...")
+        await screen.pilot.press("right")
+        text = await screen.hides("two...")
+        assert "three" in text.split("> Rewind")[1]
+        await screen.pilot.press("left")
+        await screen.shows("two...")
+
+
+async def test_the_list_of_rewind_shows_every_message_that_has_room(terminal: Open) -> None:
+    prompts = ["one", "two", "three", "four", "five", "six"]
+    async with terminal(*(says(f"to {each}") for each in prompts)) as screen:
+        for each in prompts:
+            await screen.say(each)
+            await screen.shows(f"✦ to {each}")
+        await screen.say("/rewind")
+        text = await screen.shows("Stay at current position")
+
+    listed = text.split("> Rewind")[1]
+    assert [each for each in prompts if each not in listed] == []

@@ -68,10 +68,10 @@ async def test_the_users_editor_changes_an_edit(
 ) -> None:
     async with terminal(calls("write_file", **WRITE), says("ok")) as screen:
 
-        async def edited(name: str, text: str) -> str:
+        async def edited(name: str, text: str, _above: object) -> str:
             return text.replace("two", f"three of {name}")
 
-        await screen.shows("gemini-2.5-flash")
+        await screen.opened()
         monkeypatch.setattr(screen.app._approvals, "_edit", edited)
         await screen.say("go")
         await screen.shows("Apply this change?")
@@ -119,6 +119,32 @@ async def test_the_questions_of_ask_user(terminal: Open) -> None:
     assert "3. Enter a custom value" in first
     assert "Pick → Beta" in review
     assert "Name → Bob" in text
+
+
+async def test_a_plan_that_the_user_edits_goes_back_to_the_model(
+    terminal: Open, folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = {"file_path": "p.md", "content": "# Plan\n1. do x\n"}
+    script = (
+        calls("write_file", **plan),
+        calls("exit_plan_mode", plan_filename="p.md"),
+        calls("exit_plan_mode", plan_filename="p.md"),
+        says("finished"),
+    )
+
+    async def edited(_name: str, text: str, _above: object) -> str:
+        return text.replace("do x", "do y")
+
+    async with terminal(*script, approval_mode="plan") as screen:
+        await screen.opened()
+        monkeypatch.setattr(screen.app._approvals, "_edit", edited)
+        await screen.say("plan it")
+        await screen.shows("do x")
+        await screen.pilot.press("ctrl+g")
+        await screen.shows("do y")
+        await screen.pilot.press("2")
+        await screen.shows("✦ finished")
+        assert "I have edited the plan or annotated it with feedback." in screen.sent
 
 
 async def test_a_plan_is_sent_back_with_feedback(terminal: Open) -> None:
@@ -195,3 +221,21 @@ async def test_ctrl_c_twice_leaves(terminal: Open) -> None:
         await screen.app.workers.wait_for_complete()
 
         assert screen.app.return_value == 0
+
+
+async def test_forty_columns_show_the_dialogs_whole(terminal: Open) -> None:
+    async with terminal(says("an answer")) as screen:
+        await screen.pilot.resize_terminal(40, 30)
+        await screen.say("go")
+        await screen.shows("✦ an answer")
+        for command, words in (
+            ("/settings", ("Default Approval Mode", "Workspace Settings", "close)")),
+            ("/model", ("1. Auto", "Press Esc to close")),
+            ("/editor", ("1. None", "2. Workspace Settings", "close)")),
+            ("/resume", ("Chat Sessions (1 total)", "(current)")),
+        ):
+            await screen.say(command)
+            for each in words:
+                await screen.shows(each)
+            await screen.pilot.press("escape")
+            await screen.shows("Type your message")
