@@ -32,7 +32,7 @@ class CallNews(Protocol):
     def call_wrote(self, call_id: str, text: str) -> None:
         """A running call has written; `text` is its whole output so far."""
 
-    def batch_ended(self, *, refused: bool) -> None:
+    def batch_ended(self, prompt_id: str, *, refused: bool) -> None:
         """Every call has ended; `refused` where the user cancelled them all."""
 
 
@@ -126,7 +126,8 @@ class CallFeed:
             if all(status.terminal for status in statuses):
                 self._batches.remove(batch)
                 cancelled = all(status is CallStatus.CANCELLED for status in statuses)
-                self._news.batch_ended(refused=cancelled)
+                prompt_id = self._known[next(iter(batch))].call.request.prompt_id
+                self._news.batch_ended(prompt_id, refused=cancelled)
 
 
 def _text_of(output: Json) -> str:

@@ -14,7 +14,7 @@ def agent_card(url: str, version: str, *, needs_token: bool) -> JsonObject:
     """The card of protocol 0.3 for the server at `url`."""
     card: JsonObject = {
         "name": "parity",
-        "description": "An agent that works on the code of a folder, and asks before it changes it.",
+        "description": "An agent that works on the code of a folder and asks before it acts.",
         "url": url,
         "preferredTransport": "JSONRPC",
         "protocolVersion": "0.3.0",

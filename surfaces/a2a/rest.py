@@ -101,7 +101,7 @@ async def _lines(events: Events) -> AsyncIterator[bytes]:
 def _metadata(task: Task) -> JsonObject:
     services = task.live.services
     manager = services.servers.manager
-    tools = services.tools.active()
+    tools = sorted(services.tools.active(), key=lambda tool: tool.display_name)
     servers = [
         {
             "name": name,

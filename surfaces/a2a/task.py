@@ -43,6 +43,9 @@ class _Run:
     prompt_id: str
     agent: AgentProtocol
     ended: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the stream has ended."""
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when another prompt may begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +128,8 @@ class Task:
     async def submit(self, message: JsonObject, *, announces: bool = False) -> Listener:
         """Begin to answer a message.
 
-        A text waits for the end of the turn under way. An answer to a confirmation does not.
+        A text waits for the end of the turn under way, and takes the place of an approval that
+        the agent waits for. An answer to a confirmation does neither.
 
         Args:
             message: the message of A2A 0.3.
@@ -139,6 +143,8 @@ class Task:
         while texts and self.is_busy:
             await self._idle.wait()
             self._check_open()
+        if texts:
+            await self._withdraw()
         listener = self.listen()
         record = self.record
         record.said({**message, "contextId": record.context_id, "taskId": record.id})
@@ -170,7 +176,10 @@ class Task:
         self._end_turn()
         shown = self.record.shown(len(self.record.document["history"]))
         if busy:
-            self.record.document["status"].pop("message", None)
+            status = self.record.document["status"]
+            self.record.document["status"] = {
+                name: value for name, value in status.items() if name != "message"
+            }
             self.record.keep_state("canceled")
             self._keep(self.record)
         return shown
@@ -212,11 +221,16 @@ class Task:
             }
         )
 
-    def batch_ended(self, *, refused: bool) -> None:
-        """Report that the model gets the results."""
+    def batch_ended(self, prompt_id: str, *, refused: bool) -> None:
+        """Report that the model gets the results; where the user refused, it does not."""
         if not refused:
             self._change_state("working")
             self._message_id = self._new_id()
+            return
+        assert self._group is not None
+        for run in self._runs:
+            if run.prompt_id == prompt_id:
+                self._group.create_task(run.agent.abort(), name="refused")
 
     def _check_open(self) -> None:
         record = self.record
@@ -225,6 +239,15 @@ class Task:
                 -32600,
                 f"Task {record.id} is in a terminal state ({record.state}) and cannot be modified.",
             )
+
+    async def _withdraw(self) -> None:
+        """End the prompts that wait for an approval: the user writes something else instead.
+
+        The published server sends the text beside the open call, which the model's API refuses.
+        """
+        for run in list(self._runs):
+            await run.agent.abort()
+            await run.done.wait()
 
     def _follow(self, answer: Answer) -> bool:
         """Pass on the user's answer; whether the call waited for it."""
@@ -263,6 +286,7 @@ class Task:
         finally:
             off()
             self._runs.remove(run)
+            run.done.set()
             self._check_turn()
 
     def _take(self, run: _Run, event: AgentEvent) -> None:
