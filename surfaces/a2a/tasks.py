@@ -15,7 +15,7 @@ from services.clock import iso_timestamp
 from services.interaction.interaction import Interaction
 from services.model.auth import AuthError
 from services.model.errors import FatalError
-from services.state import CoreEvents
+from services.state import ApprovalMode, CoreEvents
 from services.wire import JsonObject
 from surfaces.a2a.folders import FolderRefused, Folders
 from surfaces.a2a.listeners import Listener
@@ -287,16 +287,19 @@ class Tasks:
         options = self.options
         if options.model is None:
             options = replace(options, model=DEFAULT_MODEL)
-        if settings.get("autoExecute") is True:
-            options = replace(options, approval_mode="yolo")
         workspace = machine.workspace
-        return plan_run(
+        plan = plan_run(
             options,
             root=workspace.root,
             home=workspace.home,
             variables=machine.environment.variables,
             interactive=True,
         )
+        # The client asks for it, not the user who starts the server.
+        allowed = plan.folder_trusted and not plan.settings.disable_yolo_mode
+        if allowed and settings.get("autoExecute") is True:
+            plan = replace(plan, approval_mode=ApprovalMode.YOLO)
+        return plan
 
     def _failed(self, record: TaskRecord, text: str) -> Listener:
         """The events of a task whose session cannot be opened."""

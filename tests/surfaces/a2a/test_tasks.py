@@ -1,5 +1,9 @@
 """Tasks of the published dialect: turns, confirmations, cancellation, restarts."""
 
+from pathlib import Path
+
+import pytest
+
 from tests.surfaces.a2a.conftest import Serve, data_of, kinds
 from tests.surfaces.headless.conftest import calls, chunk, says
 
@@ -114,6 +118,23 @@ async def test_auto_execute_asks_nothing(serve: Serve) -> None:
 
         assert "tool-call-confirmation" not in [kind for kind, _ in kinds(events)]
         assert (peer.workspace / "new.txt").exists()
+
+
+@pytest.mark.parametrize("why", ["folder", "settings"])
+async def test_auto_execute_is_no_way_around_the_user(
+    serve: Serve, folders: Path, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    if why == "folder":
+        monkeypatch.setenv("GEMINI_CLI_TRUST_WORKSPACE", "false")
+    else:
+        file = folders / "home" / ".gemini" / "settings.json"
+        file.write_text('{"security": {"disableYoloMode": true}}')
+    async with serve(WRITE) as peer:
+        message = peer.message("go", autoExecute=True)
+        events = [each["result"] for each in await peer.stream("message/stream", message=message)]
+
+        assert "tool-call-confirmation" in [kind for kind, _ in kinds(events)]
+        assert not (peer.workspace / "new.txt").exists()
 
 
 async def test_a_cancelled_task_takes_no_message(serve: Serve) -> None:
