@@ -25,6 +25,7 @@ from surfaces.a2a.calls import Answer, answer_in
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.record import TaskRecord
 from surfaces.a2a.wire import RpcError, agent_message, text_part
+from surfaces.headless.failures import api_error_text, failure_of
 from surfaces.headless.session_log import log_prompt
 from surfaces.terminal.live import LiveSession
 
@@ -321,7 +322,8 @@ class Task:
             self._ending = _Ending(_INPUT_REQUIRED, event.message)
             return
         text = f"Agent Error, unknown agent message: {event.message}"
-        self._change_state(self.record.state, text, error=event.message)
+        shown = api_error_text(failure_of(event), None)
+        self._change_state(self.record.state, text, error=shown)
         self._ending = _Ending("failed", f"LLM stream error: {event.message}")
 
     def _check_turn(self) -> None:

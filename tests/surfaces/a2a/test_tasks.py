@@ -137,6 +137,20 @@ async def test_auto_execute_is_no_way_around_the_user(
         assert not (peer.workspace / "new.txt").exists()
 
 
+async def test_a_model_that_fails_fails_the_task(serve: Serve) -> None:
+    async with serve() as peer:  # Without a recorded answer, the request to the model fails.
+        events = await peer.say("hi")
+        refused = await peer.stream(
+            "message/stream", message=peer.message("x", task=events[0]["id"])
+        )
+
+        assert kinds(events)[-1] == ("state-change", "failed")
+        assert events[-2]["metadata"]["error"].startswith("[API Error: ")
+        text = events[-1]["status"]["message"]["parts"][0]["text"]
+        assert text.startswith("LLM stream error: ")
+        assert refused[0]["error"]["code"] == -32600
+
+
 async def test_a_cancelled_task_takes_no_message(serve: Serve) -> None:
     async with serve(WRITE) as peer:
         task = (await peer.say("go"))[0]["id"]
