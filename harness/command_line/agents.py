@@ -144,6 +144,23 @@ def run_options(command: Command) -> Command:
     is_flag=True,
     help="Serve an editor with the Agent Client Protocol on standard input and output.",
 )
+@click.option(
+    "--a2a",
+    "a2a",
+    is_flag=True,
+    help="Serve editors and other agents with the A2A protocol over HTTP.",
+)
+@click.option(
+    "--host",
+    metavar="HOST",
+    help="With --a2a: the address to listen on; by default 127.0.0.1.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    metavar="PORT",
+    help="With --a2a: the port; by default CODER_AGENT_PORT, or a free one.",
+)
 @run_options
 @click.version_option(None, "-v", "--version", package_name="parity", message="%(version)s")
 def agent() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from typing import Any, Final, TextIO, TypeVar
 
 import click
@@ -30,10 +31,15 @@ _EXCLUSIVE: Final = (
     ),
 )
 """Pairs of options that contradict each other, and how a message names the two."""
+_NO_A2A: Final = (
+    "Error: --a2a needs the packages a2a-sdk[http-server] and uvicorn, and one is not installed; "
+    "install them with `pip install 'parity[a2a]'`"
+)
 _SESSION_ID: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 # Their imports may not delay the answer to an editor.
 _run_headless: Final[Callable[..., int]] = deferred("surfaces.headless.program:run_headless")
+_run_a2a: Final[Callable[..., int]] = deferred("surfaces.a2a.program:run_a2a")
 _run_terminal: Final[Callable[..., int]] = deferred("surfaces.terminal.program:run_terminal")
 _telemetry: Final = deferred("services.settings.telemetry:TelemetryOverrides")
 
@@ -90,12 +96,26 @@ def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def agent(*, acp: bool, **given: Any) -> int:
+def agent(*, acp: bool, a2a: bool, host: str | None, port: int | None, **given: Any) -> int:
     """Run `parity agent`; return its exit code."""
     asked = headless_options(given)
+    if acp and a2a:
+        raise click.UsageError("--acp and --a2a exclude each other; leave one out")
+    if not a2a and (host is not None or port is not None):
+        raise click.UsageError("--host and --port are for the server; add --a2a")
     if acp:
         return run_acp(asked, stdin=sys.stdin, err=sys.stderr)
+    if a2a:
+        return _serve_a2a(asked, host or "127.0.0.1", port)
     if asked.opens_terminal and all(map(_is_terminal, (sys.stdin, sys.stdout))):
         return _run_terminal(asked, out=sys.stdout, err=sys.stderr)
     with stopping_at_broken_output():
         return _run_headless(asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)
+
+
+def _serve_a2a(asked: HeadlessOptions, host: str, port: int | None) -> int:
+    """Serve other agents; return the exit code: 42 where the packages are missing."""
+    if any(find_spec(name) is None for name in ("a2a", "starlette", "uvicorn")):
+        print(_NO_A2A, file=sys.stderr)
+        return 42
+    return _run_a2a(asked, host=host, port=port, err=sys.stderr)

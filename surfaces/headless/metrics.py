@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from services.message_bus import MessageBus
+from services.model.generator import LlmRole
 from services.model.metering import CallEnd, ModelCall
 from services.scheduler.call_facts import call_metadata, decision_of
 from services.scheduler.calls import CallStatus, CompletedToolCall
@@ -44,6 +45,8 @@ class SessionMetrics:
             "byName": {},
         }
         self.files: JsonObject = {"totalLinesAdded": 0, "totalLinesRemoved": 0}
+        self.last_usage: JsonObject | None = None
+        """The token counts of the conversation's last answer, as the model gave them."""
 
     def watch(self, bus: MessageBus) -> None:
         """Count the tool calls that `bus` announces from now on."""
@@ -86,6 +89,8 @@ class SessionMetrics:
         """Count a model call; one that was given up does not count."""
         model, role = call.model or call.request.model, str(call.request.role)
         if call.end is CallEnd.ANSWERED:
+            if call.request.role is LlmRole.MAIN and call.usage:
+                self.last_usage = call.usage
             self.answered(model, role, call.duration_ms, call.usage)
         elif call.error is not None:
             self.failed(model, role, call.duration_ms, error_type(call.error))

@@ -55,6 +55,8 @@ class Plan:
     include_directories: tuple[Path, ...]
     """Folders that tools may use in addition to the workspace's own."""
     telemetry: TelemetrySettings
+    folder_trusted: bool
+    """Whether the user trusts the workspace."""
 
 
 def plan_run(
@@ -90,6 +92,7 @@ def plan_run(
         enforced_auth=loaded.text("security.auth.enforcedType") or None,
         include_directories=_include_directories(options, loaded, root=root, home=home),
         telemetry=_telemetry(options, loaded, variables),
+        folder_trusted=_trusts_folders(options, _load(options, home, home, variables), variables),
     )
 
 

@@ -95,6 +95,7 @@ def prepared_for(
             selected_auth=_AUTH,
             enforced_auth=None,
             include_directories=(),
+            folder_trusted=True,
             telemetry=TelemetrySettings(),
         ),
         source=ModelSource(auth_type=_AUTH),

@@ -1,0 +1,148 @@
+"""`run_a2a`: a server for other agents and editors, from the command line to an exit code.
+
+Source: `packages/a2a-server` `http/server.ts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from importlib.metadata import PackageNotFoundError, version
+from types import FrameType
+from typing import Any, Final, TextIO
+
+import uvicorn
+
+from services.model.errors import FatalError, FatalInputError
+from surfaces.a2a.commands import ServerCommands
+from surfaces.a2a.folders import Folders
+from surfaces.a2a.rest import RestRoutes
+from surfaces.a2a.server import LOOPBACK, Access, make_app
+from surfaces.a2a.store import TaskStore
+from surfaces.a2a.tasks import Tasks
+from surfaces.headless.machine import Machine
+from surfaces.headless.options import HeadlessOptions
+from surfaces.headless.streams import Streams
+
+__all__ = ["run_a2a"]
+
+_PORT: Final = "CODER_AGENT_PORT"
+_TOKEN: Final = "PARITY_A2A_TOKEN"  # noqa: S105 - the variable's name
+_FILE: Final = "a2a-tasks.sqlite"
+_GRACE_SECONDS: Final = 5
+_SHUTDOWN: Final = "The server is shutting down. Send a message to go on."
+
+
+def run_a2a(options: HeadlessOptions, *, host: str, port: int | None, err: TextIO) -> int:
+    """Serve until the process is asked to end; returns the exit code.
+
+    Without a port it is that of `CODER_AGENT_PORT`, or a free one.
+
+    0 the process was asked to end; 42 the command line or the environment cannot be used; another
+    code of a `FatalError`: the server cannot start.
+    """
+    streams = Streams(err, err)
+    try:
+        asyncio.run(_serve(options, host, port, streams))
+    except FatalError as error:
+        streams.report(str(error))
+        return error.exit_code
+    return 0
+
+
+async def _serve(options: HeadlessOptions, host: str, port: int | None, streams: Streams) -> None:
+    machine = Machine.here()
+    variables, workspace = machine.environment.variables, machine.workspace
+    token = variables.get(_TOKEN) or None
+    if host not in LOOPBACK and token is None:
+        raise FatalInputError(
+            f"Error: --host {host} lets other machines call the server; set {_TOKEN} to a "
+            "secret that callers send as a bearer token"
+        )
+    with _listening(host, port, variables.get(_PORT)) as listener:
+        store = TaskStore(workspace.project_temp / _FILE, machine.clock.now_ms())
+        try:
+            tasks = Tasks(
+                options=options,
+                machine=machine,
+                folders=Folders.of(variables, workspace.root, workspace.home),
+                store=store,
+                warn=streams.report,
+            )
+            tasks.report_unfinished()
+            name = "localhost" if host in LOOPBACK else host
+            url = f"http://{name}:{listener.getsockname()[1]}/"
+            app = make_app(
+                tasks,
+                RestRoutes(tasks, ServerCommands(tasks)),
+                Access(host=host, token=token),
+                url=url,
+                version=_version(),
+            )
+            streams.report(f"The A2A server listens on {url}")
+            server = _Server(app, tasks)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(server.end_when_asked(), name="shutdown")
+                await server.serve(sockets=[listener])
+                server.ended.set()
+        finally:
+            store.close()
+
+
+class _Server(uvicorn.Server):
+    """A server that ends its tasks before its connections."""
+
+    def __init__(self, app: Any, tasks: Tasks) -> None:
+        config = uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            lifespan="off",
+            timeout_graceful_shutdown=_GRACE_SECONDS,
+        )
+        super().__init__(config)
+        self._tasks = tasks
+        self._loop = asyncio.get_running_loop()
+        self.ended = asyncio.Event()
+        """Set when the server is asked to end, or has ended."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Begin the shutdown."""
+        self._loop.call_soon_threadsafe(self.ended.set)
+
+    async def end_when_asked(self) -> None:
+        """When asked, say so in each task that works, and let the server end."""
+        await self.ended.wait()
+        await self._tasks.end_all(_SHUTDOWN)
+        self.should_exit = True
+
+
+def _listening(host: str, port: int | None, from_environment: str | None) -> socket.socket:
+    """A socket on the address.
+
+    Raises:
+        FatalInputError: the port is none, or the address cannot be used.
+    """
+    if port is None:
+        text = from_environment or "0"
+        port = int(text) if text.isascii() and text.isdecimal() else -1
+        if not 0 <= port <= 65535:
+            raise FatalInputError(
+                f"Error: {_PORT} is {from_environment!r}; write a number from 0 to 65535"
+            )
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
+        )
+    except OSError as error:
+        raise FatalInputError(
+            f"Error: the server cannot listen on {host}, port {port}: {error}; choose "
+            "another address with --host and --port"
+        ) from error
+
+
+def _version() -> str:
+    try:
+        return version("parity")
+    except PackageNotFoundError:
+        return "unknown"

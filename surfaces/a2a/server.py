@@ -1,0 +1,224 @@
+"""The HTTP side: routes, limits and who may call.
+
+Source: `packages/a2a-server` `http/app.ts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from services.wire import Json, JsonObject
+from surfaces.a2a.card import agent_card
+from surfaces.a2a.responses import encoded, json_response
+from surfaces.a2a.rest import RestRoutes
+from surfaces.a2a.rpc import Events, RpcMethods
+from surfaces.a2a.tasks import Tasks
+from surfaces.a2a.wire import RpcError, invalid_params
+
+__all__ = ["LOOPBACK", "MOST_BYTES", "Access", "make_app"]
+
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+"""The names of this machine, for itself."""
+MOST_BYTES: Final = 10 * 1024 * 1024
+"""The largest body of a request."""
+_CARD: Final = "/.well-known/agent-card.json"
+_STREAM: Final = {"cache-control": "no-cache"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Who may call the server."""
+
+    host: str
+    """The address that the server listens on."""
+    token: str | None
+    """What `Authorization: Bearer` must hold; `None`: any caller on this machine may call."""
+
+    def refusal(self, request: Request) -> Response | None:
+        """The response to a request that may not be served; `None` if it may.
+
+        A page in a browser is refused: it can reach a server on the user's machine.
+        """
+        if not self._knows(request.headers.get("host", "")):
+            return _error(403, "The header Host names another server.")
+        origin = request.headers.get("origin")
+        if origin is not None and not self._knows(urlsplit(origin).netloc):
+            return _error(403, f"Requests from {origin} are refused.")
+        if self.token is None or request.url.path == _CARD:
+            return None
+        scheme, _, given = request.headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer" and hmac.compare_digest(given.encode(), self.token.encode()):
+            return None
+        refused = _error(401, "The server needs a token: write Authorization: Bearer <token>.")
+        refused.headers["www-authenticate"] = "Bearer"
+        return refused
+
+    def _knows(self, address: str) -> bool:
+        if self.host not in LOOPBACK:
+            return True
+        return urlsplit(f"//{address}").hostname in LOOPBACK
+
+
+def make_app(
+    tasks: Tasks, rest: RestRoutes, access: Access, *, url: str, version: str
+) -> Starlette:
+    """The application.
+
+    Args:
+        tasks: the tasks.
+        rest: the routes beside JSON-RPC.
+        access: who may call.
+        url: the server's address, for the card.
+        version: the version of this product, for the card.
+    """
+    rpc = RpcMethods(tasks)
+    card = agent_card(url, version, needs_token=access.token is not None)
+
+    async def show_card(_: Request) -> Response:
+        return json_response(card)
+
+    async def answer(request: Request) -> Response:
+        return await _answer(rpc, request)
+
+    routes = [
+        Route(_CARD, show_card, methods=["GET"]),
+        Route("/", answer, methods=["POST"]),
+        *rest.routes(),
+    ]
+    return Starlette(routes=routes, middleware=[Middleware(_Guard, access=access)])
+
+
+class _Guard:
+    """Serves only requests that may be served, and whose body is small enough."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        refusal = self._access.refusal(Request(scope))
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        body = await _body(receive)
+        if body is None:
+            await _too_large()(scope, receive, send)
+            return
+        read = [body]
+
+        async def replay() -> Message:
+            if read:
+                return {"type": "http.request", "body": read.pop(), "more_body": False}
+            return await receive()
+
+        await self._app(scope, replay, send)
+
+
+async def _body(receive: Receive) -> bytes | None:
+    """The body of a request; `None` if it is too large, which is known before it has come."""
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return b"".join(chunks)
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size > MOST_BYTES:
+            return None
+        chunks.append(chunk)
+        if not message.get("more_body"):
+            return b"".join(chunks)
+
+
+async def _answer(rpc: RpcMethods, request: Request) -> Response:
+    """Answer a JSON-RPC request."""
+    try:
+        asked: Json = json.loads(await request.body())
+    except (ValueError, RecursionError):
+        error = RpcError(-32700, "Invalid JSON payload.")
+        return json_response(error.shown(None), status=400)
+    request_id = _id_of(asked)
+    method = asked.get("method") if isinstance(asked, dict) else None
+    if not isinstance(asked, dict) or asked.get("jsonrpc") != "2.0" or not isinstance(method, str):
+        return json_response(RpcError(-32600, "Invalid JSON-RPC Request.").shown(request_id))
+    params = asked.get("params", {})
+    try:
+        if not isinstance(params, dict):
+            raise invalid_params("params must be an object")
+        events = rpc.stream(method, params)
+        if events is not None:
+            lines = _lines(events, request_id)
+            return StreamingResponse(lines, media_type="text/event-stream", headers=_STREAM)
+        result = await _unless_gone(rpc.call(method, params), request)
+    except RpcError as error:
+        return json_response(error.shown(request_id))
+    return json_response({"jsonrpc": "2.0", "id": request_id, "result": result})
+
+
+async def _unless_gone(call: Coroutine[Any, Any, JsonObject], request: Request) -> JsonObject:
+    """The result of `call`, which ends when the client is gone.
+
+    Raises:
+        RpcError: the call failed, or the client is gone.
+    """
+    answering = asyncio.create_task(call, name="A2A request")
+    watching = asyncio.create_task(_gone(request), name="A2A client")
+    try:
+        await asyncio.wait([answering, watching], return_when=asyncio.FIRST_COMPLETED)
+        if answering.done():
+            return answering.result()
+        raise RpcError(-32603, "The client is gone.")
+    finally:
+        for each in (answering, watching):
+            each.cancel()
+        await asyncio.wait([answering, watching])
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _lines(events: Events, request_id: Json) -> AsyncIterator[bytes]:
+    """Server-sent events: the results, or the error that ends them."""
+    try:
+        async with aclosing(events):
+            async for event in events:
+                yield _data({"jsonrpc": "2.0", "id": request_id, "result": event})
+    except RpcError as error:
+        yield b"event: error\n" + _data(error.shown(request_id))
+
+
+def _data(document: JsonObject) -> bytes:
+    return b"data: " + encoded(document) + b"\n\n"
+
+
+def _id_of(asked: Json) -> Json:
+    found = asked.get("id") if isinstance(asked, dict) else None
+    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+
+
+def _too_large() -> Response:
+    return _error(413, f"The body has more than {MOST_BYTES} bytes.")
+
+
+def _error(status: int, message: str) -> Response:
+    return json_response({"error": message}, status=status)

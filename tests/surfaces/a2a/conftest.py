@@ -1,0 +1,175 @@
+"""A server in the same process, in fresh folders, with recorded answers in place of a model."""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from starlette.applications import Starlette
+
+from surfaces.a2a.commands import ServerCommands
+from surfaces.a2a.folders import Folders
+from surfaces.a2a.rest import RestRoutes
+from surfaces.a2a.server import Access, make_app
+from surfaces.a2a.store import TaskStore
+from surfaces.a2a.tasks import Tasks
+from surfaces.headless.machine import Machine
+from surfaces.headless.options import HeadlessOptions
+from tests.surfaces.headless.conftest import write_answers
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(params=["legacy", "adk"])
+def runtime(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+@pytest.fixture
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace and a home; returns what holds both."""
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "home" / ".gemini").mkdir(parents=True)
+    monkeypatch.setenv("GEMINI_CLI_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("GEMINI_API_KEY", "key")
+    monkeypatch.setenv("GEMINI_CLI_TRUST_WORKSPACE", "true")
+    for name in ("GOOGLE_GEMINI_BASE_URL", "GOOGLE_GENAI_USE_VERTEXAI", "GEMINI_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+class Peer:
+    """A client of the server."""
+
+    def __init__(self, app: Starlette, tasks: Tasks, workspace: Path) -> None:
+        self.app = app
+        self.tasks = tasks
+        self.workspace = workspace
+        transport = httpx.ASGITransport(app=app)
+        self.http = httpx.AsyncClient(transport=transport, base_url="http://localhost")
+
+    async def rpc(self, method: str, **params: Any) -> Json:
+        """The whole response: with `result` or `error`."""
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        found: Json = (await self.http.post("/", json=body)).json()
+        return found
+
+    async def stream(self, method: str, **params: Any) -> list[Json]:
+        """Every response of a stream, to its end."""
+        body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        text = (await self.http.post("/", json=body)).text
+        return [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
+
+    async def say(self, *parts: str | Json, task: str | None = None) -> list[Json]:
+        """The events of the answer to a message."""
+        answers = await self.stream("message/stream", message=self.message(*parts, task=task))
+        return [answer["result"] for answer in answers]
+
+    def message(self, *parts: str | Json, task: str | None = None, **settings: Any) -> Json:
+        """A message that begins a task, or goes on with one."""
+        found: Json = {
+            "kind": "message",
+            "role": "user",
+            "messageId": "m1",
+            "parts": [
+                {"kind": "text", "text": part}
+                if isinstance(part, str)
+                else {"kind": "data", "data": part}
+                for part in parts
+            ],
+        }
+        if task is not None:
+            return {**found, "taskId": task}
+        asked = {"kind": "agent-settings", "workspacePath": str(self.workspace), **settings}
+        return {**found, "metadata": {"coderAgent": asked}}
+
+    async def begun(self, until: str, **params: Any) -> tuple["asyncio.Task[None]", asyncio.Event]:
+        """A stream that has got as far as `until`, and what ends its connection."""
+        body = {"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": params}
+        sent = [{"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}]
+        gone, reached = asyncio.Event(), asyncio.Event()
+
+        async def receive() -> Json:
+            if sent:
+                return sent.pop()
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message: Json) -> None:
+            if until.encode() in message.get("body", b""):
+                reached.set()
+
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": "POST",
+            "path": "/",
+            "raw_path": b"/",
+            "query_string": b"",
+            "headers": [(b"host", b"localhost")],
+        }
+        serving = asyncio.create_task(self.app(scope, receive, send))  # type: ignore[arg-type]
+        await reached.wait()
+        return serving, gone
+
+
+Serve = Callable[..., AbstractAsyncContextManager[Peer]]
+
+
+@pytest.fixture
+def serve(folders: Path, runtime: str) -> Serve:
+    """Start a server with these answers of the model."""
+
+    @contextlib.asynccontextmanager
+    async def started(
+        *answers: Any, token: str | None = None, host: str = "127.0.0.1"
+    ) -> AsyncIterator[Peer]:
+        file = write_answers(folders / "answers.jsonl", *answers)
+        machine = Machine.at(folders / "ws")
+        store = TaskStore(folders / "tasks.sqlite", machine.clock.now_ms())
+        tasks = Tasks(
+            options=HeadlessOptions(runtime=runtime, fake_responses=file),
+            machine=machine,
+            folders=Folders(fixed=None, default=folders / "ws", allowed=folders.resolve()),
+            store=store,
+            warn=lambda _: None,
+        )
+        tasks.report_unfinished()
+        app = make_app(
+            tasks,
+            RestRoutes(tasks, ServerCommands(tasks)),
+            Access(host=host, token=token),
+            url="http://localhost/",
+            version="1",
+        )
+        peer = Peer(app, tasks, folders / "ws")
+        try:
+            yield peer
+        finally:
+            await peer.http.aclose()
+            await tasks.end_all("The test has ended.")
+            store.close()
+
+    return started
+
+
+def kinds(events: list[Json]) -> list[tuple[str, str]]:
+    """Kind and state of each status update."""
+    return [
+        (event["metadata"]["coderAgent"]["kind"], event["status"]["state"])
+        for event in events
+        if event["kind"] == "status-update"
+    ]
+
+
+def data_of(event: Json) -> Json:
+    """The data in the message of a status update."""
+    found: Json = event["status"]["message"]["parts"][0]["data"]
+    return found
