@@ -30,9 +30,9 @@ from surfaces.headless.engine import chosen_runtime
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions, Plan, plan_run, without_questions
 from surfaces.headless.sessions import NoSessions, SessionNotFound, find_session, moved_aside
-from surfaces.terminal.live import LiveSession, Prepared, open_live_session
+from surfaces.terminal.live import LiveSession, OpenSession, Prepared, open_live_session
 
-__all__ = ["Request", "Sessions"]
+__all__ = ["Opening", "Request", "Sessions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,14 @@ class Request:
 
     folder: str
     servers: Sequence[JsonObject]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How a program that plays the client prepares and opens new sessions."""
+
+    prepare: Callable[[Request], Prepared]
+    session: OpenSession
 
 
 @dataclass(slots=True)
@@ -59,6 +67,7 @@ class Sessions:
         client: the client.
         sign_in: how sessions reach the model.
         warn: gets messages that no session shows.
+        opening: prepares and opens new sessions, if not this machine does.
     """
 
     def __init__(
@@ -67,7 +76,9 @@ class Sessions:
         client: Client,
         sign_in: SignIn,
         warn: Callable[[str], None],
+        opening: Opening | None = None,
     ) -> None:
+        self._opening = opening
         self._options = options
         self._client = client
         self._sign_in = sign_in
@@ -93,16 +104,8 @@ class Sessions:
         Raises:
             RequestError: it cannot be opened.
         """
-        machine, plan = self._planned(request)
-        source = self._sign_in.source(self._options, plan, machine.environment.variables)
-        prepared = Prepared(
-            options=self._options,
-            machine=machine,
-            plan=plan,
-            source=source,
-            session_id=machine.ids.uuid("session"),
-        )
-        session = await self._opened(prepared)
+        prepare = self._prepared if self._opening is None else self._opening.prepare
+        session = await self._opened(prepare(request))
         session.show(session.commands.update())
         return {"sessionId": session.id, **session.choices()}
 
@@ -153,6 +156,16 @@ class Sessions:
         """End every session."""
         for session_id in list(self._open):
             await self.end(session_id)
+
+    def _prepared(self, request: Request) -> Prepared:
+        machine, plan = self._planned(request)
+        return Prepared(
+            options=self._options,
+            machine=machine,
+            plan=plan,
+            source=self._sign_in.source(self._options, plan, machine.environment.variables),
+            session_id=machine.ids.uuid("session"),
+        )
 
     def _planned(self, request: Request) -> tuple[Machine, Plan]:
         folder = Path(request.folder)
@@ -206,7 +219,8 @@ class Sessions:
             own=workspace.home / ".gemini",
         )
         prepared = _with_style(prepared, files)
-        async with open_live_session(prepared, Interaction(), CoreEvents(), self._warn) as live:
+        open_session = open_live_session if self._opening is None else self._opening.session
+        async with open_session(prepared, Interaction(), CoreEvents(), self._warn) as live:
             session = self._made(live)
             ready = asyncio.Event()
             async with asyncio.TaskGroup() as group:
