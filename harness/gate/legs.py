@@ -35,7 +35,7 @@ class LegSeen:
     """Case → result, of the whole run."""
     statuses: tuple[WaiverStatus, ...]
     cases: tuple[CaseResult, ...]
-    """The cases of the phase, sorted by name."""
+    """The cases of the phase, sorted by name; without those that a surface cannot play."""
 
     @property
     def cut_off(self) -> bool:
@@ -130,7 +130,9 @@ def _settled(scope: Scope, rule: LegRule, run: LegRun) -> LegSeen:
         run=run,
         results={result.cassette: result for result in results},
         statuses=tuple(statuses),
-        cases=tuple(result for result in results if result.phase in wanted),
+        cases=tuple(
+            result for result in results if result.phase in wanted and not result.unplayable
+        ),
     )
 
 
@@ -149,6 +151,8 @@ def _judged(scope: Scope, rule: LegRule, seen: Sequence[LegSeen]) -> Judged:
     waived = sum(len(case.waived) for case in whole.cases)
     says = f"{parity:,} of {counted(len(whole.cases), 'case')} parity"
     says += f", {counted(waived, 'difference')} waived" if waived else ""
+    unplayable = sum(case.unplayable for case in whole.results.values())
+    says += f", {counted(unplayable, 'case')} not playable" if unplayable else ""
     says += f" ({whole.run.file.name})"
     return Judged.of("legs", about, says, reasons)
 
@@ -229,6 +233,8 @@ def _left_out(scope: Scope, leg: LegSeen) -> Iterator[str]:
     """Yield the cases that a run skipped, except one-send cassettes in a leg with a handover."""
     record = leg.run.record
     only = record.header.phase
+    if leg.rule.surface is not None and only == scope.phase:
+        return
     if only is not None and {*scope.gates.cassettes} - {only}:
         yield f"it covers only the cassettes of phase {only}"
     elif only is None and record.skipped and not leg.rule.handover:

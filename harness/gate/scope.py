@@ -131,13 +131,14 @@ class Scope:
         control = leg.control
         if self.rules.baselines and control == "upstream":
             control = "baseline:baselines/upstream"
-        name = f"{leg.control}-{leg.candidate}".replace("+", "-then-")
+        name = f"{leg.control}-{leg.candidate}".replace("+", "-then-").replace(":", "-")
+        only = ["--phase", self.phase] if leg.surface else []
         sides = ["--control", control, "--candidate", leg.candidate]
         journal = ["--journal", str(self.folder / f"{name}.jsonl")]
         return Measurement(
             kind="leg",
             about=leg.name,
-            words=self.over_corpus("run", *sides, *journal),
+            words=self.over_corpus("run", *only, *sides, *journal),
             control=control,
             candidate=leg.candidate,
             units=len(self.current.components["corpus"].files),

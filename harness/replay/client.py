@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.cassette.format import Action, Cassette, DuringAction
-from harness.errors import HarnessError
+from harness.errors import Unplayable
 from harness.replay.answers import ScriptedUser
 from harness.replay.envelope import Envelope
 from harness.replay.observation import Screen
@@ -28,13 +28,6 @@ from services.state import CoreEvents
 from services.wire import JsonObject
 
 __all__ = ["Client", "Played", "Stage", "Surface", "Unplayable"]
-
-
-class Unplayable(HarnessError):
-    """A surface cannot play a cassette: a user of the surface cannot do what it asks for."""
-
-    def __init__(self, surface: str, reason: str) -> None:
-        super().__init__(f"not played through the {surface}: {reason}")
 
 
 class Client(Protocol):
