@@ -101,14 +101,15 @@ def _fresh(scope: Scope, rule: LegRule) -> list[LegRun]:
     return [
         run
         for run in _of_rule(scope, rule)
-        if not _stale(scope, run) and (scope.rules.baselines or not run.baselines)
+        if not _stale(scope, rule, run) and (scope.rules.baselines or not run.baselines)
     ]
 
 
-def _stale(scope: Scope, run: LegRun) -> list[str]:
+def _stale(scope: Scope, rule: LegRule, run: LegRun) -> list[str]:
     header = run.record.header
     theirs = runtime_names(header.control, header.candidate)
-    return scope.moved(header.components, "corpus", HELPERS, "baselines", *theirs)
+    inputs = scope.inputs_of(rule)
+    return scope.moved(header.components, "corpus", HELPERS, "baselines", *theirs, inputs=inputs)
 
 
 def _most_complete_first(runs: Iterable[LegRun]) -> list[LegRun]:
@@ -165,20 +166,22 @@ def _lacking(scope: Scope, rule: LegRule) -> Reason:
         says = f"no journal compares {rule.control} with {rule.candidate}"
         return scope.reason(ReasonKind.LEG_MISSING, rule.name, says, anew)
     for run in runs:
-        moved = _stale(scope, run)
+        moved = _stale(scope, rule, run)
         if moved == ["corpus"]:
-            says = f"{run.file.name} covers other cassettes: {_changed(scope, run, moved)}"
+            says = f"{run.file.name} covers other cassettes: {_changed(scope, rule, run, moved)}"
             return scope.reason(ReasonKind.LEG_OTHER_CORPUS, rule.name, says, anew)
         if moved:
-            says = f"{run.file.name} is of other {listed(moved)}: {_changed(scope, run, moved)}"
+            says = (
+                f"{run.file.name} is of other {listed(moved)}: {_changed(scope, rule, run, moved)}"
+            )
             return scope.reason(ReasonKind.LEG_STALE, rule.name, says, anew)
     says = f"{runs[0].file.name} has a baseline instead of a run, which this profile refuses"
     return scope.reason(ReasonKind.LEG_MISSING, rule.name, says, anew)
 
 
-def _changed(scope: Scope, run: LegRun, components: Sequence[str]) -> str:
+def _changed(scope: Scope, rule: LegRule, run: LegRun, components: Sequence[str]) -> str:
     """Return the files of the components that changed since the run."""
-    changes = run.record.inventory.differences(scope.current)
+    changes = run.record.inventory.differences(scope.inputs_of(rule))
     return "; ".join(words for words in changes if words.partition(":")[0] in components)
 
 
