@@ -6,6 +6,7 @@ HarnessError                  .exit_code
 ├── CassetteError             2: a cassette cannot be used; .file, .key, .problem, .mend
 │   ├── CassetteNotFound
 │   └── CassetteFormatError
+├── Unplayable                2: a user of a surface cannot do what a cassette asks for
 └── ReplayFailure             3: the harness itself could not go on; the case is inconclusive
 
 A difference between two runtimes is never an exception: it is a verdict.
@@ -31,6 +32,7 @@ __all__ = [
     "HarnessError",
     "LoadProblem",
     "ReplayFailure",
+    "Unplayable",
     "UnusableSide",
     "UsageError",
     "first_problem",
@@ -106,6 +108,13 @@ class CassetteFormatError(CassetteError):
     ) -> None:
         super().__init__(file, key, problem, mend)
         self.more = tuple(more)
+
+
+class Unplayable(HarnessError):
+    """A surface cannot play a cassette: a user of the surface cannot do what it asks for."""
+
+    def __init__(self, surface: str, reason: str) -> None:
+        super().__init__(f"not played through the {surface}: {reason}")
 
 
 class ReplayFailure(HarnessError):

@@ -27,7 +27,7 @@ __all__ = [
 BASELINE: Final = "baseline:"
 """The prefix of a side that is a baseline, before the folder of its files."""
 
-SURFACES: Final = ("terminal",)
+SURFACES: Final = ("terminal", "acp")
 """The surfaces that a session can be played through."""
 
 TURNS: Final = "+"

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from typing import Final
 
 import click
 
@@ -37,6 +38,9 @@ __all__ = [
     "usual_limits",
     "worker_count",
 ]
+
+_PACKAGES: Final = {"terminal": ("textual", "Textual"), "acp": ("acp", "agent-client-protocol")}
+"""Surface to the module that it needs, and the name of its package."""
 
 
 def backend_of(ctx: click.Context, limits: Limits | None = None) -> Backend:
@@ -141,7 +145,7 @@ def through(surface: str, side: str) -> str:
     """Return `side` played through `surface`; a side that names a surface stays as it is.
 
     Raises:
-        UsageError: it is a baseline: baselines have no screens.
+        UsageError: it is a baseline: baselines have no surface.
     """
     if baseline_folder(side) is not None:
         problem = f"{side!r} is a baseline, which was not observed through the {surface}"
@@ -161,9 +165,10 @@ def _surface(side: str) -> None:
     if "upstream" in base_names(side):
         problem = f"{side!r}: the published core does not run behind our surfaces"
         raise UsageError(problem, "name legacy or adk")
-    if surface == "terminal" and find_spec("textual") is None:
-        problem = "the terminal needs Textual, which is not installed"
-        raise UsageError(problem, "pip install 'parity[terminal]'")
+    module, package = _PACKAGES[surface]
+    if find_spec(module) is None:
+        problem = f"the surface {surface} needs {package}, which is not installed"
+        raise UsageError(problem, f"pip install 'parity[{surface}]'")
 
 
 def sides(backend: Backend, *sides: str) -> None:

@@ -10,11 +10,11 @@ from harness.sides import surface_name
 
 __all__ = ["surface_probes"]
 
-_WORDS: Final = {"terminal": "tui"}
+_WORDS: Final = {"terminal": "tui", "acp": "acp"}
 
 
 def surface_probes(seen: Observation) -> Iterator[str]:
     """Yield the surface, if it showed an answer or an error of the session."""
     surface = surface_name(seen.runtime)
-    if surface is not None and seen.screens and seen.events:
+    if surface is not None and (seen.screens or seen.wire) and seen.events:
         yield f"surface:{_WORDS[surface]}"

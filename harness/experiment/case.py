@@ -25,7 +25,14 @@ from harness.baseline.stale import staleness
 from harness.cassette.variants import variant_of
 from harness.coverage.contract import Contract, load_contract
 from harness.coverage.declared import declared_remarks
-from harness.errors import CassetteError, HarnessError, LoadProblem, UnusableSide, in_short
+from harness.errors import (
+    CassetteError,
+    HarnessError,
+    LoadProblem,
+    Unplayable,
+    UnusableSide,
+    in_short,
+)
 from harness.experiment.backend import Backend, LoadedCassette
 from harness.experiment.shareable import compared_without_secrets
 from harness.parity.compare import compare_repeated
@@ -157,7 +164,11 @@ def judge(task: CaseTask) -> CaseOutcome:
             # A run that is compared with a baseline's hashes must be hashed, too.
             return [projected(seen) for seen in runs] if stored else runs
 
-        controls, candidates = observed(task.control), observed(task.candidate)
+        try:
+            controls = observed(task.control)
+        except Unplayable as refused:
+            return _unplayable(task, cassette, str(refused), observed)
+        candidates = observed(task.candidate)
         core = _core(task, [*controls, *candidates])
         facts = _HandedOver.of(cassette, controls[0]) if _hands_over(task) else cassette
         judged = compared_without_secrets(
@@ -170,6 +181,25 @@ def judge(task: CaseTask) -> CaseOutcome:
         return _declared(replace(judged, phase=facts.phase, contract=tuple(facts.contract)), task)
 
     return guarded(task, compared, partial(CaseResult.undecided, task.name))
+
+
+def _unplayable(
+    task: CaseTask,
+    cassette: LoadedCassette,
+    reason: str,
+    observed: Callable[[str], Sequence[Observation]],
+) -> CaseResult:
+    """Return the result of a case whose control cannot be played.
+
+    If the candidate can be played, the runtimes differ in what they let the user do.
+    """
+    unplayable = False
+    try:
+        observed(task.candidate)
+    except Unplayable as refused:
+        unplayable = str(refused) == reason
+    undecided = CaseResult.undecided(task.name, reason)
+    return replace(undecided, phase=cassette.phase, unplayable=unplayable)
 
 
 def _declared(result: CaseResult, task: CaseTask) -> CaseResult:

@@ -37,11 +37,27 @@ class Here:
     cassettes: tuple[CassetteFile, ...]
     """All cassettes in the folders that the gates name."""
     current: Inventory
+    corpus: Sequence[Path]
+    """The folders that the gates name."""
+    waivers_file: Path | None
     as_of: date
     seed: int = 0
     """Seed of a release's samples, from the commit; 0 outside of a checkout."""
     since: str = ""
     """The revision of the policy; empty for the local files."""
+
+    def current_of(self, phase: str) -> Inventory | None:
+        """Return the current inputs of a leg over the cassettes of a phase alone.
+
+        `None` if no leg of the phase is behind a surface.
+        """
+        gates = self.policy.gates
+        if all(leg.surface is None for leg in gates.of_phase(phase).leg):
+            return None
+        own = find_cassettes(self.corpus, phase=phase, variants=True)
+        return current_inventory(
+            [(each.name, each.path) for each in own], self.waivers_file, gates.runtimes
+        )
 
     def scope(self, evidence: Evidence, phase: str, profile: str, folder: Path = FOLDER) -> Scope:
         """Return the scope to judge; proposed measurements write their evidence into `folder`."""
@@ -52,6 +68,7 @@ class Here:
             profile=profile,
             as_of=self.as_of,
             current=self.current,
+            own=self.current_of(phase),
             waivers=self.policy.waivers,
             contract=self.contract,
             environment=environment(),
@@ -83,7 +100,8 @@ def here(
     if policy_from is not None:
         policy = policy_of_revision(policy_from, file, waived, as_of)
         changes = tuple(policy_changes(policy, now))
-    cassettes = find_cassettes(_corpus(policy.gates, file), variants=True)
+    corpus = _corpus(policy.gates, file)
+    cassettes = find_cassettes(corpus, variants=True)
     return Here(
         policy=policy,
         changes=changes,
@@ -92,6 +110,8 @@ def here(
         current=current_inventory(
             [(each.name, each.path) for each in cassettes], waived, policy.gates.runtimes
         ),
+        corpus=corpus,
+        waivers_file=waived,
         as_of=as_of,
         seed=_commit_seed(),
         since=policy_from or "",

@@ -35,7 +35,7 @@ class LegSeen:
     """Case → result, of the whole run."""
     statuses: tuple[WaiverStatus, ...]
     cases: tuple[CaseResult, ...]
-    """The cases of the phase, sorted by name."""
+    """The cases of the phase, sorted by name; without those that a surface cannot play."""
 
     @property
     def cut_off(self) -> bool:
@@ -101,14 +101,15 @@ def _fresh(scope: Scope, rule: LegRule) -> list[LegRun]:
     return [
         run
         for run in _of_rule(scope, rule)
-        if not _stale(scope, run) and (scope.rules.baselines or not run.baselines)
+        if not _stale(scope, rule, run) and (scope.rules.baselines or not run.baselines)
     ]
 
 
-def _stale(scope: Scope, run: LegRun) -> list[str]:
+def _stale(scope: Scope, rule: LegRule, run: LegRun) -> list[str]:
     header = run.record.header
     theirs = runtime_names(header.control, header.candidate)
-    return scope.moved(header.components, "corpus", HELPERS, "baselines", *theirs)
+    inputs = scope.inputs_of(rule)
+    return scope.moved(header.components, "corpus", HELPERS, "baselines", *theirs, inputs=inputs)
 
 
 def _most_complete_first(runs: Iterable[LegRun]) -> list[LegRun]:
@@ -130,7 +131,9 @@ def _settled(scope: Scope, rule: LegRule, run: LegRun) -> LegSeen:
         run=run,
         results={result.cassette: result for result in results},
         statuses=tuple(statuses),
-        cases=tuple(result for result in results if result.phase in wanted),
+        cases=tuple(
+            result for result in results if result.phase in wanted and not result.unplayable
+        ),
     )
 
 
@@ -149,6 +152,8 @@ def _judged(scope: Scope, rule: LegRule, seen: Sequence[LegSeen]) -> Judged:
     waived = sum(len(case.waived) for case in whole.cases)
     says = f"{parity:,} of {counted(len(whole.cases), 'case')} parity"
     says += f", {counted(waived, 'difference')} waived" if waived else ""
+    unplayable = sum(case.unplayable for case in whole.results.values())
+    says += f", {counted(unplayable, 'case')} not playable" if unplayable else ""
     says += f" ({whole.run.file.name})"
     return Judged.of("legs", about, says, reasons)
 
@@ -161,20 +166,22 @@ def _lacking(scope: Scope, rule: LegRule) -> Reason:
         says = f"no journal compares {rule.control} with {rule.candidate}"
         return scope.reason(ReasonKind.LEG_MISSING, rule.name, says, anew)
     for run in runs:
-        moved = _stale(scope, run)
+        moved = _stale(scope, rule, run)
         if moved == ["corpus"]:
-            says = f"{run.file.name} covers other cassettes: {_changed(scope, run, moved)}"
+            says = f"{run.file.name} covers other cassettes: {_changed(scope, rule, run, moved)}"
             return scope.reason(ReasonKind.LEG_OTHER_CORPUS, rule.name, says, anew)
         if moved:
-            says = f"{run.file.name} is of other {listed(moved)}: {_changed(scope, run, moved)}"
+            says = (
+                f"{run.file.name} is of other {listed(moved)}: {_changed(scope, rule, run, moved)}"
+            )
             return scope.reason(ReasonKind.LEG_STALE, rule.name, says, anew)
     says = f"{runs[0].file.name} has a baseline instead of a run, which this profile refuses"
     return scope.reason(ReasonKind.LEG_MISSING, rule.name, says, anew)
 
 
-def _changed(scope: Scope, run: LegRun, components: Sequence[str]) -> str:
+def _changed(scope: Scope, rule: LegRule, run: LegRun, components: Sequence[str]) -> str:
     """Return the files of the components that changed since the run."""
-    changes = run.record.inventory.differences(scope.current)
+    changes = run.record.inventory.differences(scope.inputs_of(rule))
     return "; ".join(words for words in changes if words.partition(":")[0] in components)
 
 
@@ -229,6 +236,8 @@ def _left_out(scope: Scope, leg: LegSeen) -> Iterator[str]:
     """Yield the cases that a run skipped, except one-send cassettes in a leg with a handover."""
     record = leg.run.record
     only = record.header.phase
+    if leg.rule.surface is not None and only == scope.phase:
+        return
     if only is not None and {*scope.gates.cassettes} - {only}:
         yield f"it covers only the cassettes of phase {only}"
     elif only is None and record.skipped and not leg.rule.handover:

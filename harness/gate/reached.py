@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from harness.coverage.behaviour import BehaviourClass
 from harness.coverage.table import Coverage, coverage
 from harness.gate.answer import ClassAnswer, ReasonKind
 from harness.gate.legs import LegSeen
@@ -17,6 +18,7 @@ from harness.parity.verdict import CaseResult
 __all__ = ["judged_coverage"]
 
 _NEVER_NAMED = 5
+_SURFACES = BehaviourClass.SURFACES.value
 
 
 def judged_coverage(
@@ -27,10 +29,16 @@ def judged_coverage(
     leg = next((leg for leg in seen if leg.rule == rule), None)
     cases = () if leg is None else leg.cases
     table = coverage(cases, scope.contract, scope.phase)
-    answers = tuple(_answers(scope, table, cases))
+    behind = [each for each in seen if each.rule.surface is not None and not each.cut_off]
+    answers = tuple(
+        _shown_by_surfaces(scope, answer, behind) if answer.name == _SURFACES else answer
+        for answer in _answers(scope, table, cases)
+    )
     anew = scope.leg_measurement(rule).command
     # The rest of a partial run may reach more.
-    lacks = [rule.name] if leg is None or leg.cut_off else []
+    whole = {each.rule.name for each in (*behind, *((leg,) if leg else ())) if not each.cut_off}
+    asked = [rule, *(each for each in scope.legs if each.surface is not None)]
+    lacks = [each.name for each in asked if each.name not in whole]
     judged = [
         _classes(scope, answers, anew, lacks),
         _declared(scope, table, cases, anew, lacks),
@@ -59,6 +67,23 @@ def _answers(scope: Scope, table: Coverage, cases: Sequence[CaseResult]) -> Iter
             reached=len(reached),
             never=tuple(each for each in ids if each not in reached),
         )
+
+
+def _shown_by_surfaces(scope: Scope, answer: ClassAnswer, legs: Sequence[LegSeen]) -> ClassAnswer:
+    """Return the answer of the class that only the legs behind surfaces can reach.
+
+    A cassette does not say through which surface it is played, so it declares no such behaviour:
+    each decided case that reaches one on both sides counts.
+    """
+    found: Counter[str] = Counter()
+    for case in (case for leg in legs for case in leg.cases if not case.blockers):
+        both = set(scope.contract.of_probes(case.reached[0]))
+        both &= set(scope.contract.of_probes(case.reached[1]))
+        found.update(each for each in both if _classes_of(scope, [each]) == {_SURFACES})
+    never = tuple(each for each in answer.never if each not in found)
+    reached = answer.behaviours - len(never)
+    # The surfaces reach different behaviours, so no case counts twice.
+    return answer.model_copy(update={"cases": found.total(), "reached": reached, "never": never})
 
 
 def _classes_of(scope: Scope, ids: Sequence[str] | set[str]) -> set[str]:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from harness.coverage.behaviour import BehaviourClass
 from harness.mutants.population import ROOMS
 from harness.scenarios.profiles import PROFILES as GENERATOR_PROFILES
-from harness.sides import hands_over
+from harness.sides import SURFACES, hands_over, surface_name
 from seeded_faults import Behaviour
 
 __all__ = [
@@ -32,7 +32,10 @@ __all__ = [
 Profile = Literal["pull_request", "release"]
 PROFILES: Final[tuple[Profile, ...]] = ("pull_request", "release")
 """The gate's profiles (not the generator's): one for CI, in minutes, and one for nightly runs."""
-_SIDE: Final = r"^[A-Za-z0-9][A-Za-z0-9_.@-]*(\+[A-Za-z0-9][A-Za-z0-9_.@-]*)?$"
+_SIDE: Final = (
+    rf"^(({'|'.join(SURFACES)}):)?"
+    r"[A-Za-z0-9][A-Za-z0-9_.@-]*(\+[A-Za-z0-9][A-Za-z0-9_.@-]*)?$"
+)
 
 Phase = Literal["A", "B", "C"]
 Count = Annotated[int, Field(ge=0)]
@@ -52,7 +55,8 @@ class LegRule(Table):
 
     name: Text
     control: Annotated[str, Field(pattern=_SIDE)]
-    """A runtime's base name; `A+B` begins in A and resumes in B."""
+    """A runtime's base name; `A+B` begins in A and resumes in B; `terminal:A` is A behind that
+    surface."""
     candidate: Annotated[str, Field(pattern=_SIDE)]
     min_cases: Count
     """Minimum of cases of the phases that count."""
@@ -65,6 +69,19 @@ class LegRule(Table):
     def handover(self) -> bool:
         """Whether it resumes sessions, which needs cassettes with two sends or more."""
         return hands_over(self.control) or hands_over(self.candidate)
+
+    @property
+    def surface(self) -> str | None:
+        """The surface of both sides. The leg has the cassettes of the phase itself, and counts
+        those that a user of the surface can play.
+        """
+        return surface_name(self.control)
+
+    @model_validator(mode="after")
+    def _one_surface(self) -> Self:
+        if surface_name(self.control) != surface_name(self.candidate):
+            raise ValueError("control and candidate are not behind the same surface")
+        return self
 
 
 class KillRule(Table):

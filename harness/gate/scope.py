@@ -64,6 +64,9 @@ class Scope:
     as_of: date
     current: Inventory
     """The current files; evidence of other files is stale."""
+    own: Inventory | None = None
+    """The same with the cassettes of the phase itself, which the legs behind surfaces have; `None`:
+    all cassettes are of that phase."""
     waivers: Waivers
     """The current waivers, which are applied to all legs anew."""
     contract: Contract
@@ -96,9 +99,18 @@ class Scope:
         """The requirements of the profile."""
         return self.gates.gate(self.profile)
 
-    def moved(self, components: Mapping[str, str], *more: str) -> list[str]:
-        """Return the components of code and `more` that differ from the current ones."""
-        now = self.current.digests
+    def inputs_of(self, leg: LegRule) -> Inventory:
+        """Return the current inputs of a leg."""
+        return self.current if leg.surface is None or self.own is None else self.own
+
+    def moved(
+        self, components: Mapping[str, str], *more: str, inputs: Inventory | None = None
+    ) -> list[str]:
+        """Return the components of code and `more` that differ from those of `inputs`.
+
+        Without `inputs`, all current ones are meant.
+        """
+        now = (inputs or self.current).digests
         return [name for name in (*CODE, *more) if components.get(name, "") != now.get(name, "")]
 
     def other_packages(self, environment: Mapping[str, str]) -> list[str]:
@@ -131,13 +143,14 @@ class Scope:
         control = leg.control
         if self.rules.baselines and control == "upstream":
             control = "baseline:baselines/upstream"
-        name = f"{leg.control}-{leg.candidate}".replace("+", "-then-")
+        name = f"{leg.control}-{leg.candidate}".replace("+", "-then-").replace(":", "-")
+        only = ["--phase", self.phase] if leg.surface else []
         sides = ["--control", control, "--candidate", leg.candidate]
         journal = ["--journal", str(self.folder / f"{name}.jsonl")]
         return Measurement(
             kind="leg",
             about=leg.name,
-            words=self.over_corpus("run", *sides, *journal),
+            words=self.over_corpus("run", *only, *sides, *journal),
             control=control,
             candidate=leg.candidate,
             units=len(self.current.components["corpus"].files),

@@ -30,6 +30,7 @@ class ChannelName(StrEnum):
     RECORDING = "recording"
     EVENTS = "events"
     SCREEN = "screen"
+    WIRE = "wire"
     COST = "cost"
 
 

@@ -43,6 +43,9 @@ class CaseResult(Coded):
     cassette: str
     blockers: tuple[str, ...] = ()
     """Why nothing can be decided: a stalled run, an error of the harness, a noisy control."""
+    unplayable: bool = False
+    """Whether, on both sides and for the same reason, a user of the surface cannot do what the
+    cassette asks for. The reason is the blocker."""
     doubts: tuple[str, ...] = ()
     """Why agreement is not enough: undeclared unused steps."""
     remarks: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.cassette.format import Action, Cassette, DuringAction
-from harness.errors import HarnessError
+from harness.errors import Unplayable
 from harness.replay.answers import ScriptedUser
 from harness.replay.envelope import Envelope
 from harness.replay.observation import Screen
@@ -22,17 +22,12 @@ from harness.replay.pace import Pace
 from harness.replay.witness import Witness
 from runtimes.contract import Runtime
 from services.bundle import Services
+from services.compose import ServicesSetup
 from services.interaction.interaction import Interaction
 from services.state import CoreEvents
+from services.wire import JsonObject
 
 __all__ = ["Client", "Played", "Stage", "Surface", "Unplayable"]
-
-
-class Unplayable(HarnessError):
-    """A surface cannot play a cassette: a user of the surface cannot do what it asks for."""
-
-    def __init__(self, surface: str, reason: str) -> None:
-        super().__init__(f"not played through the {surface}: {reason}")
 
 
 class Client(Protocol):
@@ -56,6 +51,18 @@ class Client(Protocol):
         ...
 
 
+class OpenServices(Protocol):
+    """Opens the services, whose questions the interaction answers."""
+
+    def __call__(
+        self,
+        interaction: Interaction,
+        adapted: Callable[[ServicesSetup], ServicesSetup] = ...,
+    ) -> AbstractAsyncContextManager[Services]:
+        """Open them with the setup of the cassette, as `adapted` returns it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
     """What a surface gets of one run."""
@@ -70,8 +77,9 @@ class Stage:
     pace: Pace
     screens: list[Screen]
     """The settled screens of the run, which a surface with a screen adds to."""
-    open_services: Callable[[Interaction], AbstractAsyncContextManager[Services]]
-    """Opens the services, whose questions the interaction answers."""
+    wire: list[JsonObject]
+    """The messages of the run, which a surface with a protocol adds to (`Observation.wire`)."""
+    open_services: OpenServices
     open_runtime: Callable[[Services], AbstractAsyncContextManager[Runtime]]
 
 

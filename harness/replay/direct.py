@@ -32,6 +32,7 @@ from harness.cassette.format import (
     WriteFile,
 )
 from harness.errors import ReplayFailure
+from harness.replay.around import resume, write_file
 from harness.replay.client import Played, Stage
 from harness.replay.witness import Witness
 from runtimes.contract import (
@@ -90,8 +91,7 @@ class DirectClient:
 
     async def resume(self, recording: Path) -> None:
         """Go on from a chat recording."""
-        await self._commands("resume").resume(recording)
-        await self._runtime.settled()
+        await resume(self._runtime, recording, self._cassette.name)
 
     def interrupt(self, action: DuringAction) -> None:
         """Act at once, while a stream runs."""
@@ -134,10 +134,8 @@ class DirectClient:
                 self._set_approval_mode(mode)
             case NoteQuotaError():
                 self._services.state.note_quota_error()
-            case WriteFile(path=path, text=text):
-                target: Path = self._services.workspace.root / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(text)
+            case WriteFile():
+                write_file(self._services.workspace.root, action)
             case Hint(text=text, source=source):
                 self._commands("hint").hint(text, source)
             case _:

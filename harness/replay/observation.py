@@ -210,6 +210,9 @@ class Observation:
     screens: Sequence[Screen] = ()
     """The settled screens of a surface that has a screen, in order; each differs from the one
     before."""
+    wire: Sequence[JsonObject] = ()
+    """`{from, message}`: the messages between a surface with a protocol and its client, in order;
+    `from` is `agent` or `client`."""
     workspace_changes: Mapping[str, str | None] = field(default_factory=dict)
     """Path relative to the workspace → new text; `None` for a deleted file."""
     order: Sequence[tuple[str, int, int]] = field(default=(), compare=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -57,7 +57,7 @@ from services.settings.telemetry import TelemetrySettings
 from services.state import CoreEvents
 from services.telemetry.contract import Telemetry, TelemetrySeams
 from services.telemetry.opening import open_telemetry
-from services.wire import Content, js_json
+from services.wire import Content, JsonObject, js_json
 
 __all__ = ["observe_cassette", "run_cassette"]
 
@@ -237,6 +237,7 @@ class _Run:
         self._surface = surface
         self._pace = Pace(envelope.clock)
         self._screens: list[Screen] = []
+        self._wire: list[JsonObject] = []
         self._transcript: list[Content] = []
         self._driver: Driver | None = None
         self._session_id = envelope.ids.uuid(SESSION_SCOPE)
@@ -292,6 +293,7 @@ class _Run:
             user=self._user,
             pace=self._pace,
             screens=self._screens,
+            wire=self._wire,
             open_services=partial(self._open_services, resumes, events),
             open_runtime=partial(self._open_runtime, engine),
         )
@@ -307,10 +309,14 @@ class _Run:
 
     @asynccontextmanager
     async def _open_services(
-        self, resumes: bool, events: CoreEvents, interaction: Interaction
+        self,
+        resumes: bool,
+        events: CoreEvents,
+        interaction: Interaction,
+        adapted: Callable[[ServicesSetup], ServicesSetup] = lambda setup: setup,
     ) -> AsyncIterator[Services]:
         """Open the session's services, with a record of what they report."""
-        setup = replace(self._setup(resumes), events=events, interaction=interaction)
+        setup = adapted(replace(self._setup(resumes), events=events, interaction=interaction))
         # Opening reports to the user, too. An engine with words of its own opens by itself: its
         # user does not see what our services report beside it.
         own = self._words == RuntimeTraits().words
@@ -355,6 +361,7 @@ class _Run:
             raced=[(at - VIRTUAL_EPOCH_MS, ms) for at, ms in clock.advanced_while_held],
             children=witness.children,
             screens=self._screens,
+            wire=self._wire,
             threads=witness.threads,
             workspace_changes=changes(self._before, folder_state(workspace.root)),
             notes=[*(note.message for note in self._generator.notes), *witness.notes],

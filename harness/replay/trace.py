@@ -125,7 +125,7 @@ def _document(observation: Observation) -> JsonObject:
         "retries": [retry_record(retry) for retry in observation.retries],
         "sideEvents": list(observation.side_events),
         **children_of(observation),
-        **_screens(observation),
+        **_shown(observation),
         "workspaceChanges": dict(sorted(observation.workspace_changes.items())),
         "notes": list(observation.notes),
         "unusedSteps": list(observation.unused_steps),
@@ -133,9 +133,12 @@ def _document(observation: Observation) -> JsonObject:
     }
 
 
-def _screens(seen: Observation) -> JsonObject:
-    """Return the key of a trace about a surface's screens, as text; empty without a screen."""
-    return {"screens": [list(screen.lines) for screen in seen.screens]} if seen.screens else {}
+def _shown(seen: Observation) -> JsonObject:
+    """Return the keys of a trace about what a surface showed, screens as text."""
+    return {
+        **({"screens": [list(screen.lines) for screen in seen.screens]} if seen.screens else {}),
+        **({"wire": list(seen.wire)} if seen.wire else {}),
+    }
 
 
 def _request(request: ObservedRequest, contents: list[Content]) -> dict[str, Any]:

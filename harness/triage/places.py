@@ -65,7 +65,7 @@ _SHARED: Final[Mapping[Seam, tuple[str, ...]]] = {
     ),
     Seam.LOOPS: ("services/loop_detection",),
     Seam.SUBAGENTS: ("services/children", "services/subagents"),
-    Seam.SURFACE: ("surfaces/terminal", "surfaces/commands"),
+    Seam.SURFACE: ("surfaces/terminal", "surfaces/acp", "surfaces/commands"),
 }
 """Seam to files and folders of the services, the likeliest first."""
 

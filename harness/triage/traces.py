@@ -81,6 +81,7 @@ class _Trace(Coded):
     requests: list[_Request]
     tool_states: dict[str, Any]
     screens: list[tuple[str, ...]] = field(default_factory=list)
+    wire: list[JsonObject] = field(default_factory=list)
 
 
 def read_trace(file: Path) -> Observation:
@@ -129,7 +130,7 @@ def _observation(value: Any) -> Observation:
     ]
     seen = from_document(document, name=trace.name, runtime=trace.runtime, versions=trace.versions)
     screens = [Screen(lines=lines) for lines in trace.screens]
-    return replace(seen, words=_words(trace.runtime), screens=screens)
+    return replace(seen, words=_words(trace.runtime), screens=screens, wire=trace.wire)
 
 
 def _requests(requests: list[_Request]) -> list[Json]:

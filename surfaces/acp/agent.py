@@ -6,6 +6,7 @@ Source: `packages/cli` `acp/acpRpcDispatcher.ts`.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
@@ -29,7 +30,7 @@ from surfaces.acp.client import Client
 from surfaces.headless.options import HeadlessOptions
 
 if TYPE_CHECKING:
-    from surfaces.acp.sessions import Sessions
+    from surfaces.acp.sessions import Opening, Sessions
 
 __all__ = ["AcpAgent"]
 
@@ -44,7 +45,12 @@ class AcpAgent:
     """
 
     def __init__(
-        self, options: HeadlessOptions, client: Client, version: str, warn: Callable[[str], None]
+        self,
+        options: HeadlessOptions,
+        client: Client,
+        version: str,
+        warn: Callable[[str], None],
+        opening: Opening | None = None,
     ) -> None:
         from surfaces.acp.sign_in import SignIn
 
@@ -52,6 +58,7 @@ class AcpAgent:
         self._client = client
         self._version = version
         self._warn = warn
+        self._opening = opening
         self._sign_in = SignIn()
         self._abilities: tuple[bool, bool] = (False, False)
         self._made: Sessions | None = None
@@ -143,12 +150,15 @@ class AcpAgent:
 
     async def _sessions(self) -> Sessions:
         if self._made is None:
-            await asyncio.to_thread(import_module, _SESSIONS)
+            if _SESSIONS not in sys.modules:
+                await asyncio.to_thread(import_module, _SESSIONS)
             from surfaces.acp.client_files import FileAbilities
             from surfaces.acp.sessions import Sessions
 
             if self._made is None:
-                self._made = Sessions(self._options, self._client, self._sign_in, self._warn)
+                self._made = Sessions(
+                    self._options, self._client, self._sign_in, self._warn, self._opening
+                )
             reads, writes = self._abilities
             self._made.files = FileAbilities(reads=reads, writes=writes)
         return self._made

@@ -154,10 +154,11 @@ class Session:
         if said is not None:
             self._outbox.add(text_chunk("agent_message_chunk", said))
             return NOTHING_USED
-        prompt_id = self._live.prompt_id(self._count)
+        number = self._count
+        prompt_id = self._live.prompt_id(number)
         self._count += 1
         log_prompt(services.events, text, prompt_id, self._live.prepared.source.auth_type)
-        agent = self._live.runtime.agent(prompt_id=prompt_id)
+        agent = self._live.agent(number)
         turn = Turn(self._outbox)
         off = agent.subscribe(turn.take)
         try:

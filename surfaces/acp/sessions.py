@@ -31,9 +31,9 @@ from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.planning import plan_run, without_questions
 from surfaces.headless.sessions import NoSessions, SessionNotFound, find_session
-from surfaces.terminal.live import LiveSession, Prepared, open_live_session
+from surfaces.terminal.live import LiveSession, OpenSession, Prepared, open_live_session
 
-__all__ = ["Request", "Sessions"]
+__all__ = ["Opening", "Request", "Sessions"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +42,14 @@ class Request:
 
     folder: str
     servers: Sequence[JsonObject]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How a program that plays the client prepares and opens new sessions."""
+
+    prepare: Callable[[Request], Prepared]
+    session: OpenSession
 
 
 @dataclass(slots=True)
@@ -60,6 +68,7 @@ class Sessions:
         client: the client.
         sign_in: how sessions reach the model.
         warn: gets messages that no session shows.
+        opening: prepares and opens new sessions, if not this machine does.
     """
 
     def __init__(
@@ -68,7 +77,9 @@ class Sessions:
         client: Client,
         sign_in: SignIn,
         warn: Callable[[str], None],
+        opening: Opening | None = None,
     ) -> None:
+        self._opening = opening
         self._options = options
         self._client = client
         self._sign_in = sign_in
@@ -94,7 +105,8 @@ class Sessions:
         Raises:
             RequestError: it cannot be opened.
         """
-        session = await self._opened(self._prepared(request))
+        prepare = self._prepared if self._opening is None else self._opening.prepare
+        session = await self._opened(prepare(request))
         session.show(session.commands.update())
         return {"sessionId": session.id, **session.choices()}
 
@@ -199,7 +211,8 @@ class Sessions:
             own=workspace.home / ".gemini",
         )
         prepared = replace(prepared, text_files=files)
-        async with open_live_session(prepared, Interaction(), CoreEvents(), self._warn) as live:
+        open_session = open_live_session if self._opening is None else self._opening.session
+        async with open_session(prepared, Interaction(), CoreEvents(), self._warn) as live:
             session = self._made(live)
             ready = asyncio.Event()
             async with asyncio.TaskGroup() as group:

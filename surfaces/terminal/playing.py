@@ -18,47 +18,25 @@ from rich.segment import Segment, Segments
 from textual import events
 from textual.strip import Strip
 
-from agent_protocol.agent import AgentProtocol
-from runtimes.contract import Runtime
-from services.bundle import Services
-from services.clock import Clock
-from services.environment import Environment
-from services.ids import IdSource
-from services.progress import ProgressFeed
-from services.settings import Settings
-from services.settings.telemetry import TelemetrySettings
-from services.state import ApprovalMode
-from services.workspace import Workspace
-from surfaces.headless.machine import Machine
-from surfaces.headless.metrics import SessionMetrics
-from surfaces.headless.model import ModelSource
-from surfaces.headless.options import HeadlessOptions, OutputFormat
-from surfaces.headless.planning import Plan
 from surfaces.terminal.answer_keys import OpenQuestion, Text, open_question
 from surfaces.terminal.app import TerminalApp
 from surfaces.terminal.composer import PromptInput
 from surfaces.terminal.dialogs.dialog import DialogHost
-from surfaces.terminal.live import LiveSession, OpenSession, Prepared
+from surfaces.terminal.live import OpenSession, Prepared
 from surfaces.terminal.menu import SuggestionMenu
 
 __all__ = [
     "COLUMNS",
     "ROWS",
-    "LiveSession",
     "OpenQuestion",
-    "OpenSession",
     "PlayedTerminal",
-    "Prepared",
     "ScreenShown",
     "Text",
-    "live_session",
     "open_played_terminal",
-    "prepared_for",
 ]
 
 COLUMNS: Final = 120
 ROWS: Final = 40
-_AUTH: Final = "gemini-api-key"
 _MOST_TYPED: Final = 200
 """Letters that are typed one by one; a longer text is pasted."""
 
@@ -69,57 +47,6 @@ class ScreenShown:
 
     lines: tuple[str, ...]
     svg: Callable[[], str] = field(compare=False, repr=False)
-
-
-def prepared_for(
-    *,
-    workspace: Workspace,
-    environment: Environment,
-    clock: Clock,
-    ids: IdSource,
-    session_id: str,
-    settings: Settings,
-    model: str,
-    approval_mode: ApprovalMode,
-) -> Prepared:
-    """Return what the terminal needs to know of a session that its caller opens."""
-    return Prepared(
-        options=HeadlessOptions(),
-        machine=Machine(clock=clock, ids=ids, environment=environment, workspace=workspace),
-        plan=Plan(
-            settings=settings,
-            document={},
-            output=OutputFormat.TEXT,
-            model=model,
-            approval_mode=approval_mode,
-            selected_auth=_AUTH,
-            enforced_auth=None,
-            include_directories=(),
-            folder_trusted=True,
-            telemetry=TelemetrySettings(),
-        ),
-        source=ModelSource(auth_type=_AUTH),
-        session_id=session_id,
-    )
-
-
-def live_session(
-    prepared: Prepared,
-    services: Services,
-    runtime: Runtime,
-    agent_made: Callable[[AgentProtocol], object],
-) -> LiveSession:
-    """Return an open session as the terminal shows it; `agent_made` gets each of its agents."""
-    metrics = SessionMetrics()
-    metrics.watch(services.bus)
-    return LiveSession(
-        prepared=prepared,
-        services=services,
-        runtime=runtime,
-        progress=ProgressFeed(services),
-        metrics=metrics,
-        agent_made=agent_made,
-    )
 
 
 class PlayedTerminal:

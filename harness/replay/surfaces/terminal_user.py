@@ -24,15 +24,15 @@ from harness.cassette.format import (
     SetModel,
     WriteFile,
 )
-from harness.errors import ReplayFailure
+from harness.replay.around import resume, write_file
 from harness.replay.client import Stage, Unplayable
 from harness.replay.questions import in_turn
 from harness.replay.surfaces.terminal_limits import prompt_of
-from runtimes.contract import ConversationCommands
 from services.message_bus import ToolCallsUpdate
 from services.state import ApprovalMode
 from services.wire import JsonObject
-from surfaces.terminal.playing import LiveSession, OpenQuestion, PlayedTerminal, Text
+from surfaces.terminal.played_session import LiveSession
+from surfaces.terminal.playing import OpenQuestion, PlayedTerminal, Text
 
 __all__ = ["TerminalUser"]
 
@@ -81,20 +81,13 @@ class TerminalUser:
 
     async def resume(self, recording: Path) -> None:
         """Go on from a chat recording, as the terminal does before its first prompt."""
-        runtime = self._open.runtime
-        if not isinstance(runtime, ConversationCommands):
-            problem, mend = "this runtime cannot do `resume`", "use a runtime that can"
-            raise ReplayFailure(self._cassette.name, problem, mend)
-        await runtime.resume(recording)
-        await runtime.settled()
+        await resume(self._open.runtime, recording, self._cassette.name)
 
     async def act(self, action: Action) -> None:
         """Perform an action of the script at the prompt; returns when its work is done."""
         match action:
-            case WriteFile(path=path, text=text):  # Another program does.
-                target = self._workspace.root / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(text)
+            case WriteFile():
+                write_file(self._workspace.root, action)
             case Send(payload=payload):
                 await self._enter(prompt_of(payload) or "")
             case SetModel(model=model):

@@ -149,6 +149,7 @@ def test_every_field_of_an_observation_has_its_place() -> None:
     elsewhere |= {"children", "threads"}  # written where there are any: see test_children
     elsewhere |= {
         "screens",
+        "wire",
         "unfinished",
     }  # our runtimes only: the core has neither, see the fields
     elsewhere |= {"progress"}  # written where it was observed: see test_progress
