@@ -31,6 +31,8 @@ AT_ONCE = [*JOBS, "--dist", "loadfile", "--no-loadscope-reorder"]
 """Tests: a file with its fixtures in one place, in order."""
 CONFORMANCE_KIT = "@modelcontextprotocol/conformance@0.1.16"
 """The kit's scenarios change with its version: `tests/services/mcp/conformance` lists them."""
+ACP_CLIENT = "@agentclientprotocol/sdk@0.16.1"
+"""Later versions have no example client."""
 INSTALLED: dict[str, set[str]] = {}
 """What each environment has been given in this run of nox."""
 
@@ -229,7 +231,7 @@ def nightly(session: nox.Session) -> None:
         words = ["parity", "measure", *about(phase, "release"), *JOBS, *session.posargs]
         session.run(*words, success_codes=MEASURED)
     # The slow ones too, and other examples each night.
-    kit = conformance_kit(session)
+    kit = node_peers(session)
     session.run("pytest", "-m", "slow or not slow", *AT_ONCE, env=kit)
     for phase in "ABC":
         session.run("parity", "gate", *about(phase, "release"), *session.posargs)
@@ -270,7 +272,7 @@ def tests(session: nox.Session) -> None:
     install(session, "tests")
     # Always the same examples: a pull request must not go red for what it did not change.
     words = ["--hypothesis-profile=ci", *(session.posargs or AT_ONCE)]
-    session.run("pytest", *words, env=conformance_kit(session))
+    session.run("pytest", *words, env=node_peers(session))
 
 
 @nox.session
@@ -293,26 +295,28 @@ def adk_default(session: nox.Session) -> None:
     session.run("pytest", *where, env={"GEMINI_CLI_SYSTEM_DEFAULTS_PATH": str(defaults)})
 
 
-def conformance_kit(session: nox.Session) -> dict[str, str]:
-    """Install the conformance kit for MCP clients; the variable that leads its tests to it.
+def node_peers(session: nox.Session) -> dict[str, str]:
+    """Install the conformance kit for MCP clients and the example client of ACP.
+
+    Returns the variables that lead their tests to them.
 
     Without node and npm, or without their registry, these tests are skipped.
     """
     if shutil.which("node") is None or shutil.which("npm") is None:
-        session.warn("no conformance kit for MCP clients: that takes node 20 and npm")
+        session.warn("no conformance kit for MCP, no client for ACP: they take node 20 and npm")
         return {}
     folder = session.cache_dir / "conformance"
     folder.mkdir(exist_ok=True)
     # A package.json of its own keeps npm from taking a folder further up for the project.
     (folder / "package.json").write_text('{"private": true}\n', "utf-8")
     quiet = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    command = ["npm", "install", f"--prefix={folder}", *quiet, CONFORMANCE_KIT]
+    command = ["npm", "install", f"--prefix={folder}", *quiet, CONFORMANCE_KIT, ACP_CLIENT]
     try:
         session.run(*command, external=True)
     except nox.command.CommandFailed:
-        session.warn("no conformance kit for MCP clients: npm could not install it")
+        session.warn("no conformance kit for MCP, no client for ACP: npm could not install them")
         return {}
-    return {"PARITY_MCP_CONFORMANCE": str(folder)}
+    return {"PARITY_MCP_CONFORMANCE": str(folder), "PARITY_ACP_SDK": str(folder)}
 
 
 @nox.session

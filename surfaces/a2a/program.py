@@ -14,6 +14,7 @@ from typing import Any, Final, TextIO
 import uvicorn
 
 from services.model.errors import FatalError, FatalInputError
+from services.net.listening import listening_socket
 from surfaces.a2a.commands import ServerCommands
 from surfaces.a2a.folders import Folders
 from surfaces.a2a.rest import RestRoutes
@@ -131,9 +132,7 @@ def _listening(host: str, port: int | None, from_environment: str | None) -> soc
                 f"Error: {_PORT} is {from_environment!r}; write a number from 0 to 65535"
             )
     try:
-        return socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET
-        )
+        return listening_socket(host, port)
     except OSError as error:
         raise FatalInputError(
             f"Error: the server cannot listen on {host}, port {port}: {error}; choose "

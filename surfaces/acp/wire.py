@@ -145,10 +145,12 @@ async def serve(
 def feed_lines(source: BinaryIO, lines: CheckedLines) -> None:
     """Feed `lines` from a blocking stream, in a thread that ends with the process."""
     loop = asyncio.get_running_loop()
+    # The interpreter closes its own standard input when it ends, and aborts if a thread reads it.
+    own = os.fdopen(os.dup(source.fileno()), "rb")
 
     def feed() -> None:
         try:
-            while line := source.readline():
+            while line := own.readline():
                 loop.call_soon_threadsafe(lines.feed_data, line)
         finally:
             loop.call_soon_threadsafe(lines.feed_eof)
