@@ -24,7 +24,7 @@ CLIENT = "node_modules/@agentclientprotocol/sdk/dist/examples/client.js"
 @pytest.fixture(scope="module")
 def client() -> list[str]:
     """The command of the example client."""
-    program = Path(os.environ.get(FOLDER, ""), CLIENT)
+    program = Path(os.environ.get(FOLDER, ""), CLIENT).resolve()
     if not program.is_file():
         pytest.skip(f"{FOLDER} names no folder with the package; npm installs it")
     try:
