@@ -45,12 +45,18 @@ def end_all(leaders: dict[int, str], folders: list[str]) -> None:
         targets = _targets(leaders, folders)
         if not targets:
             return
-        for pid in targets:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                continue
+        # All stop before the first ends: a shell whose child ends goes on with its next command.
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in targets:
+                _signal(pid, number)
         time.sleep(_PAUSE_S)
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except (ProcessLookupError, PermissionError):
+        return
 
 
 def _targets(leaders: dict[int, str], folders: list[str]) -> set[int]:

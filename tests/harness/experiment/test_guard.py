@@ -94,6 +94,28 @@ def test_what_is_left_at_the_end_is_ended_then_and_its_folder_removed(tmp_path: 
     assert not run.exists()
 
 
+def test_no_shell_goes_on_with_its_next_command_while_its_session_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    targets = guard_process._targets
+    monkeypatch.setattr(
+        guard_process, "_targets", lambda *given: sorted(targets(*given), reverse=True)
+    )
+    run = tmp_path / "run"
+    os.mkfifo(tmp_path / "begun")
+    shell = "(echo > ../begun; sleep 60; : > ../went_on_{})"
+    waiting = " & ".join(shell.format(number) for number in range(40))
+    child = a_tree(str(run), f"{waiting} & wait; : > ../went_on")
+    with (tmp_path / "begun").open("r+b", buffering=0) as begun:
+        for _ in range(40):
+            begun.read(1)
+
+    guard_process.end_all({child.pid: guard_process._begun(child.pid)}, [])
+
+    assert child.wait() == -9
+    assert not list(tmp_path.glob("went_on*"))
+
+
 def test_without_a_guard_leftovers_are_not_announced() -> None:
     with guarded():
         pass
