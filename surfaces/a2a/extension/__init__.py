@@ -1,0 +1,1 @@
+"""The dialect of the `development-tool` extension: schemas, negotiation and updates of a turn."""
