@@ -15,7 +15,6 @@ from services.message_bus import ToolCallsUpdate
 from services.scheduler.calls import CallStatus
 from services.scheduler.states import ToolCall
 from services.wire import Json
-from surfaces.a2a.calls import call_shown
 
 __all__ = ["CallFeed", "CallNews"]
 
@@ -26,10 +25,10 @@ class CallNews(Protocol):
     def batch_began(self) -> None:
         """The model has requested calls."""
 
-    def call_changed(self, call: ToolCall, data: Any) -> None:
-        """A call has another status or outcome; `data` is how clients read it."""
+    def call_changed(self, call: ToolCall) -> None:
+        """A call has another status or outcome."""
 
-    def call_wrote(self, call_id: str, text: str) -> None:
+    def call_wrote(self, call: ToolCall, text: str) -> None:
         """A running call has written; `text` is its whole output so far."""
 
     def batch_ended(self, prompt_id: str, *, refused: bool) -> None:
@@ -80,11 +79,16 @@ class CallFeed:
         """The ids of the calls that wait for the user."""
         return [call_id for call_id, known in self._known.items() if known.waits]
 
+    def asked(self, call_id: str) -> ToolCall | None:
+        """The call, if it waits for the user."""
+        known = self._known.get(call_id)
+        return known.call if known is not None and known.waits else None
+
     def question(self, call_id: str) -> ToolCall | None:
         """The call, if it waits for the user; from now on it counts as answered."""
-        known = self._known.get(call_id)
-        if known is None or not known.waits:
+        if self.asked(call_id) is None:
             return None
+        known = self._known[call_id]
         known.answered = known.call.correlation_id
         return known.call
 
@@ -116,9 +120,9 @@ class CallFeed:
         if call.status is CallStatus.EXECUTING and call.live_output != known.output:
             known.output = call.live_output
             if call.live_output:
-                self._news.call_wrote(call.call_id, _text_of(call.live_output))
+                self._news.call_wrote(call, _text_of(call.live_output))
         if (call.status, call.outcome) != before:
-            self._news.call_changed(call, call_shown(call))
+            self._news.call_changed(call)
 
     def _end_batches(self) -> None:
         for batch in list(self._batches):

@@ -6,6 +6,7 @@ Source: `packages/a2a-server` `http/app.ts` (`coderAgentCard`).
 from __future__ import annotations
 
 from services.wire import JsonObject
+from surfaces.a2a.extension.negotiation import card_entry
 
 __all__ = ["agent_card"]
 
@@ -23,6 +24,7 @@ def agent_card(url: str, version: str, *, needs_token: bool) -> JsonObject:
             "streaming": True,
             "pushNotifications": False,
             "stateTransitionHistory": True,
+            "extensions": [card_entry()],
         },
         "defaultInputModes": ["text"],
         "defaultOutputModes": ["text"],

@@ -10,8 +10,21 @@ from typing import Protocol
 from services.scheduler.states import ToolCall
 from services.wire import JsonObject
 from surfaces.a2a.calls import Answer, answer_in, call_shown
+from surfaces.a2a.extension.dialect import ExtensionDialect
 
-__all__ = ["Dialect", "PublishedDialect"]
+__all__ = ["Dialect", "dialect_of"]
+
+
+def dialect_of(extension: str | None, *, always: bool) -> Dialect:
+    """The dialect of a task.
+
+    Args:
+        extension: the URI of the extension as the client writes it; `None`: the published dialect.
+        always: whether the settings let the user allow more than one call.
+    """
+    if extension is None:
+        return _PublishedDialect()
+    return ExtensionDialect(extension, always=always)
 
 
 class Dialect(Protocol):
@@ -22,8 +35,10 @@ class Dialect(Protocol):
     ended: str
     """The state after a turn in which no call waits."""
 
-    def metadata(self, kind: str, model: str, error: str | None) -> JsonObject:
-        """The metadata of an event."""
+    def metadata(
+        self, kind: str, model: str, *, error: str | None, usage: JsonObject | None
+    ) -> JsonObject:
+        """The metadata of an event; `usage` is what the turn has cost."""
 
     def call_data(self, call: ToolCall) -> JsonObject | None:
         """The data about a call's new status; `None`: clients get no event."""
@@ -49,16 +64,22 @@ class Dialect(Protocol):
         """
 
 
-class PublishedDialect:
+class _PublishedDialect:
     """The dialect of the published server."""
 
     during: str | None = None
     ended = "input-required"
 
-    def metadata(self, kind: str, model: str, error: str | None) -> JsonObject:
+    def metadata(
+        self, kind: str, model: str, *, error: str | None, usage: JsonObject | None
+    ) -> JsonObject:
         """The metadata of an event."""
         found: JsonObject = {"coderAgent": {"kind": kind}, "model": model}
-        return found if error is None else {**found, "error": error}
+        if error is not None:
+            found["error"] = error
+        if usage:
+            found["usageMetadata"] = usage
+        return found
 
     def call_data(self, call: ToolCall) -> JsonObject | None:
         """The members of the call that clients read."""

@@ -46,11 +46,18 @@ class TaskRecord:
         """Whether the task takes no more messages."""
         return self.state in TERMINAL
 
-    def apply(self, event: JsonObject) -> None:
-        """Take over what an event changes."""
+    @property
+    def extension(self) -> str | None:
+        """The URI of the extension whose dialect the client speaks; `None`: the published one."""
+        found = self.document["metadata"]["__persistedState"]["_agentSettings"].get("extension")
+        return found if isinstance(found, str) else None
+
+    def apply(self, event: JsonObject, *, remembers: bool = True) -> None:
+        """Take over what an event changes; `remembers`: its message belongs to the history."""
         if event["kind"] == "status-update":
             self.document["status"] = event["status"]
-            self._remember(event["status"].get("message"))
+            if remembers:
+                self._remember(event["status"].get("message"))
         elif event["kind"] == "artifact-update":
             self._add_output(event["artifact"])
 

@@ -36,7 +36,6 @@ class RpcMethods:
     def __init__(self, tasks: Tasks) -> None:
         self._tasks = tasks
         self._methods: Mapping[str, Callable[[JsonObject], Awaitable[JsonObject]]] = {
-            "message/send": self._send,
             "tasks/get": self._get,
             "tasks/cancel": self._cancel,
             "tasks/pushNotificationConfig/set": _refuse_push,
@@ -45,36 +44,37 @@ class RpcMethods:
             "tasks/pushNotificationConfig/delete": _refuse_push,
             "agent/getAuthenticatedExtendedCard": _refuse_extended_card,
         }
-        self._streams: Mapping[str, Callable[[JsonObject], Events]] = {
-            "message/stream": self._stream,
-            "tasks/resubscribe": self._resubscribe,
-        }
 
-    def stream(self, method: str, params: JsonObject) -> Events | None:
+    def stream(self, method: str, params: JsonObject, extension: str | None) -> Events | None:
         """The results of a method that streams; `None` if `method` does not.
+
+        `extension` is the URI of the extension that the client asks for.
 
         Iterating raises `RpcError`. Closing the iterator leaves the task to its other clients, or
         ends its turn.
         """
-        found = self._streams.get(method)
-        return None if found is None else found(params)
+        if method == "message/stream":
+            return self._stream(params, extension)
+        return self._resubscribe(params) if method == "tasks/resubscribe" else None
 
-    async def call(self, method: str, params: JsonObject) -> JsonObject:
+    async def call(self, method: str, params: JsonObject, extension: str | None) -> JsonObject:
         """The result of any other method.
 
         Raises:
             RpcError: there is no such method, or it failed.
         """
+        if method == "message/send":
+            return await self._send(params, extension)
         found = self._methods.get(method)
         if found is None:
             raise RpcError(-32601, f"Method not found: {method}")
         return await found(params)
 
-    async def _send(self, params: JsonObject) -> JsonObject:
+    async def _send(self, params: JsonObject, extension: str | None) -> JsonObject:
         message = _message(params, "message.messageId is required.")
         waits = (params.get("configuration") or {}).get("blocking") is not False
         length = (params.get("configuration") or {}).get("historyLength")
-        task_id, listener = await self._tasks.submit(message)
+        task_id, listener = await self._tasks.submit(message, extension)
         if waits:
             await self._finished(task_id, listener)
         record = self._tasks.find(task_id)
@@ -87,9 +87,9 @@ class RpcMethods:
         finally:
             await self._tasks.leave(task_id, listener)
 
-    async def _stream(self, params: JsonObject) -> Events:
+    async def _stream(self, params: JsonObject, extension: str | None) -> Events:
         message = _message(params, "message.messageId is required for streaming.")
-        task_id, listener = await self._tasks.submit(message)
+        task_id, listener = await self._tasks.submit(message, extension)
         try:
             async for event in listener.events():
                 yield event

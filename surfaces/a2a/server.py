@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.wire import Json, JsonObject
 from surfaces.a2a.card import agent_card
+from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, asked_version
 from surfaces.a2a.responses import encoded, json_response
 from surfaces.a2a.rest import RestRoutes
 from surfaces.a2a.rpc import Events, RpcMethods
@@ -161,13 +162,34 @@ async def _answer(rpc: RpcMethods, request: Request) -> Response:
         return json_response(RpcError(-32600, "Invalid JSON-RPC Request.").shown(request_id))
     params = asked.get("params", {})
     try:
+        extension = asked_version(
+            value for name in EXTENSION_HEADERS for value in request.headers.getlist(name)
+        )
+    except RpcError as error:
+        return json_response(error.shown(request_id))
+    response = await _result(rpc, request, method, params, request_id, extension)
+    if extension is not None:
+        response.headers.update(dict.fromkeys(EXTENSION_HEADERS, extension))
+    return response
+
+
+async def _result(
+    rpc: RpcMethods,
+    request: Request,
+    method: str,
+    params: Json,
+    request_id: Json,
+    extension: str | None,
+) -> Response:
+    """The response to a request in the dialect of `extension`."""
+    try:
         if not isinstance(params, dict):
             raise invalid_params("params must be an object")
-        events = rpc.stream(method, params)
+        events = rpc.stream(method, params, extension)
         if events is not None:
             lines = _lines(events, request_id)
             return StreamingResponse(lines, media_type="text/event-stream", headers=_STREAM)
-        result = await _unless_gone(rpc.call(method, params), request)
+        result = await _unless_gone(rpc.call(method, params, extension), request)
     except RpcError as error:
         return json_response(error.shown(request_id))
     return json_response({"jsonrpc": "2.0", "id": request_id, "result": result})

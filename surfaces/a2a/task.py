@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from agent_protocol.agent import AgentProtocol, MessageSend
 from agent_protocol.content import TextPart, ThoughtPart
@@ -21,7 +21,8 @@ from services.scheduler.calls import CallStatus
 from services.scheduler.states import ToolCall
 from services.wire import JsonObject
 from surfaces.a2a.call_feed import CallFeed
-from surfaces.a2a.calls import Answer, answer_in
+from surfaces.a2a.calls import Answer
+from surfaces.a2a.dialects import Dialect, dialect_of
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.record import TaskRecord
 from surfaces.a2a.wire import RpcError, agent_message, text_part
@@ -32,6 +33,7 @@ from surfaces.terminal.live import LiveSession
 __all__ = ["Task"]
 
 _STATE_CHANGE: Final = "state-change"
+_UPDATE: Final = "tool-call-update"
 _INPUT_REQUIRED: Final = "input-required"
 _NOT_FAILED: Final = frozenset({"INVALID_STREAM", "AGENT_EXECUTION_BLOCKED", "LOOP_DETECTED"})
 """The codes of errors after which the task takes further messages."""
@@ -82,6 +84,8 @@ class Task:
         self.live = live
         self._keep = keep
         self._warn = warn
+        always = not live.services.settings.disable_always_allow
+        self._dialect = dialect_of(record.extension, always=always)
         self._calls = CallFeed(self)
         self._listeners: list[Listener] = []
         self._runs: list[_Run] = []
@@ -139,8 +143,10 @@ class Task:
         Raises:
             RpcError: the task takes no message, or an answer cannot be followed.
         """
-        answers, texts = _answers_and_texts(message)
+        answers, texts = _answers_and_texts(message, self._dialect)
         self._check_open()
+        for answer in answers:
+            self._dialect.check(answer, self._calls.asked(answer.call_id))
         while texts and self.is_busy:
             await self._idle.wait()
             self._check_open()
@@ -202,21 +208,31 @@ class Task:
         """Report that the model has requested calls."""
         self._change_state("working")
 
-    def call_changed(self, call: ToolCall, data: Any) -> None:
+    def call_changed(self, call: ToolCall) -> None:
         """Report a call's new status."""
         asks = call.status is CallStatus.AWAITING_APPROVAL
-        kind = "tool-call-confirmation" if asks else "tool-call-update"
-        self._say(kind, {"kind": "data", "data": data}, message_id=self._new_id())
+        kind = "tool-call-confirmation" if asks else _UPDATE
+        data = self._dialect.call_data(call)
+        if data is not None:
+            self._say(kind, {"kind": "data", "data": data}, message_id=self._new_id())
         self._check_turn()
 
-    def call_wrote(self, call_id: str, text: str) -> None:
-        """Report a call's output so far."""
+    def call_wrote(self, call: ToolCall, text: str) -> None:
+        """Report a call's output so far. The history does not keep it: the result follows."""
+        data = self._dialect.output_data(call, text)
+        if data is not None:
+            part = {"kind": "data", "data": data}
+            self._say(_UPDATE, part, message_id=self._new_id(), remembers=False)
+            return
         self._publish(
             {
                 "kind": "artifact-update",
                 "taskId": self.record.id,
                 "contextId": self.record.context_id,
-                "artifact": {"artifactId": f"tool-{call_id}-output", "parts": [text_part(text)]},
+                "artifact": {
+                    "artifactId": f"tool-{call.call_id}-output",
+                    "parts": [text_part(text)],
+                },
                 "append": True,
                 "lastChunk": False,
             }
@@ -311,7 +327,7 @@ class Task:
             elif isinstance(part, TextPart) and part.text:
                 self._say("text-content", text_part(part.text))
             elif isinstance(part, ThoughtPart) and (part.thought or meta.get("subject")):
-                thought = {"subject": meta.get("subject") or "", "description": part.thought}
+                thought = self._dialect.thought(meta.get("subject") or "", part.thought or "")
                 self._say("thought", {"kind": "data", "data": thought})
 
     def _fail(self, event: ErrorEvent) -> None:
@@ -332,9 +348,11 @@ class Task:
             self._end_turn()
 
     def _end_turn(self) -> None:
-        ending = self._ending or _Ending(_INPUT_REQUIRED, None)
+        waiting = self._calls.waiting()
+        usual = _INPUT_REQUIRED if waiting else self._dialect.ended
+        ending = self._ending or _Ending(usual, None)
         self._ending = None
-        self.record.waiting = self._calls.waiting()
+        self.record.waiting = waiting
         self._change_state(ending.state, ending.text, final=True)
         self._idle.set()
         if self.record.is_over:
@@ -356,9 +374,10 @@ class Task:
         message_id: str | None = None,
         final: bool = False,
         error: str | None = None,
+        remembers: bool = True,
     ) -> None:
         record = self.record
-        status: JsonObject = {"state": state or record.state}
+        status: JsonObject = {"state": state or self._dialect.during or record.state}
         if part is not None:
             status["message"] = agent_message(
                 [part],
@@ -367,11 +386,7 @@ class Task:
                 context_id=record.context_id,
             )
         status["timestamp"] = iso_timestamp(self.live.services.clock.now_ms())
-        metadata: JsonObject = {"coderAgent": {"kind": kind}, "model": self.model}
-        if error is not None:
-            metadata["error"] = error
-        if final and self.live.metrics.last_usage:
-            metadata["usageMetadata"] = self.live.metrics.last_usage
+        usage = self.live.metrics.last_usage if final else None
         self._publish(
             {
                 "kind": "status-update",
@@ -379,14 +394,15 @@ class Task:
                 "contextId": record.context_id,
                 "status": status,
                 "final": final,
-                "metadata": metadata,
-            }
+                "metadata": self._dialect.metadata(kind, self.model, error=error, usage=usage),
+            },
+            remembers=remembers,
         )
 
-    def _publish(self, event: JsonObject) -> None:
+    def _publish(self, event: JsonObject, *, remembers: bool = True) -> None:
         if self.record.is_over:
             return
-        self.record.apply(event)
+        self.record.apply(event, remembers=remembers)
         for listener in self._listeners:
             listener.add(event)
 
@@ -394,7 +410,7 @@ class Task:
         return self.live.prepared.machine.ids.uuid("message")
 
 
-def _answers_and_texts(message: JsonObject) -> tuple[list[Answer], list[str]]:
+def _answers_and_texts(message: JsonObject, dialect: Dialect) -> tuple[list[Answer], list[str]]:
     """What the parts of a message say.
 
     Raises:
@@ -402,7 +418,7 @@ def _answers_and_texts(message: JsonObject) -> tuple[list[Answer], list[str]]:
     """
     answers, texts = [], []
     for part in message["parts"]:
-        answer = answer_in(part)
+        answer = dialect.answer_in(part)
         if answer is not None:
             answers.append(answer)
         elif part.get("kind") == "text":

@@ -17,12 +17,14 @@ from services.model.auth import AuthError
 from services.model.errors import FatalError
 from services.state import ApprovalMode, CoreEvents
 from services.wire import JsonObject
+from surfaces.a2a.dialects import dialect_of
+from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, EXTENSION_URI, settings_in
 from surfaces.a2a.folders import FolderRefused, Folders
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.record import TaskRecord
 from surfaces.a2a.store import TaskStore
 from surfaces.a2a.task import Task
-from surfaces.a2a.wire import RpcError, agent_message, task_not_found, text_part
+from surfaces.a2a.wire import RpcError, agent_message, invalid_params, task_not_found, text_part
 from surfaces.headless.machine import Machine
 from surfaces.headless.model import choose_model
 from surfaces.headless.options import HeadlessOptions
@@ -86,8 +88,12 @@ class Tasks:
             record.apply(_status(record, "input-required", message, self._now()))
             self._keep(record)
 
-    async def submit(self, message: JsonObject) -> tuple[str, Listener]:
+    async def submit(self, message: JsonObject, extension: str | None) -> tuple[str, Listener]:
         """Begin to answer a message; return the task's id and the events of the answer.
+
+        Args:
+            message: the message of A2A 0.3.
+            extension: the URI of the extension that the request asks for.
 
         Raises:
             RpcError: the message cannot be answered.
@@ -95,8 +101,12 @@ class Tasks:
         task_id = message.get("taskId")
         if task_id:
             task = await self.opened(str(task_id))
+            if extension is not None and task.record.extension is None:
+                raise invalid_params(
+                    f"Task {task_id} began without the extension; leave the header out"
+                )
             return task.record.id, await task.submit(message)
-        record = self._new_record(message.get("contextId"), _settings_in(message))
+        record = self._new_record(message.get("contextId"), _settings_in(message, extension))
         try:
             task = await self._start(record)
         except (FatalError, FolderRefused, AuthError) as error:
@@ -305,11 +315,8 @@ class Tasks:
     def _failed(self, record: TaskRecord, text: str) -> Listener:
         """The events of a task whose session cannot be opened."""
         event = _status(record, "failed", self._agent_says(record, text), self._now())
-        event["metadata"] = {
-            "coderAgent": {"kind": "state-change"},
-            "model": "unknown",
-            "error": text,
-        }
+        dialect = dialect_of(record.extension, always=False)
+        event["metadata"] = dialect.metadata("state-change", "unknown", error=text, usage=None)
         record.apply(event)
         self._keep(record)
         listener = Listener()
@@ -331,11 +338,25 @@ class Tasks:
         return self.machine.clock.now_ms()
 
 
-def _settings_in(message: JsonObject) -> JsonObject | None:
-    """The `agent-settings` of a message."""
+def _settings_in(message: JsonObject, extension: str | None) -> JsonObject | None:
+    """The settings of a first message, in the dialect that the request asks for.
+
+    Raises:
+        RpcError: they are of the extension, and cannot be used.
+    """
+    if extension is not None:
+        folder = settings_in(message, extension).workspace_path
+        return {"kind": "development-tool", "workspacePath": folder, "extension": extension}
     metadata = message.get("metadata")
+    if isinstance(metadata, dict) and EXTENSION_URI in metadata:
+        raise invalid_params(
+            f"The message has AgentSettings, and the request has no header {EXTENSION_HEADERS[0]}; "
+            f"write {EXTENSION_URI} into it"
+        )
     given = metadata.get("coderAgent") if isinstance(metadata, dict) else None
-    return given if isinstance(given, dict) and given.get("kind") == _SETTINGS else None
+    if not isinstance(given, dict) or given.get("kind") != _SETTINGS:
+        return None
+    return {name: value for name, value in given.items() if name != "extension"}
 
 
 def _recorded(machine: Machine, session_id: str) -> RecordedSession | None:

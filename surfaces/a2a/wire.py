@@ -21,8 +21,8 @@ __all__ = [
     "text_part",
 ]
 
-TERMINAL: Final = frozenset({"completed", "canceled", "failed", "rejected"})
-"""The states in which a task takes no message."""
+TERMINAL: Final = frozenset({"canceled", "failed", "rejected"})
+"""The states in which a task takes no message. After `completed` it does: the extension says so."""
 
 
 class RpcError(Exception):

@@ -49,8 +49,10 @@ class ExtensionDialect:
         self._always = always
         self._announced: set[str] = set()
 
-    def metadata(self, kind: str, model: str, error: str | None) -> JsonObject:
-        """The metadata of an event."""
+    def metadata(
+        self, kind: str, model: str, *, error: str | None, usage: JsonObject | None
+    ) -> JsonObject:
+        """The metadata of an event; `usage` has no field."""
         event = DevelopmentToolEvent(kind=_KINDS[kind], model=model, error=error)
         return {self._uri: event.on_wire()}
 
