@@ -7,14 +7,14 @@ Source: `packages/a2a-server` `agent/task.ts` (`handleEventDrivenToolCall`,
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from services.message_bus import ToolCallsUpdate
 from services.scheduler.calls import CallStatus
 from services.scheduler.states import ToolCall
 from services.wire import Json
+from surfaces.a2a.extension.calls import text_of
 
 __all__ = ["CallFeed", "CallNews"]
 
@@ -136,13 +136,5 @@ class CallFeed:
 
 def _text_of(output: Json) -> str:
     """Live output as text: a text, the lines of a terminal's screen, or a subagent's progress."""
-    if isinstance(output, str):
-        return output
-    if isinstance(output, list):
-        return "\n".join(map(_line, output))
-    return json.dumps(output, ensure_ascii=False)
-
-
-def _line(tokens: Json) -> str:
-    found: Sequence[Any] = tokens if isinstance(tokens, list) else []
-    return "".join(str(token.get("text", "")) for token in found if isinstance(token, dict))
+    found = text_of(output)
+    return json.dumps(output, ensure_ascii=False) if found is None else found

@@ -224,6 +224,7 @@ class Task:
             part = {"kind": "data", "data": data}
             self._say(_UPDATE, part, message_id=self._new_id(), remembers=False)
             return
+        output = {"artifactId": f"tool-{call.call_id}-output", "parts": [text_part(text)]}
         self._publish(
             {
                 "kind": "artifact-update",

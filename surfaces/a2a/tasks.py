@@ -88,7 +88,9 @@ class Tasks:
             record.apply(_status(record, "input-required", message, self._now()))
             self._keep(record)
 
-    async def submit(self, message: JsonObject, extension: str | None) -> tuple[str, Listener]:
+    async def submit(
+        self, message: JsonObject, extension: str | None = None
+    ) -> tuple[str, Listener]:
         """Begin to answer a message; return the task's id and the events of the answer.
 
         Args:

@@ -1,7 +1,7 @@
 """Whether a request asks for the dialect of the extension, in a version that this server speaks.
 
-Source: RFC "Gemini CLI A2A Development-Tool Extension", 3.1 and 3.2; Semantic Versioning 2.0.0; A2A,
-"Extensions".
+Source: RFC "Gemini CLI A2A Development-Tool Extension", 3.1 and 3.2; Semantic Versioning 2.0.0;
+A2A, "Extensions".
 """
 
 from __future__ import annotations
