@@ -74,7 +74,9 @@ async def test_3_1_the_answer_names_the_extension(serve: Serve, header: str) -> 
 
 async def test_3_1_an_incompatible_version_is_an_error(serve: Serve) -> None:
     async with serve() as peer:
-        (error,) = await played(peer, asked(peer, "hi", uri=at("v1")), at("v1"))
+        peer.http.headers[EXTENSION_HEADERS[0]] = at("v1")
+        message = asked(peer, "hi", uri=at("v1"))
+        error = (await peer.rpc("message/stream", message=message))["error"]
 
         assert error["code"] == -32004
         assert EXTENSION_URI in error["message"]

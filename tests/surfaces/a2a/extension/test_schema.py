@@ -13,6 +13,7 @@ from surfaces.a2a.wire import RpcError
 DOCUMENT = Path(__file__).parents[5] / "shared" / "sources" / "a2a_development_tool_extension.txt"
 SCHEMAS = {name: getattr(schema, name) for name in schema.__all__}
 CALL = {"toolCallId": "1", "status": "PENDING", "toolName": "t", "inputParameters": {"a": [1]}}
+MCP = {"serverName": "s", "toolName": "t"}
 FILE = {"fileName": "a", "filePath": "/a", "newContent": "x"}
 
 
@@ -41,7 +42,7 @@ def test_3_2_schema_agent_settings() -> None:
         ("ConfirmationRequest", {"options": [], "fileEditDetails": FILE}),
         (
             "ConfirmationRequest",
-            {"options": [], "mcpDetails": {"serverName": "s", "toolName": "t"}},
+            {"options": [], "mcpDetails": MCP},
         ),
         ("ConfirmationRequest", {"options": [], "genericDetails": {"description": "d"}}),
         ("AgentThought", {"subject": "s", "description": "d"}),
@@ -71,7 +72,7 @@ def test_3_2_schema_both_directions(name: str, document: dict[str, Any]) -> None
             "ConfirmationRequest",
             {
                 "genericDetails": {"description": ""},
-                "mcpDetails": {"serverName": "", "toolName": ""},
+                "mcpDetails": MCP,
             },
             "only one of",
         ),

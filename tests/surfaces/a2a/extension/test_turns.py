@@ -141,7 +141,7 @@ async def test_3_2_tool_calls_a_rejected_call_is_cancelled(serve: Serve) -> None
 async def test_3_2_client_to_agent_messages_a_wrong_answer_leaves_the_call_waiting(
     serve: Serve, change: dict[str, object], words: str
 ) -> None:
-    shell = calls("run_shell_command", command="echo first", description="d")
+    shell = calls("run_shell_command", command="touch first", description="d")
     async with serve(shell, says("done")) as peer:
         first = await played(peer, asked(peer, "go"))
         task = first[0]["id"]
