@@ -230,10 +230,7 @@ class Task:
                 "kind": "artifact-update",
                 "taskId": self.record.id,
                 "contextId": self.record.context_id,
-                "artifact": {
-                    "artifactId": f"tool-{call.call_id}-output",
-                    "parts": [text_part(text)],
-                },
+                "artifact": output,
                 "append": True,
                 "lastChunk": False,
             }

@@ -97,7 +97,7 @@ class ToolCallStatus(StrEnum):
 
 
 class FileDiff(Schema):
-    """The change of one file; `old_content` is absent where there was no file."""
+    """The change of one file; `old_content` is empty or absent where there was no file."""
 
     file_name: str
     file_path: str

@@ -95,11 +95,11 @@ def test_3_2_schema_has_every_field_of_the_document() -> None:
         pytest.skip("the specification is not beside the repository")
     text = re.sub(r"^\|\|?", "", DOCUMENT.read_text(), flags=re.MULTILINE)
     section = text[text.index("### 3.2") : text.index("### 3.3")]
-    found = {}
-    for name, body in re.findall(r"^message (\w+) \{(.*?)^\}", section, re.MULTILINE | re.DOTALL):
-        plain = re.sub(r"//.*", "", body)
-        plain = re.sub(r"enum \w+ \{[^}]*\}", "", plain)
-        found[name] = set(re.findall(r"(\w+) = \d+;", plain))
+    messages = re.findall(r"^message (\w+) \{((?:[^{}]|\{[^{}]*\})*)\}", section, re.MULTILINE)
+    found = {
+        name: set(re.findall(r"(\w+) = \d+;", re.sub(r"enum \w+ \{[^}]*\}", "", body)))
+        for name, body in messages
+    }
 
     assert len(found) == 14
     assert {name: set(SCHEMAS[name].model_fields) for name in found} == found

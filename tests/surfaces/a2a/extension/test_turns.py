@@ -47,7 +47,7 @@ async def test_3_2_tool_calls_file_edit_details_and_diff(serve: Serve) -> None:
         assert details is not None
         assert (details.file_name, details.old_content, details.new_content) == (
             "new.txt",
-            None,
+            "",
             "one\n",
         )
         assert details.file_path == str(peer.workspace / "new.txt")
