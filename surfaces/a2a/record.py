@@ -49,8 +49,13 @@ class TaskRecord:
     @property
     def extension(self) -> str | None:
         """The URI of the extension whose dialect the client speaks; `None`: the published one."""
-        found = self.document["metadata"]["__persistedState"]["_agentSettings"].get("extension")
+        found = self.document["metadata"]["__persistedState"].get("_extension")
         return found if isinstance(found, str) else None
+
+    def speak(self, extension: str | None) -> None:
+        """Keep the dialect of a new task, as `extension` has it."""
+        if extension is not None:
+            self.document["metadata"]["__persistedState"]["_extension"] = extension
 
     def apply(self, event: JsonObject, *, remembers: bool = True) -> None:
         """Take over what an event changes; `remembers`: its message belongs to the history."""

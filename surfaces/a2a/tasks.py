@@ -109,6 +109,7 @@ class Tasks:
                 )
             return task.record.id, await task.submit(message)
         record = self._new_record(message.get("contextId"), _settings_in(message, extension))
+        record.speak(extension)
         try:
             task = await self._start(record)
         except (FatalError, FolderRefused, AuthError) as error:
@@ -348,7 +349,7 @@ def _settings_in(message: JsonObject, extension: str | None) -> JsonObject | Non
     """
     if extension is not None:
         folder = settings_in(message, extension).workspace_path
-        return {"kind": "development-tool", "workspacePath": folder, "extension": extension}
+        return {"kind": _SETTINGS, "workspacePath": folder}
     metadata = message.get("metadata")
     if isinstance(metadata, dict) and EXTENSION_URI in metadata:
         raise invalid_params(
@@ -358,7 +359,7 @@ def _settings_in(message: JsonObject, extension: str | None) -> JsonObject | Non
     given = metadata.get("coderAgent") if isinstance(metadata, dict) else None
     if not isinstance(given, dict) or given.get("kind") != _SETTINGS:
         return None
-    return {name: value for name, value in given.items() if name != "extension"}
+    return given
 
 
 def _recorded(machine: Machine, session_id: str) -> RecordedSession | None:

@@ -73,9 +73,7 @@ async def test_3_2_tool_calls_file_edit_details_and_diff(serve: Serve) -> None:
 
 
 async def test_3_2_tool_calls_execute_details_and_live_content(serve: Serve) -> None:
-    shell = calls(
-        "run_shell_command", command="echo first; sleep 0.3; echo second", description="d"
-    )
+    shell = calls("run_shell_command", command="echo first; echo second", description="d")
     async with serve(shell, says("done")) as peer:
         first = await played(peer, asked(peer, "go"))
         (pending,) = updates(first)
