@@ -236,11 +236,11 @@ def installed_distributions() -> Mapping[str, str]:
     found: dict[str, str] = {}
     for place in sys.path:
         try:
-            entries = list(os.scandir(place or "."))
+            names = [each.name for each in Path(place).iterdir()]
         except OSError:
             continue
-        for entry in entries:
-            stem, dot, kind = entry.name.rpartition(".")
+        for found_name in names:
+            stem, dot, kind = found_name.rpartition(".")
             name, dash, version = stem.partition("-")
             if dot and kind in ("dist-info", "egg-info") and dash:
                 found.setdefault(_normal(name), version.partition("-")[0])
@@ -289,7 +289,8 @@ def _node_version() -> str:
 def files_of(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
     """Yield name and path of each file below `folder`, sorted, without caches and bundled data."""
     try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        with os.scandir(folder) as scan:
+            entries = sorted(scan, key=lambda entry: entry.name)
     except OSError:
         return
     for entry in entries:

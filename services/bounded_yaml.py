@@ -95,12 +95,17 @@ class YamlReader:
             YamlProblem: something that is not allowed, or a bound that is passed.
             yaml.YAMLError: it is not YAML.
         """
-        for event in yaml.parse(text, Loader=self.loader):
-            try:
+        try:
+            for event in yaml.parse(text, Loader=self.loader):
                 self._take(event)
-            except YamlProblem as problem:
-                problem.path[:0] = self._path()
+        except YamlProblem as problem:
+            problem.path[:0] = self._path()
+            raise
+        except yaml.MarkedYAMLError as error:
+            # The parser reads ahead, and its own limit (libyaml: 1,000) may come first.
+            if "nesting depth" not in str(error.problem):
                 raise
+            raise self._too_deep(Event(error.problem_mark)) from None
         return self._documents
 
     def scalar(self, event: ScalarEvent) -> Json:
@@ -122,6 +127,9 @@ class YamlReader:
         """A problem with this reader's message."""
         words = self.words.get(kind, usual).format(str(getattr(event, "tag", ""))[:60])
         return YamlProblem(words, event, self.mends.get(kind, ""))
+
+    def _too_deep(self, event: Event) -> YamlProblem:
+        return self.problem("deep", f"is nested deeper than {self._max_depth} levels", event)
 
     def _take(self, event: Event) -> None:
         if isinstance(event, DocumentStartEvent):
@@ -203,7 +211,7 @@ class YamlReader:
         self._values += size.values
         self._characters += size.characters
         if len(self._open) + size.depth > self._max_depth:
-            raise self.problem("deep", f"is nested deeper than {self._max_depth} levels", event)
+            raise self._too_deep(event)
         if self._values > self._max_values:
             raise self.problem("many", f"holds more than {self._max_values:,} values", event)
         most = self._max_characters

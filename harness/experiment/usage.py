@@ -177,8 +177,8 @@ def _process(pid: int) -> _Process | None:
 def _children(pid: int) -> list[int]:
     found: list[int] = []
     with suppress(OSError):
-        for thread in os.scandir(f"/proc/{pid}/task"):
-            found += map(int, Path(thread.path, "children").read_bytes().split())
+        for thread in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (thread / "children").read_bytes().split())
     return found
 
 
@@ -188,7 +188,7 @@ _LISTS_CHILDREN: Final = Path(f"/proc/self/task/{os.getpid()}/children").exists(
 
 def _table() -> dict[int, _Process]:
     with suppress(OSError):
-        pids = [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdecimal()]
+        pids = [int(each.name) for each in Path("/proc").iterdir() if each.name.isdecimal()]
         return {pid: found for pid in pids if (found := _process(pid)) is not None}
     return {}
 

@@ -1,7 +1,9 @@
+import gc
 import os
 import signal
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,6 +110,29 @@ def test_a_process_of_another_that_has_the_id_by_now_is_left_alone() -> None:
         assert not tree.alive
         assert process.poll() is None
         os.kill(process.pid, signal.SIGKILL)
+
+
+def test_a_thread_that_ends_while_its_children_are_read_leaves_no_folder_open(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with started(HOLDS) as (process, _):
+        tree = Tree(process.pid)
+        tree.usage()
+        read = Path.read_bytes
+
+        def gone(path: Path) -> bytes:
+            if path.name == "children":
+                raise FileNotFoundError(path)
+            return read(path)
+
+        monkeypatch.setattr(Path, "read_bytes", gone)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            tree.usage()
+            gc.collect()
+        monkeypatch.undo()
+
+    assert not [each for each in seen if each.category is ResourceWarning]
 
 
 def children(pid: int) -> list[str]:
