@@ -16,6 +16,7 @@ from a2a.compat.v0_3 import types
 from pydantic import BaseModel, ValidationError
 
 from services.wire import Json, JsonObject
+from surfaces.a2a.extension.methods import CommandMethods
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.tasks import Tasks
 from surfaces.a2a.wire import RpcError, invalid_params, task_not_found
@@ -33,8 +34,9 @@ _NO_EXTENDED_CARD: Final = (
 class RpcMethods:
     """Answers requests about the tasks of a server."""
 
-    def __init__(self, tasks: Tasks) -> None:
+    def __init__(self, tasks: Tasks, commands: CommandMethods) -> None:
         self._tasks = tasks
+        self._of_extension = {"commands/get": commands.get, "command/execute": commands.execute}
         self._methods: Mapping[str, Callable[[JsonObject], Awaitable[JsonObject]]] = {
             "tasks/get": self._get,
             "tasks/cancel": self._cancel,
@@ -65,6 +67,8 @@ class RpcMethods:
         """
         if method == "message/send":
             return await self._send(params, extension)
+        if method in self._of_extension:
+            return await self._of_extension[method](params, extension)
         found = self._methods.get(method)
         if found is None:
             raise RpcError(-32601, f"Method not found: {method}")

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.wire import Json, JsonObject
 from surfaces.a2a.card import agent_card
+from surfaces.a2a.extension.methods import CommandMethods
 from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, asked_version
 from surfaces.a2a.responses import encoded, json_response
 from surfaces.a2a.rest import RestRoutes
@@ -86,7 +87,7 @@ def make_app(
         url: the server's address, for the card.
         version: the version of this product, for the card.
     """
-    rpc = RpcMethods(tasks)
+    rpc = RpcMethods(tasks, CommandMethods(tasks))
     card = agent_card(url, version, needs_token=access.token is not None)
 
     async def show_card(_: Request) -> Response:

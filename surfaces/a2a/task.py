@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agent_protocol.agent import AgentProtocol, MessageSend
-from agent_protocol.content import TextPart, ThoughtPart
+from agent_protocol.content import ContentPart, TextPart, ThoughtPart
 from agent_protocol.errors import SendRejected
 from agent_protocol.events import AgentEnd, AgentEvent, ErrorEvent, Message, SessionUpdate
 from services.clock import iso_timestamp
@@ -22,10 +22,13 @@ from services.scheduler.states import ToolCall
 from services.wire import JsonObject
 from surfaces.a2a.call_feed import CallFeed
 from surfaces.a2a.calls import Answer
-from surfaces.a2a.dialects import Dialect, dialect_of
+from surfaces.a2a.dialects import dialect_of
+from surfaces.a2a.extension.executions import Execution
+from surfaces.a2a.extension.task_commands import TaskCommands
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.record import TaskRecord
 from surfaces.a2a.wire import RpcError, agent_message, text_part
+from surfaces.allowed import Allowed, allows_for_ever
 from surfaces.headless.failures import api_error_text, failure_of
 from surfaces.headless.session_log import log_prompt
 from surfaces.terminal.live import LiveSession
@@ -84,8 +87,15 @@ class Task:
         self.live = live
         self._keep = keep
         self._warn = warn
-        always = not live.services.settings.disable_always_allow
-        self._dialect = dialect_of(record.extension, always=always)
+        allowed = Allowed(
+            session=not live.services.settings.disable_always_allow,
+            for_ever=allows_for_ever(live.prepared.plan.document),
+        )
+        self._dialect = dialect_of(record.extension, allowed, live.user_tier)
+        self.commands = TaskCommands(live, self, allowed)
+        self._own_command = False
+        self._arriving = 0
+        self._notes: list[TextPart] = []
         self._calls = CallFeed(self)
         self._listeners: list[Listener] = []
         self._runs: list[_Run] = []
@@ -108,12 +118,18 @@ class Task:
         """Whether a turn is under way."""
         return not self._idle.is_set()
 
+    @property
+    def closes(self) -> bool:
+        """Whether the session ends, and the task needs another one for its next message."""
+        return self._over.is_set()
+
     async def serve(self, ready: asyncio.Event) -> None:
         """Serve the task until it is over; sets `ready` when it takes messages."""
         self.live.services.bus.subscribe(ToolCallsUpdate, self._calls.take)
         async with asyncio.TaskGroup() as self._group:
             ready.set()
             await self._over.wait()
+            self.commands.end()
             for run in self._runs:
                 await run.agent.abort()
 
@@ -143,15 +159,20 @@ class Task:
         Raises:
             RpcError: the task takes no message, or an answer cannot be followed.
         """
-        answers, texts = _answers_and_texts(message, self._dialect)
+        answers, texts = self._dialect.read(message)
         self._check_open()
         for answer in answers:
-            self._dialect.check(answer, self._calls.asked(answer.call_id))
-        while texts and self.is_busy:
-            await self._idle.wait()
-            self._check_open()
-        if texts:
-            await self._withdraw()
+            if not self.commands.check(answer):
+                self._dialect.check(answer, self._calls.asked(answer.call_id))
+        self._arriving += 1
+        try:
+            while texts and self.is_busy:
+                await self._idle.wait()
+                self._check_open()
+            if texts:
+                await self._withdraw()
+        finally:
+            self._arriving -= 1
         listener = self.listen()
         record = self.record
         record.said({**message, "contextId": record.context_id, "taskId": record.id})
@@ -159,12 +180,39 @@ class Task:
             listener.add(record.shown(len(record.document["history"])))
         answered = [self._follow(answer) for answer in answers]
         if texts:
-            self._begin(texts)
+            self._begin([TextPart(text=text) for text in texts if text])
         elif not any(answered) and not self.is_busy:
             self._end_turn()
             record.keep_state(record.state)
             self._keep(record)
         return listener
+
+    async def execute(self, path: Sequence[str], args: str, *, own: bool) -> Execution:
+        """Begin a turn in which a command runs.
+
+        Args:
+            path: the command's names, from the outermost one.
+            args: its arguments.
+            own: whether the task exists for the command alone. Then it fails with the command, and
+                its session ends with the turn.
+
+        Raises:
+            CommandError: there is no such command, or it cannot run now.
+            RpcError: the task is over.
+        """
+        self._check_open()
+        command = await self.commands.prepared(path, args, busy=bool(self._runs))
+        assert self._group is not None
+        self._own_command = own
+        self._idle.clear()
+        self._change_state("working")
+        self.commands.begin(command, self._group)
+        return command
+
+    def reject(self, text: str) -> None:
+        """End the task, which cannot begin."""
+        self._ending = _Ending("rejected", text)
+        self._end_turn()
 
     def cancel(self) -> JsonObject:
         """Cancel the task; return it as the client reads it.
@@ -196,6 +244,7 @@ class Task:
         if not self.is_busy:
             return
         self._ending = _Ending(_INPUT_REQUIRED, text)
+        self.commands.interrupt()
         for run in self._runs:
             if not self._calls.blocks(run.prompt_id):
                 await run.agent.abort()
@@ -247,6 +296,31 @@ class Task:
             if run.prompt_id == prompt_id:
                 self._group.create_task(run.agent.abort(), name="refused")
 
+    def command_said(self, text: str, *, error: str | None = None) -> None:
+        """Report a text of a command."""
+        part = text_part(text)
+        self._say("text-content", part, message_id=self._new_id(), error=error)
+
+    def command_called(self, data: JsonObject) -> None:
+        """Report a call of a command, which may wait for the user."""
+        self._say(_UPDATE, {"kind": "data", "data": data}, message_id=self._new_id())
+        self._check_turn()
+
+    def command_ended(self, content: Sequence[ContentPart], *, error: str | None) -> None:
+        """Send to the model what a command submits, or end the turn."""
+        own, self._own_command = self._own_command, False
+        if content:
+            self._begin(content)
+        elif own and error is not None:
+            self._ending = self._ending or _Ending("failed", None)
+        self._check_turn()
+        if own and not content and not self._arriving:
+            self._over.set()
+
+    def command_noted(self, text: str) -> None:
+        """Keep a text for the model."""
+        self._notes.append(TextPart(text=text))
+
     def _check_open(self) -> None:
         record = self.record
         if record.is_over:
@@ -260,39 +334,52 @@ class Task:
 
         The published server sends the text beside the open call, which the model's API refuses.
         """
+        await self.commands.withdraw()
         for run in list(self._runs):
             await run.agent.abort()
             await run.done.wait()
 
     def _follow(self, answer: Answer) -> bool:
         """Pass on the user's answer; whether the call waited for it."""
-        call = self._calls.question(answer.call_id)
+        if answer.call_id in self.commands.waits_for:
+            self._idle.clear()
+            self.commands.take(answer)
+            return True
+        call = self._calls.asked(answer.call_id)
         if call is None:
             return False
+        settled = self._dialect.settled(answer, call)
+        if settled is None:
+            self.call_changed(call)  # It asks its next question.
+            return False
         self._idle.clear()
-        self.live.services.bus.publish(answer.response(call))
+        self._calls.question(answer.call_id)
+        self.live.services.bus.publish(settled.response(call))
         return True
 
-    def _begin(self, texts: Sequence[str]) -> None:
+    def _begin(self, asked: Sequence[ContentPart]) -> None:
         assert self._group is not None
+        content = [*self._notes, *asked]
+        self._notes.clear()
         self._idle.clear()
         self._message_id = self._new_id()
         self._change_state("working")
         prompt_id = self.live.prompt_id(self._count)
+        run = _Run(prompt_id, self.live.agent(self._count))
         self._count += 1
-        run = _Run(prompt_id, self.live.runtime.agent(prompt_id=prompt_id))
         self._runs.append(run)
-        self._group.create_task(self._run(run, texts), name=f"prompt {prompt_id}")
+        self._group.create_task(self._run(run, content), name=f"prompt {prompt_id}")
 
-    async def _run(self, run: _Run, texts: Sequence[str]) -> None:
+    async def _run(self, run: _Run, content: Sequence[ContentPart]) -> None:
         services = self.live.services
         auth_type = self.live.prepared.source.auth_type
-        log_prompt(services.events, "\n".join(texts), run.prompt_id, auth_type)
+        text = "\n".join(part.text for part in content if isinstance(part, TextPart))
+        log_prompt(services.events, text, run.prompt_id, auth_type)
         off = run.agent.subscribe(lambda event: self._take(run, event))
         try:
             context = services.session_hooks.started.before("") if self._count == 1 else ""
-            content = tuple(TextPart(text=text) for text in (context, *texts) if text)
-            stream = await run.agent.send(MessageSend(content=content))
+            first = (TextPart(text=context),) if context else ()
+            stream = await run.agent.send(MessageSend(content=(*first, *content)))
             if stream is not None:
                 await run.ended.wait()
             await self.live.runtime.settled()
@@ -342,11 +429,12 @@ class Task:
 
     def _check_turn(self) -> None:
         """End the turn if nothing goes on before the user's next message."""
-        if self.is_busy and all(self._calls.blocks(run.prompt_id) for run in self._runs):
+        blocked = all(self._calls.blocks(run.prompt_id) for run in self._runs)
+        if self.is_busy and blocked and not self.commands.works:
             self._end_turn()
 
     def _end_turn(self) -> None:
-        waiting = self._calls.waiting()
+        waiting = [*self._calls.waiting(), *self.commands.waits_for]
         usual = _INPUT_REQUIRED if waiting else self._dialect.ended
         ending = self._ending or _Ending(usual, None)
         self._ending = None
@@ -406,19 +494,3 @@ class Task:
 
     def _new_id(self) -> str:
         return self.live.prepared.machine.ids.uuid("message")
-
-
-def _answers_and_texts(message: JsonObject, dialect: Dialect) -> tuple[list[Answer], list[str]]:
-    """What the parts of a message say.
-
-    Raises:
-        RpcError: an answer cannot be followed.
-    """
-    answers, texts = [], []
-    for part in message["parts"]:
-        answer = dialect.answer_in(part)
-        if answer is not None:
-            answers.append(answer)
-        elif part.get("kind") == "text":
-            texts.append(part["text"])
-    return answers, texts

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -20,11 +20,12 @@ from services.wire import JsonObject
 from surfaces.a2a.dialects import dialect_of
 from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, EXTENSION_URI, settings_in
 from surfaces.a2a.folders import FolderRefused, Folders
+from surfaces.a2a.keeping import KeepsTasks
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.record import TaskRecord
-from surfaces.a2a.store import TaskStore
 from surfaces.a2a.task import Task
 from surfaces.a2a.wire import RpcError, agent_message, invalid_params, task_not_found, text_part
+from surfaces.allowed import Allowed
 from surfaces.headless.machine import Machine
 from surfaces.headless.model import choose_model
 from surfaces.headless.options import HeadlessOptions
@@ -36,14 +37,31 @@ from surfaces.headless.sessions import (
     find_session,
     moved_aside,
 )
-from surfaces.terminal.live import LiveSession, Prepared, open_live_session
+from surfaces.terminal.live import LiveSession, OpenSession, Prepared, open_live_session
 
-__all__ = ["DEFAULT_MODEL", "Tasks"]
+__all__ = ["DEFAULT_MODEL", "NotOpened", "Opening", "Tasks", "settings_of"]
 
 _SETTINGS: Final = "agent-settings"
 DEFAULT_MODEL: Final = "gemini-3-pro-preview"
 """The published server's model; the command line's own default chooses one by the prompt."""
 _MOST_OPEN: Final = 256
+
+
+class NotOpened(Exception):
+    """The session of a new task cannot be opened, so the task has failed; `event` says so."""
+
+    def __init__(self, record: TaskRecord, event: JsonObject, message: str) -> None:
+        super().__init__(message)
+        self.record = record
+        self.event = event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How a program that plays the client prepares and opens sessions."""
+
+    prepare: Callable[[], Prepared]
+    session: OpenSession
 
 
 @dataclass(slots=True)
@@ -64,13 +82,15 @@ class Tasks:
         folders: where tasks may work.
         store: keeps the tasks.
         warn: gets messages that no client reads.
+        opening: prepares and opens the sessions, if not this machine does.
     """
 
     options: HeadlessOptions
     machine: Machine
     folders: Folders
-    store: TaskStore
+    store: KeepsTasks
     warn: Callable[[str], None]
+    opening: Opening | None = None
     _open: dict[str, _Open] = field(default_factory=dict)
     _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
 
@@ -108,13 +128,30 @@ class Tasks:
                     f"Task {task_id} began without the extension; leave the header out"
                 )
             return task.record.id, await task.submit(message)
-        record = self._new_record(message.get("contextId"), _settings_in(message, extension))
+        settings = _settings_in(message, extension)
+        try:
+            task = await self.begun(message.get("contextId"), settings, extension)
+        except NotOpened as failed:
+            listener = Listener()
+            listener.add(failed.event)
+            return failed.record.id, listener
+        return task.record.id, await task.submit(message, announces=True)
+
+    async def begun(
+        self, context_id: Any, settings: JsonObject | None, extension: str | None
+    ) -> Task:
+        """A new task in the dialect of `extension`.
+
+        Raises:
+            NotOpened: its session cannot be opened.
+            RpcError: too many tasks are open.
+        """
+        record = self._new_record(context_id, settings)
         record.speak(extension)
         try:
-            task = await self._start(record)
+            return await self._start(record)
         except (FatalError, FolderRefused, AuthError) as error:
-            return record.id, self._failed(record, str(error))
-        return record.id, await task.submit(message, announces=True)
+            raise self._failed(record, str(error)) from error
 
     async def create(self, context_id: str | None, settings: JsonObject | None) -> Task:
         """Create a task before its first message.
@@ -155,8 +192,11 @@ class Tasks:
         """
         async with self._locks.setdefault(task_id, asyncio.Lock()):
             found = self._open.get(task_id)
-            if found is not None:
+            if found is not None and not found.task.closes:
                 return found.task
+            if found is not None:
+                await asyncio.wait([found.server])
+                self._open.pop(task_id, None)
             record = self.find(task_id)
             if record.is_over:
                 raise RpcError(
@@ -194,15 +234,16 @@ class Tasks:
             await found.task.leave(listener)
 
     @asynccontextmanager
-    async def session(self) -> AsyncIterator[LiveSession]:
-        """A session in the server's folder, for a command that belongs to no task.
+    async def session(self, settings: JsonObject | None = None) -> AsyncIterator[LiveSession]:
+        """A session for what belongs to no task, by default in the server's folder.
 
         Raises:
             FatalError: it cannot be opened.
             FolderRefused: the folder cannot be used.
         """
-        prepared = self._prepared(self.machine.ids.uuid("session"), {}, resumes=False)
-        async with open_live_session(prepared, Interaction(), CoreEvents(), self.warn) as live:
+        session_id = self.machine.ids.uuid("session")
+        prepared = self._prepared(session_id, settings or {}, resumes=False)
+        async with self._session(prepared) as live:
             yield live
 
     async def end_all(self, text: str) -> None:
@@ -269,7 +310,7 @@ class Tasks:
     async def _serve(
         self, record: TaskRecord, prepared: Prepared, opened: asyncio.Future[Task]
     ) -> None:
-        async with open_live_session(prepared, Interaction(), CoreEvents(), self.warn) as live:
+        async with self._session(prepared) as live:
             task = Task(record, live, keep=self._keep, warn=self.warn)
             ready = asyncio.Event()
             async with asyncio.TaskGroup() as group:
@@ -277,7 +318,13 @@ class Tasks:
                 await ready.wait()
                 opened.set_result(task)
 
+    def _session(self, prepared: Prepared) -> AbstractAsyncContextManager[LiveSession]:
+        opened = open_live_session if self.opening is None else self.opening.session
+        return opened(prepared, Interaction(), CoreEvents(), self.warn)
+
     def _prepared(self, session_id: str, settings: JsonObject, *, resumes: bool) -> Prepared:
+        if self.opening is not None:
+            return self.opening.prepare()
         machine = Machine.at(self.folders.chosen(settings))
         plan = self._plan(machine, settings)
         source = choose_model(
@@ -315,16 +362,14 @@ class Tasks:
             plan = replace(plan, approval_mode=ApprovalMode.YOLO)
         return plan
 
-    def _failed(self, record: TaskRecord, text: str) -> Listener:
-        """The events of a task whose session cannot be opened."""
+    def _failed(self, record: TaskRecord, text: str) -> NotOpened:
+        """What becomes of a task whose session cannot be opened."""
         event = _status(record, "failed", self._agent_says(record, text), self._now())
-        dialect = dialect_of(record.extension, always=False)
+        dialect = dialect_of(record.extension, Allowed(session=False), None)
         event["metadata"] = dialect.metadata("state-change", "unknown", error=text, usage=None)
         record.apply(event)
         self._keep(record)
-        listener = Listener()
-        listener.add(event)
-        return listener
+        return NotOpened(record, event, text)
 
     def _agent_says(self, record: TaskRecord, text: str) -> JsonObject:
         return agent_message(
@@ -341,6 +386,15 @@ class Tasks:
         return self.machine.clock.now_ms()
 
 
+def settings_of(message: JsonObject, extension: str) -> JsonObject:
+    """The settings in the metadata of a message, in the dialect of the extension.
+
+    Raises:
+        RpcError: there are none, or they cannot be used.
+    """
+    return {"kind": _SETTINGS, "workspacePath": settings_in(message, extension).workspace_path}
+
+
 def _settings_in(message: JsonObject, extension: str | None) -> JsonObject | None:
     """The settings of a first message, in the dialect that the request asks for.
 
@@ -348,8 +402,7 @@ def _settings_in(message: JsonObject, extension: str | None) -> JsonObject | Non
         RpcError: they are of the extension, and cannot be used.
     """
     if extension is not None:
-        folder = settings_in(message, extension).workspace_path
-        return {"kind": _SETTINGS, "workspacePath": folder}
+        return settings_of(message, extension)
     metadata = message.get("metadata")
     if isinstance(metadata, dict) and EXTENSION_URI in metadata:
         raise invalid_params(

@@ -17,6 +17,7 @@ from surfaces.commands.results import Dialog, Item, ItemKind, Result
 
 __all__ = [
     "Action",
+    "Argument",
     "CommandContext",
     "CommandError",
     "CommandKind",
@@ -130,6 +131,15 @@ Completion = Callable[[CommandContext, str], Awaitable[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """What a user may write after a command's name, for surfaces that list commands."""
+
+    name: str
+    description: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SlashCommand:
     """A command, with its subcommands."""
 
@@ -140,6 +150,8 @@ class SlashCommand:
     action: Action | None = None
     """`None`: the command only has subcommands."""
     subcommands: tuple[SlashCommand, ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    """In the order in which the user writes them."""
     takes_args: bool = True
     """`False`: with arguments, the command above it runs in its place, with the name among them."""
     runs_at_once: bool = False

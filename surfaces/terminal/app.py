@@ -21,13 +21,13 @@ from services.model.limits import token_limit
 from services.progress import CallKey, CallQuestion
 from services.recording.deletion import delete_stored_session
 from services.state import ApprovalMode, ApprovalModeChanged, CoreEvent, CoreEvents, HintsKept
+from surfaces.allowed import Allowed, allows_for_ever
 from surfaces.commands import Suggestion, is_slash_command, shortcut_lines
 from surfaces.headless.engine import chosen_runtime
 from surfaces.headless.sessions import RecordedSession
 from surfaces.terminal.approvals import Approvals
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.composer import Composer, PromptInput
-from surfaces.terminal.dialogs.confirmation import Allowed
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.questions import handlers
 from surfaces.terminal.drawing import Cleared, Drawing, Screen, Shown, Typed
@@ -258,15 +258,13 @@ class TerminalApp(App[int]):
 
     def _show_opened(self, session: LiveSession) -> None:
         services = session.services
-        document = self._prepared.plan.document.get("security")
-        permanent = isinstance(document, dict) and document.get("enablePermanentToolApproval")
         self._approvals = Approvals(
             self._dialogs,
             services.bus,
             services.ide,
             Allowed(
                 session=services.settings.folder_trusted,
-                for_ever=permanent is True,
+                for_ever=allows_for_ever(self._prepared.plan.document),
             ),
             edit=self._editor.edit,
             refused=self._turns.abort,

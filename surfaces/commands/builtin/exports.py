@@ -11,7 +11,7 @@ from typing import Final
 from runtimes.contract import KeepsRecording
 from services.clock import iso_timestamp
 from services.wire import js_json_pretty
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.paths import user_path
 from surfaces.commands.results import Item, ItemKind, Result
 
@@ -62,7 +62,13 @@ async def _bug(context: CommandContext) -> Result:
 EXPORT_SESSION: Final = SlashCommand(
     name="export-session",
     description="Export the current session to a JSON file",
+    arguments=(Argument(name="file", description="Where to write it", required=True),),
     runs_at_once=True,
     action=_export,
 )
-BUG: Final = SlashCommand(name="bug", description="Submit a bug report", action=_bug)
+BUG: Final = SlashCommand(
+    name="bug",
+    description="Submit a bug report",
+    arguments=(Argument(name="title", description="What went wrong"),),
+    action=_bug,
+)

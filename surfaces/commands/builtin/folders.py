@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.paths import user_path
 from surfaces.commands.results import ConfirmAction, Result
 
@@ -63,6 +63,7 @@ DIRECTORY: Final = SlashCommand(
         SlashCommand(
             name="add",
             description=("Add directories to the workspace. Use comma to separate multiple paths"),
+            arguments=(Argument(name="paths", description="Paths between commas", required=True),),
             action=_add,
         ),
         SlashCommand(

@@ -16,7 +16,7 @@ from services.state import ApprovalMode
 from services.subagents.definition import AgentDefinition, RemoteAgentDefinition
 from services.tools.collation import collation_key
 from services.tools.contract import as_server_tool
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.results import Item, ItemKind, Result
 
 __all__ = ["AGENTS", "EXTENSIONS", "HOOKS", "POLICIES", "SKILLS", "TOOLS"]
@@ -201,6 +201,7 @@ async def _extensions(context: CommandContext) -> Result:
 TOOLS: Final = SlashCommand(
     name="tools",
     description="List available tools. Use /tools desc to include descriptions.",
+    arguments=(Argument(name="desc", description="Include the descriptions"),),
     action=_tools,
     subcommands=(
         SlashCommand(
@@ -218,14 +219,20 @@ TOOLS: Final = SlashCommand(
         ),
     ),
 )
+_OF_SKILLS: Final = (
+    Argument(name="nodesc", description="Leave the descriptions out"),
+    Argument(name="all", description="Include the built-in skills"),
+)
 SKILLS: Final = SlashCommand(
     name="skills",
     description="List or reload agent skills. Usage: /skills [list | reload]",
+    arguments=_OF_SKILLS,
     action=_skills,
     subcommands=(
         SlashCommand(
             name="list",
             description="List available agent skills. Usage: /skills list [nodesc] [all]",
+            arguments=_OF_SKILLS,
             action=_skills,
         ),
         SlashCommand(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from services.mcp.states import McpServerStatus
 from services.tools.contract import Tool, as_server_tool
 from services.wire import js_json_pretty
-from surfaces.commands.contract import CommandContext, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, SlashCommand
 
 if TYPE_CHECKING:
     # The client library is slow to import, and most sessions have no servers.
@@ -123,11 +123,15 @@ async def _complete_server(context: CommandContext, typed: str) -> Sequence[str]
     return [name for name in (manager.names if manager else ()) if name.startswith(typed)]
 
 
+_SERVER: Final = (Argument(name="server", description="A part of a server's name"),)
+
+
 def _listing(name: str, aliases: tuple[str, ...], further: str, detail: _Detail) -> SlashCommand:
     return SlashCommand(
         name=name,
         aliases=aliases,
         description=f"List configured MCP servers and tools{further}",
+        arguments=_SERVER,
         runs_at_once=True,
         action=partial(_list, detail=detail),
         complete=_complete_server,
@@ -137,6 +141,7 @@ def _listing(name: str, aliases: tuple[str, ...], further: str, detail: _Detail)
 MCP: Final = SlashCommand(
     name="mcp",
     description="Manage configured Model Context Protocol (MCP) servers",
+    arguments=_SERVER,
     action=partial(_list, detail=_Detail()),
     subcommands=(
         _listing("list", ("ls", "nodesc", "nodescription"), "", _Detail()),
