@@ -42,8 +42,8 @@ class Dialect(Protocol):
     ) -> JsonObject:
         """The metadata of an event; `usage` is what the turn has cost."""
 
-    def call_data(self, call: ToolCall) -> JsonObject | None:
-        """The data about a call's new status; `None`: clients get no event."""
+    def call_data(self, call: ToolCall) -> list[JsonObject]:
+        """The data of each event about a call's new status."""
 
     def output_data(self, call: ToolCall, text: str) -> JsonObject | None:
         """The data about a call's output so far; `None`: the output is an artifact."""
@@ -95,9 +95,9 @@ class _PublishedDialect:
             found["usageMetadata"] = usage
         return found
 
-    def call_data(self, call: ToolCall) -> JsonObject | None:
+    def call_data(self, call: ToolCall) -> list[JsonObject]:
         """The members of the call that clients read."""
-        return call_shown(call)
+        return [call_shown(call)]
 
     def output_data(self, call: ToolCall, text: str) -> JsonObject | None:
         """Nothing: the output is an artifact."""

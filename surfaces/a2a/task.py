@@ -261,8 +261,7 @@ class Task:
         """Report a call's new status."""
         asks = call.status is CallStatus.AWAITING_APPROVAL
         kind = "tool-call-confirmation" if asks else _UPDATE
-        data = self._dialect.call_data(call)
-        if data is not None:
+        for data in self._dialect.call_data(call):
             self._say(kind, {"kind": "data", "data": data}, message_id=self._new_id())
         self._check_turn()
 

@@ -54,7 +54,8 @@ class A2aUser:
         self._waiting: dict[str, ToolCallView] = {}
         self._chosen: dict[str, ChosenAnswer] = {}
         self._streams: set[asyncio.Task[None]] = set()
-        self._answers: set[asyncio.Task[None]] = set()
+        self._answers: dict[str, asyncio.Task[None]] = {}
+        """The id of a call to the answer that is on its way."""
         self._interrupts = 0
 
     def enter(self, client: PlayedClient, session: LiveSession, group: asyncio.TaskGroup) -> None:
@@ -64,7 +65,7 @@ class A2aUser:
 
     def leave(self) -> None:
         """Read and answer nothing any more, and settle the notes."""
-        for task in (*self._streams, *self._answers):
+        for task in (*self._streams, *self._answers.values()):
             task.cancel()
         self._stage.wire[:] = settled(self._stage.wire)
 
@@ -118,7 +119,7 @@ class A2aUser:
             raise self._unplayable(f"A2A has no request for `{type(action).__name__}`")
         if not self._streams and not self._answers:
             raise self._unplayable("a client acts on what it got, and the turn had ended by then")
-        for answer in self._answers:
+        for answer in self._answers.values():
             answer.cancel()
         if not self._left:
             await self._open_client.cancel(self._task["taskId"])
@@ -190,9 +191,11 @@ class A2aUser:
                 self._waiting.pop(call.call_id, None)
 
     def _ask(self, call: ToolCall) -> None:
-        answer = self._begin(self._answer(call), "client answers")
-        self._answers.add(answer)
-        answer.add_done_callback(self._answers.discard)
+        """Answer a question, which each open stream brings."""
+        call_id = call.tool_call_id
+        if call_id not in self._answers:
+            answer = self._answers[call_id] = self._begin(self._answer(call), "client answers")
+            answer.add_done_callback(lambda _: self._answers.pop(call_id))
 
     async def _answer(self, call: ToolCall) -> None:
         view = self._waiting.get(call.tool_call_id)

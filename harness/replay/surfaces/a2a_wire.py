@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -19,14 +20,16 @@ def settled(wire: Sequence[JsonObject]) -> list[JsonObject]:
     This projects away what is timing. The pieces in which a process's output arrives differ from
     run to run, so of the updates with the live output of a call the last one stays. Which of
     several calls at work has an update first differs, too, so updates that follow each other are
-    put in the order of their calls.
+    put in the order of the calls' ids. Each call keeps the order of its own updates. Where several
+    streams of a task are open, each brings the same updates, so those of one stream follow those of
+    another until the client sends something.
 
     Which user-visible difference could hide here? Output that is shown late, or only when the
-    process has ended, as in `harness.replay.progress`. A call that runs before another one instead
-    of after it, if nothing but updates lies between. The calls keep the order in which they were
-    announced first, and each keeps the order of its own updates.
+    process has ended, as in `harness.replay.progress`. A call that is announced or runs before
+    another one instead of after it, if nothing but updates lies between; other channels compare
+    the order of the calls and what they do.
     """
-    found = _by_call(_last_live(wire), _call_on_wire)
+    found = _by_call(_by_request(_last_live(wire)), _call_on_wire)
     for each in found:
         task = each["message"].get("result") or {}
         if "history" in task:
@@ -50,20 +53,39 @@ def _last_live(wire: Sequence[JsonObject]) -> list[JsonObject]:
     return kept[::-1]
 
 
-def _by_call(items: Sequence[T], call_of: Callable[[T], str | None]) -> list[T]:
-    """Put the items about calls that follow each other in the order of the calls."""
-    first: dict[str, int] = {}
+def _by_request(wire: Sequence[JsonObject]) -> list[JsonObject]:
+    """Put what the agent sends between two messages of the client in the order of the requests."""
+    sent = 0
     keys: list[tuple[int, int]] = []
+    for each in wire:
+        sent += each["from"] == "client"
+        keys.append((sent, -1 if each["from"] == "client" else each["message"]["id"]))
+    return [wire[place] for place in sorted(range(len(wire)), key=keys.__getitem__)]
+
+
+def _by_call(items: Sequence[T], call_of: Callable[[T], str | None]) -> list[T]:
+    """Put the items about calls that follow each other in the order of the calls' ids."""
+    keys: list[tuple[int, list[tuple[int, str]]]] = []
     stretch = 0
     for item in items:
         call = call_of(item)
         if call is None:
             stretch += 2
-            keys.append((stretch - 1, 0))
+            keys.append((stretch - 1, []))
         else:
-            keys.append((stretch, first.setdefault(call, len(first))))
+            # Numbers in an id count as such: `_2` comes before `_10`.
+            words = re.split(r"(\d+)", call)
+            keys.append(
+                (stretch, [(int(word), "") if word.isdecimal() else (0, word) for word in words])
+            )
     order = sorted(range(len(items)), key=keys.__getitem__)
     return [items[place] for place in order]
+
+
+def _natural(call: str) -> list[tuple[int, str]]:
+    """Return a key for sorting in which `_2` comes before `_10`."""
+    words = re.split(r"([0-9]+)", call)
+    return [(int(word), "") if word.isdecimal() else (0, word) for word in words]
 
 
 def _call_on_wire(each: JsonObject) -> str | None:

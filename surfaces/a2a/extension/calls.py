@@ -15,7 +15,7 @@ from surfaces.a2a.extension.questions import diff_of, question_about
 from surfaces.a2a.extension.schema import ErrorDetails, ToolCall, ToolCallStatus, ToolOutput
 from surfaces.allowed import Allowed
 
-__all__ = ["STATUSES", "is_open_question", "output_of", "shown", "text_of"]
+__all__ = ["STATUSES", "created_as", "is_open_question", "output_of", "shown", "text_of"]
 
 STATUSES: Final = {
     CallStatus.VALIDATING: ToolCallStatus.PENDING,
@@ -61,6 +61,12 @@ def shown(
         error=error,
         confirmation_request=request,
     )
+
+
+def created_as(call: ToolCall) -> ToolCall:
+    """The call as it was before anything has happened."""
+    changes = dict.fromkeys(("live_content", "output", "error", "confirmation_request"))
+    return call.model_copy(update={**changes, "status": ToolCallStatus.PENDING})
 
 
 def is_open_question(call: SchedulerCall) -> bool:

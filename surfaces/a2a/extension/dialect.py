@@ -15,7 +15,7 @@ from services.tools.contract import ConfirmationOutcome
 from services.wire import JsonObject
 from surfaces.a2a.calls import Answer
 from surfaces.a2a.extension import schema
-from surfaces.a2a.extension.calls import is_open_question, shown
+from surfaces.a2a.extension.calls import created_as, is_open_question, shown
 from surfaces.a2a.extension.questions import WANT_TEXT, is_multiple, options_payload
 from surfaces.a2a.extension.schema import (
     AgentThought,
@@ -23,6 +23,7 @@ from surfaces.a2a.extension.schema import (
     DevelopmentToolEvent,
     EventKind,
     ToolCallConfirmation,
+    ToolCallStatus,
 )
 from surfaces.a2a.wire import invalid_params
 from surfaces.allowed import Allowed
@@ -68,15 +69,21 @@ class ExtensionDialect:
         )
         return {self._uri: event.on_wire()}
 
-    def call_data(self, call: ToolCall) -> JsonObject | None:
-        """The call, whole; `None` where the client would read nothing new."""
+    def call_data(self, call: ToolCall) -> list[JsonObject]:
+        """The call, whole; nothing where the client would read nothing new.
+
+        The first update of each call is `PENDING`, as the specification's life cycle begins.
+        """
         if call.status is CallStatus.VALIDATING:
-            return None
-        waits = call.status in (CallStatus.AWAITING_APPROVAL, CallStatus.SCHEDULED)
-        if waits and not is_open_question(call) and call.call_id in self._announced:
-            return None
+            return []
+        found = self._shown(call)
+        pending = found.status is ToolCallStatus.PENDING
+        known = call.call_id in self._announced
+        if pending and known and not is_open_question(call):
+            return []
         self._announced.add(call.call_id)
-        return self._shown(call).on_wire()
+        created = [] if pending or known else [created_as(found).on_wire()]
+        return [*created, found.on_wire()]
 
     def output_data(self, call: ToolCall, text: str) -> JsonObject | None:
         """The call with its output so far."""
