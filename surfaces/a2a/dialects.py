@@ -68,6 +68,9 @@ class Dialect(Protocol):
     def settled(self, answer: Answer, call: ToolCall) -> Answer | None:
         """What the scheduler gets for a checked answer; `None`: the call asks its next question."""
 
+    def answer_data(self, answer: Answer) -> list[JsonObject]:
+        """The data of the events about an answer for the clients that did not give it."""
+
 
 class _PublishedDialect:
     """The dialect of the published server.
@@ -124,3 +127,7 @@ class _PublishedDialect:
     def settled(self, answer: Answer, call: ToolCall) -> Answer | None:
         """The answer itself."""
         return answer
+
+    def answer_data(self, answer: Answer) -> list[JsonObject]:
+        """Nothing."""
+        return []

@@ -173,6 +173,8 @@ class Task:
                 await self._withdraw()
         finally:
             self._arriving -= 1
+        for answer in answers:
+            self._announce(answer)
         listener = self.listen()
         record = self.record
         record.said({**message, "contextId": record.context_id, "taskId": record.id})
@@ -337,6 +339,13 @@ class Task:
         for run in list(self._runs):
             await run.agent.abort()
             await run.done.wait()
+
+    def _announce(self, answer: Answer) -> None:
+        """Report an answer to the clients that did not give it; the history has its message."""
+        if any(not listener.ended for listener in self._listeners):
+            for data in self._dialect.answer_data(answer):
+                part = {"kind": "data", "data": data}
+                self._say("tool-call-answer", part, message_id=self._new_id(), remembers=False)
 
     def _follow(self, answer: Answer) -> bool:
         """Pass on the user's answer; whether the call waited for it."""

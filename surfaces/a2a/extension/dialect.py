@@ -22,6 +22,7 @@ from surfaces.a2a.extension.schema import (
     ConfirmationRequest,
     DevelopmentToolEvent,
     EventKind,
+    ModifiedFileDetails,
     ToolCallConfirmation,
     ToolCallStatus,
 )
@@ -35,6 +36,7 @@ _KINDS: Final = {
     "state-change": EventKind.STATE_CHANGE,
     "text-content": EventKind.TEXT_CONTENT,
     "thought": EventKind.THOUGHT,
+    "tool-call-answer": EventKind.TOOL_CALL_CONFIRMATION,
     "tool-call-confirmation": EventKind.TOOL_CALL_UPDATE,
     "tool-call-update": EventKind.TOOL_CALL_UPDATE,
 }
@@ -143,6 +145,17 @@ class ExtensionDialect:
             return None
         self._given.pop(call.call_id)
         return replace(answer, given={**answer.given, **payload})
+
+    def answer_data(self, answer: Answer) -> list[JsonObject]:
+        """The answer, for the other clients of the task."""
+        text = answer.given.get("newContent")
+        details = None if text is None else ModifiedFileDetails(new_content=text)
+        return [
+            ToolCallConfirmation(
+                tool_call_id=answer.call_id, selected_option_id=option, file_details=details
+            ).on_wire()
+            for option in answer.options
+        ]
 
     def _shown(self, call: ToolCall) -> schema.ToolCall:
         return shown(call, None, self._allowed, self._given.get(call.call_id))
