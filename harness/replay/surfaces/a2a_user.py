@@ -199,7 +199,7 @@ class A2aUser:
 
     async def _answer(self, call: ToolCall) -> None:
         view = self._waiting.get(call.tool_call_id)
-        if view is None:  # It was withdrawn while the question was on its way.
+        if view is None:  # It was withdrawn while the question was on its way, as below.
             return
         chosen = self._chosen.get(call.tool_call_id)
         if chosen is None:
@@ -209,8 +209,9 @@ class A2aUser:
             if chosen.answer.delay_ms > 0:
                 await self._stage.envelope.clock.sleep(chosen.answer.delay_ms)
         await self._pace.until()
-        if call.tool_call_id in self._waiting:
-            chosen.event["outcome"] = str(chosen.answer.outcome)
+        if call.tool_call_id not in self._waiting:
+            return
+        chosen.event["outcome"] = str(chosen.answer.outcome)
         self._send(chosen.parts(call))
 
     def _unplayable(self, reason: str) -> Unplayable:

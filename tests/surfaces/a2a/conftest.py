@@ -106,17 +106,17 @@ Serve = Callable[..., AbstractAsyncContextManager[Peer]]
 
 @pytest.fixture
 def serve(folders: Path, runtime: str) -> Serve:
-    """Start a server with these answers of the model."""
+    """Start a server with these answers of the model; `live`: the environment names the model."""
 
     @contextlib.asynccontextmanager
     async def started(
-        *answers: Any, token: str | None = None, host: str = "127.0.0.1"
+        *answers: Any, token: str | None = None, host: str = "127.0.0.1", live: bool = False
     ) -> AsyncIterator[Peer]:
         file = write_answers(folders / "answers.jsonl", *answers)
         machine = Machine.at(folders / "ws")
         store = TaskStore(folders / "tasks.sqlite", machine.clock.now_ms())
         tasks = Tasks(
-            options=HeadlessOptions(runtime=runtime, fake_responses=file),
+            options=HeadlessOptions(runtime=runtime, fake_responses=None if live else file),
             machine=machine,
             folders=Folders(fixed=None, default=folders / "ws", allowed=folders.resolve()),
             store=store,

@@ -12,7 +12,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, st
 from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.message import Message
 
-__all__ = ["FILE", "MESSAGES", "declared", "is_valid", "made_from"]
+__all__ = ["FILE", "MESSAGES", "declared", "is_valid", "parsed"]
 
 FILE: Final = Path(__file__).with_name("development_tool.proto")
 _PACKAGE: Final = "development_tool"
@@ -26,14 +26,9 @@ _STRUCT: Final = "google.protobuf.Struct"
 _TOKENS: Final = re.compile(r"[\w.]+|[{}=;]")
 
 
-def made_from(text: str) -> dict[str, type[Message]]:
-    """A class for each message of a proto text."""
-    return _classes(_parsed(text))
-
-
 def declared(text: str) -> dict[str, tuple[str, ...]]:
     """The names of the fields of each message, and of the values of each enumeration."""
-    file = _parsed(text)
+    file = parsed(text)
     found = {each.name: tuple(field.name for field in each.field) for each in file.message_type}
     enums = [*file.enum_type, *(enum for each in file.message_type for enum in each.enum_type)]
     return {**found, **{enum.name: tuple(value.name for value in enum.value) for enum in enums}}
@@ -54,10 +49,14 @@ def is_valid(name: str, document: Any) -> bool:
 
 
 def _pruned(value: Any) -> Any:
-    """The same without empty values, which JSON may leave out."""
+    """The same without empty values, which JSON may leave out; null is none of them."""
     if isinstance(value, dict):
         pruned = {key: _pruned(each) for key, each in value.items()}
-        return {key: each for key, each in pruned.items() if each not in ("", [], {}, None, False)}
+        return {
+            key: each
+            for key, each in pruned.items()
+            if each is None or each not in ("", [], {}, False)
+        }
     return [_pruned(each) for each in value] if isinstance(value, list) else value
 
 
@@ -130,7 +129,8 @@ class _Parser:
         return field
 
 
-def _parsed(text: str) -> descriptor_pb2.FileDescriptorProto:
+def parsed(text: str) -> descriptor_pb2.FileDescriptorProto:
+    """What a proto text declares."""
     file = _Parser(text).parse()
     enums = {enum.name: f".{_PACKAGE}.{enum.name}" for enum in file.enum_type}
     for message in file.message_type:
@@ -162,4 +162,5 @@ def _found(
         yield each.name, message_factory.GetMessageClass(described)
 
 
-MESSAGES: Final = made_from(FILE.read_text())
+MESSAGES: Final = _classes(parsed(FILE.read_text()))
+"""The class of each message."""
