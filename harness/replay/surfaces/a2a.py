@@ -36,6 +36,7 @@ async def _played(stage: Stage) -> AsyncIterator[Played]:
         stack.callback(user.leave)
         user.enter(client, live, group)
         yield Played(client=user, group=group, runtime=live.runtime)
+        user.finish()
 
 
 SURFACE: Final = Surface(name=SURFACE_NAME, playing=_played, refusal=refusal)

@@ -26,6 +26,7 @@ from harness.replay.surfaces.a2a_answers import SURFACE_NAME, ChosenAnswer
 from harness.replay.surfaces.a2a_limits import texts_of
 from harness.replay.surfaces.a2a_wire import settled
 from services.message_bus import ToolCallsUpdate, ToolCallView
+from services.tools.contract import ConfirmationOutcome
 from services.wire import JsonObject
 from surfaces.a2a.playing import EXTENSION_URI, PlayedClient, ToolCall
 from surfaces.terminal.played_session import LiveSession
@@ -57,11 +58,23 @@ class A2aUser:
         self._answers: dict[str, asyncio.Task[None]] = {}
         """The id of a call to the answer that is on its way."""
         self._interrupts = 0
+        self._refused = False
 
     def enter(self, client: PlayedClient, session: LiveSession, group: asyncio.TaskGroup) -> None:
         """Act in the open session from now on; what the client does meanwhile runs in `group`."""
         self._client, self._session, self._group = client, session, group
         session.services.bus.subscribe(ToolCallsUpdate, self._look)
+
+    def finish(self) -> None:
+        """Check, after the script, that the cassette's turns could take their course.
+
+        Raises:
+            Unplayable: they could not.
+        """
+        if self._refused and self._stage.unused_steps():
+            raise self._unplayable(
+                "the refusal of a call ends the turn, and the cassette's goes on"
+            )
 
     def leave(self) -> None:
         """Read and answer nothing any more, and settle the notes."""
@@ -212,6 +225,7 @@ class A2aUser:
         if call.tool_call_id not in self._waiting:
             return
         chosen.event["outcome"] = str(chosen.answer.outcome)
+        self._refused |= chosen.answer.outcome is ConfirmationOutcome.CANCEL
         self._send(chosen.parts(call))
 
     def _unplayable(self, reason: str) -> Unplayable:

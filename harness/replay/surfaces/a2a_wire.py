@@ -32,7 +32,7 @@ def settled(wire: Sequence[JsonObject]) -> list[JsonObject]:
     found = _by_call(_by_request(_last_live(wire)), _call_on_wire)
     for each in found:
         task = each["message"].get("result") or {}
-        if "history" in task:
+        if task.get("kind") == "task":
             task["history"] = _by_call(task["history"], _call_in)
     return found
 
@@ -96,8 +96,10 @@ def _call_on_wire(each: JsonObject) -> str | None:
 
 def _status_message(each: JsonObject) -> JsonObject:
     result: Any = each["message"].get("result") or {}
-    found: JsonObject = (result.get("status") or {}).get("message") or {}
-    return found if result.get("kind") == "status-update" else {}
+    if result.get("kind") != "status-update":
+        return {}
+    found: JsonObject = result["status"].get("message") or {}
+    return found
 
 
 def _call_in(message: JsonObject) -> str | None:

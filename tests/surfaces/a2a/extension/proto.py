@@ -23,6 +23,7 @@ _SCALARS: Final = {
     "int32": _Field.TYPE_INT32,
 }
 _STRUCT: Final = "google.protobuf.Struct"
+_EMPTY: Final[tuple[Any, ...]] = ("", [], {}, False)
 _TOKENS: Final = re.compile(r"[\w.]+|[{}=;]")
 
 
