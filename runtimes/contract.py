@@ -24,6 +24,7 @@ __all__ = [
     "KeepsHints",
     "KeepsRecording",
     "LeavesPlanMode",
+    "NotesFolders",
     "ReplacesHistory",
     "ReportsVersions",
     "RestoresCheckpoints",
@@ -177,6 +178,15 @@ class ReplacesHistory(Protocol):
 
     async def load_history(self, contents: Sequence[Content]) -> None:
         """Go on from `contents`, oldest first; each is recorded as a new turn."""
+        ...
+
+
+@runtime_checkable
+class NotesFolders(Protocol):
+    """An engine that can put the session's folders into the conversation once more."""
+
+    async def note_folders(self) -> None:
+        """Add the session's folders, and what is in them, to the history, between two streams."""
         ...
 
 

@@ -95,6 +95,17 @@ _OPTIONS: Final = (
     _list_option(
         "--include-directories", "include_directories", "FOLDER", "More folders that tools may use."
     ),
+    click.option(
+        "-e",
+        "--extensions",
+        metavar="NAME",
+        multiple=True,
+        callback=_listed,
+        help="The only extensions to use; `none` for none.",
+    ),
+    click.option(
+        "-l", "--list-extensions", is_flag=True, help="List the installed extensions and exit."
+    ),
     _file_option(
         "Settings that replace those of the user and the folder.", "--settings", "settings_file"
     ),

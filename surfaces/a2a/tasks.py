@@ -287,6 +287,7 @@ class Tasks:
             selected=plan.selected_auth,
             enforced=plan.enforced_auth,
             strict=self.options.strict_responses,
+            home=machine.workspace.home,
         )
         return Prepared(
             options=self.options,

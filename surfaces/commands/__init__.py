@@ -71,6 +71,7 @@ from surfaces.commands.results import (
     Result,
     SubmitPrompt,
 )
+from surfaces.commands.settings_files import Scope, SettingsFiles
 from surfaces.commands.sources import default_sources
 
 __all__ = [
@@ -90,6 +91,8 @@ __all__ = [
     "OpenDialog",
     "Quit",
     "Result",
+    "Scope",
+    "SettingsFiles",
     "SlashCommand",
     "Source",
     "SubmitPrompt",

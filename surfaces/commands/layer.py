@@ -157,7 +157,8 @@ class CommandLayer:
             values = await parsed.command.complete(context, given)
         except (CommandError, OSError, ValueError):
             return []  # Running the command says what is wrong.
-        return [Suggestion(value=value, description="") for value in values]
+        before = given[: len(given) - len(typed)]
+        return [Suggestion(value=value.removeprefix(before), description="") for value in values]
 
     def _offers(self, command: SlashCommand) -> bool:
         missing = command.needs is not None and command.needs not in self._session.dialogs

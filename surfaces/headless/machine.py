@@ -113,6 +113,7 @@ async def open_run_services(
         interaction=interaction or Interaction(),
         batch_style=batch_style or BatchStyle(),
         text_files=text_files or TextFiles(),
+        only_extensions=plan.only_extensions,
     )
     async with AsyncExitStack() as stack:
         try:

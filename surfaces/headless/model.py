@@ -30,6 +30,7 @@ from services.model.replay.responses import (
     read_responses,
 )
 from services.private_files import open_private
+from services.sign_in.api_key import ApiKeyStore
 
 if TYPE_CHECKING:
     # An editor gets its first answer before these are needed.
@@ -116,6 +117,7 @@ def choose_model(
     selected: str | None = None,
     enforced: str | None = None,
     strict: bool = True,
+    home: Path | None = None,
 ) -> ModelSource:
     """Choose the source before the first request. Recorded answers need a key as well.
 
@@ -126,6 +128,7 @@ def choose_model(
         selected: The settings' own way to sign in.
         enforced: The only way to sign in that the settings allow; `None`: any.
         strict: Whether each call gets the next recorded answer, and not the first that fits it.
+        home: Where a stored API key counts; `None`: only that of the environment does.
 
     Raises:
         FatalAuthenticationError: no way to sign in; says what to set.
@@ -141,6 +144,9 @@ def choose_model(
             "one of the following environment variables before running: GEMINI_API_KEY, "
             "GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GEMINI_BASE_URL, GOOGLE_GENAI_USE_GCA"
         )
+    if kind is AuthType.USE_GEMINI and not variables.get("GEMINI_API_KEY") and home is not None:
+        stored = ApiKeyStore(home).load()
+        variables = {**variables, "GEMINI_API_KEY": stored} if stored else variables
     if kind is AuthType.USE_GEMINI and not variables.get("GEMINI_API_KEY"):
         raise FatalAuthenticationError(
             "When using Gemini API, you must specify the GEMINI_API_KEY environment variable.\n"

@@ -46,6 +46,9 @@ class HeadlessOptions:
     allowed_tools: tuple[str, ...] | None = None
     allowed_servers: tuple[str, ...] | None = None
     include_directories: tuple[str, ...] = ()
+    extensions: tuple[str, ...] | None = None
+    """The only extensions of the session; `none` alone for none."""
+    list_extensions: bool = False
     model: str | None = None
     approval_mode: str | None = None
     settings_file: Path | None = None
@@ -61,4 +64,5 @@ class HeadlessOptions:
     @property
     def opens_terminal(self) -> bool:
         """Whether the options ask for an interactive session, where there is a terminal."""
-        return not (self.prompt or self.list_sessions or self.delete_session is not None)
+        lists = self.list_sessions or self.list_extensions
+        return not (self.prompt or lists or self.delete_session is not None)

@@ -54,6 +54,8 @@ class Plan:
     """The only way to sign in that the settings allow; `None`: any."""
     include_directories: tuple[Path, ...]
     """Folders that tools may use in addition to the workspace's own."""
+    only_extensions: tuple[str, ...] | None
+    """The only extensions to use; `None`: all that are enabled."""
     telemetry: TelemetrySettings
     folder_trusted: bool
     """Whether the user trusts the workspace."""
@@ -91,6 +93,7 @@ def plan_run(
         selected_auth=loaded.text("security.auth.selectedType"),
         enforced_auth=loaded.text("security.auth.enforcedType") or None,
         include_directories=_include_directories(options, loaded, root=root, home=home),
+        only_extensions=options.extensions,
         telemetry=_telemetry(options, loaded, variables),
         folder_trusted=_trusts_folders(options, _load(options, home, home, variables), variables),
     )

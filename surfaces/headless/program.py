@@ -35,6 +35,7 @@ from surfaces.headless.engine import (
     resume_session,
     session_to_resume,
 )
+from surfaces.headless.extensions import list_extensions
 from surfaces.headless.failures import CANCELLED, ReportedError
 from surfaces.headless.interruption import Interruption
 from surfaces.headless.machine import Machine, open_run_services, open_run_telemetry
@@ -44,6 +45,7 @@ from surfaces.headless.model import ModelSource, auth_type_of, choose_model, ope
 from surfaces.headless.options import HeadlessOptions, OutputFormat
 from surfaces.headless.piped_input import read_piped_input, with_piped_input
 from surfaces.headless.planning import Plan, plan_run
+from surfaces.headless.preferences import Preferences
 from surfaces.headless.presenters import Presenter, Showing, make_presenter
 from surfaces.headless.session_log import log_configuration, log_onboarding, log_prompt
 from surfaces.headless.sessions import NoSessions, RecordedSession, SessionNotFound
@@ -105,6 +107,9 @@ def run_headless(
     try:
         if options.prompt_interactive is not None:
             raise FatalInputError(_not_interactive(stdin))
+        if options.list_extensions:
+            list_extensions(options, machine, streams)
+            return 0
         if options.list_sessions or options.delete_session is not None:
             return _kept_sessions(options, machine, streams)
         run = _settle(options, machine, streams, witness)
@@ -193,6 +198,7 @@ def _finished(run: _Run, stdin: TextIO | None) -> int:
             selected=run.plan.selected_auth,
             enforced=run.plan.enforced_auth,
             strict=options.strict_responses,
+            home=run.machine.workspace.home,
         )
     except FatalAuthenticationError as error:
         if run.plan.output is OutputFormat.JSON:
@@ -343,6 +349,9 @@ def _command_session(
         runtime_name=chosen_runtime(run.options.runtime, run.plan.settings),
         metrics=run.metrics.stats,
         started_ms=services.clock.now_ms(),
+        preferences=Preferences(
+            run.machine.workspace, run.plan.document, run.options.settings_file
+        ),
     )
 
 

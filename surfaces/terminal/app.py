@@ -23,6 +23,7 @@ from services.recording.deletion import delete_stored_session
 from services.state import ApprovalMode, ApprovalModeChanged, CoreEvent, CoreEvents, HintsKept
 from surfaces.commands import Suggestion, is_slash_command, shortcut_lines
 from surfaces.headless.engine import chosen_runtime
+from surfaces.headless.preferences import Preferences
 from surfaces.headless.sessions import RecordedSession
 from surfaces.terminal.approvals import Approvals
 from surfaces.terminal.call_words import CallShown
@@ -37,7 +38,6 @@ from surfaces.terminal.key_bindings import offer_key_bindings
 from surfaces.terminal.live import LiveSession, OpenSession, Prepared, open_live_session
 from surfaces.terminal.mentions import Mentions, mention_place
 from surfaces.terminal.menu import SuggestionMenu
-from surfaces.terminal.preferences import Preferences
 from surfaces.terminal.slash import SHORTCUTS, Application, SlashCommands
 from surfaces.terminal.status import ActivityLine, Footer, ModeLine, known_beside
 from surfaces.terminal.stored_sessions import conversation_of

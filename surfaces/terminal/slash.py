@@ -31,6 +31,7 @@ from surfaces.commands import (
 )
 from surfaces.commands.histories import items_of_recording
 from surfaces.commands.rewinding import RewindPoint, rewind_to
+from surfaces.headless.preferences import Preferences
 from surfaces.headless.sessions import RecordedSession
 from surfaces.terminal.dialogs.commands import (
     RewindPointDialog,
@@ -44,7 +45,6 @@ from surfaces.terminal.external_editor import ExternalEditor
 from surfaces.terminal.live import LiveSession
 from surfaces.terminal.notes import Notes
 from surfaces.terminal.own_calls import OwnCalls
-from surfaces.terminal.preferences import Preferences
 from surfaces.terminal.settings_dialogs import SettingsDialogs, Themed
 from surfaces.terminal.stored_sessions import browse_sessions
 from surfaces.terminal.turns import Prompt
@@ -140,7 +140,7 @@ class SlashCommands:
             started_ms=services.clock.now_ms(),
             dialogs=_DIALOGS,
             shortcuts=SHORTCUTS,
-            save_setting=hooks.preferences.save,
+            preferences=hooks.preferences,
             copy=hooks.copy,
         )
         self._dialogs = SettingsDialogs(

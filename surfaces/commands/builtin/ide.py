@@ -63,8 +63,8 @@ async def _disable(context: CommandContext) -> Result:
 
 
 async def _keep(context: CommandContext, enabled: bool) -> None:
-    if context.session.save_setting is not None:
-        await context.session.save_setting(_SETTING, enabled)
+    if context.session.preferences is not None:
+        await context.session.preferences.save(_SETTING, enabled)
 
 
 def _state(companion: IdeCompanion, *, with_files: bool = False) -> Item:
