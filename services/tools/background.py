@@ -56,9 +56,7 @@ class BackgroundHistory:
     def __contains__(self, pid: object) -> bool:
         return pid in self._processes
 
-    def started(
-        self, pid: int, command: str, kill: Callable[[], None] | None = None
-    ) -> None:
+    def started(self, pid: int, command: str, kill: Callable[[], None] | None = None) -> None:
         """Add `command`, which `kill` ends; drop the oldest entry if there are too many."""
         if len(self._processes) >= _REMEMBERED:
             del self._processes[next(iter(self._processes))]

@@ -49,7 +49,7 @@ class Prepared:
     source: ModelSource
     session_id: str
     unsigned: str | None = None
-    """Why the user must choose how to sign in before the session opens; `None`: `source` answers."""
+    """Why the user must sign in before the session opens; `None`: `source` answers."""
     resumed: RecordedSession | None = None
     batch_style: BatchStyle | None = None
     """How the calls of a batch run; `None`: as in the core's scheduler."""

@@ -17,13 +17,13 @@ __all__ = ["ROWS", "SettingRow", "agent_rows"]
 
 _MODES: Final = {"default": "Default", "auto_edit": "Auto Edit", "plan": "Plan"}
 _BEHAVIOURS: Final = {"inject": "Inject", "notify": "Notify", "silent": "Silent"}
-_SURFACE_GENERATION: Final = (
+_GENERATION: Final = (
     ("temperature", "Temperature", "Sampling temperature (0.0 to 2.0)"),
     ("topP", "Top P", "Nucleus sampling parameter (0.0 to 1.0)"),
     ("topK", "Top K", "Top-K sampling parameter"),
     ("maxOutputTokens", "Max Output Tokens", "Maximum number of tokens to generate"),
 )
-_DEFAULTS: Final[Mapping[str, Json]] = {
+_SURFACE_DEFAULTS: Final[Mapping[str, Json]] = {
     "general.defaultApprovalMode": "default",
     "security.enablePermanentToolApproval": False,
 }

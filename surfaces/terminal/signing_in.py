@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
 from services.mcp.sealed_file import UnreadableSecrets
@@ -19,11 +21,14 @@ from surfaces.commands import CommandError
 from surfaces.headless.google_sign_in import ensure_account
 from surfaces.headless.model import ModelSource, choose_model
 from surfaces.headless.preferences import Preferences
+from surfaces.headless.sessions import NoSessions, SessionNotFound, find_session
 from surfaces.terminal.dialogs.auth import (
     AuthDialog,
+    SignedOut,
     WaitingDialog,
     api_key_dialog,
     auth_options,
+    signed_out_dialog,
 )
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.live import Prepared
@@ -58,13 +63,52 @@ class SigningIn:
         self._host = host
         self._keys = ApiKeyStore(prepared.machine.workspace.home)
 
-    async def choose(self, problem: str | None = None, *, required: bool) -> ModelSource | None:
-        """Let the user choose until a choice works; `None`: the user keeps what there is.
+    async def required(self, problem: str | None, leaving: asyncio.Event) -> Prepared | None:
+        """Let the user sign in, and return what opens the session; `None`: the user leaves.
 
         Args:
             problem: why there is a question.
-            required: whether there is nothing to keep.
+            leaving: set when the user leaves the program.
         """
+        choosing = asyncio.create_task(self._choose(problem, required=True), name="sign-in")
+        waiting = asyncio.create_task(leaving.wait(), name="leaving")
+        try:
+            await asyncio.wait({choosing, waiting}, return_when=asyncio.FIRST_COMPLETED)
+            source = choosing.result() if choosing.done() else None
+        finally:
+            for each in (choosing, waiting):
+                each.cancel()
+            await asyncio.wait({choosing, waiting})
+        return None if source is None else await self._again(source)
+
+    async def changed(self) -> Prepared | None:
+        """Let the user change how to sign in; `None`: the session goes on as it is."""
+        source = await self._choose(None, required=False)
+        return None if source is None else await self._again(source)
+
+    async def signed_out(self) -> Prepared | None:
+        """Sign the user out, and in again; `None`: the user leaves.
+
+        Raises:
+            CommandError: the choice cannot be removed from the settings.
+        """
+        await self._sign_out()
+        if await self._host.ask(signed_out_dialog()) is SignedOut.EXIT:
+            return None
+        source = await self._choose(None, required=True)
+        return None if source is None else await self._again(source)
+
+    async def _again(self, source: ModelSource) -> Prepared:
+        """What opens the session again, with the conversation that it has so far."""
+        prepared, clock = self._prepared, self._machine.clock
+        project = self._machine.workspace.project_temp
+        session = prepared.resumed
+        with clock.real_work(), suppress(NoSessions, SessionNotFound):
+            session = await asyncio.to_thread(find_session, project, prepared.session_id, clock)
+        return replace(prepared, source=source, unsigned=None, resumed=session)
+
+    async def _choose(self, problem: str | None, *, required: bool) -> ModelSource | None:
+        """Let the user choose until a choice works; `None`: the user keeps what there is."""
         while True:
             kind = await self._host.ask(self._dialog(problem, required=required))
             if kind is None:
@@ -78,13 +122,8 @@ class SigningIn:
                 return source
             problem = None
 
-    async def sign_out(self) -> None:
-        """Forget the Google account and the choice.
-
-        Raises:
-            CommandError: the settings cannot be written.
-            FatalAuthenticationError: the account's tokens could not be revoked or removed.
-        """
+    async def _sign_out(self) -> None:
+        """Forget the Google account and the choice."""
         machine = self._machine
         store = AccountStore(machine.workspace.home, machine.clock, lambda _: None)
         stored = store.read()

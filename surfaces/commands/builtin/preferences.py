@@ -131,8 +131,18 @@ AUTH: Final = SlashCommand(
     action=partial(_open, dialog=Dialog.AUTH),
     needs=Dialog.AUTH,
     subcommands=(
-        _opens("signin", "Sign in or change auth method", Dialog.AUTH, aliases=("login",)),
-        _opens("signout", "Sign out and clear all credentials", Dialog.LOGOUT, aliases=("logout",)),
+        _opens(
+            "signin",
+            "Sign in or change the authentication method",
+            Dialog.AUTH,
+            aliases=("login",),
+        ),
+        _opens(
+            "signout",
+            "Sign out and clear all cached credentials",
+            Dialog.LOGOUT,
+            aliases=("logout",),
+        ),
     ),
 )
 PERMISSIONS: Final = SlashCommand(

@@ -19,13 +19,19 @@ from surfaces.terminal.dialogs.dialog import ChoiceDialog, Dialog
 from surfaces.terminal.dialogs.text_field import TextFieldDialog
 from surfaces.terminal.inert import inert
 
-__all__ = ["AuthDialog", "SignedOut", "WaitingDialog", "api_key_dialog", "signed_out_dialog"]
+__all__ = [
+    "AuthDialog",
+    "SignedOut",
+    "WaitingDialog",
+    "api_key_dialog",
+    "auth_options",
+    "signed_out_dialog",
+]
 
 _ASKED: Final = "How would you like to authenticate for this project?"
 _MUST: Final = "You must select an auth method to proceed. Press Ctrl+C twice to exit."
 _ABOUT_KEY: Final = (
-    "Please enter your Gemini API key. It will be stored encrypted in "
-    "~/.gemini/gemini-credentials.json.",
+    "Please enter your Gemini API key. It is stored in ~/.gemini/gemini-credentials.json.",
     "You can get an API key from https://aistudio.google.com/app/apikey",
 )
 _KEY_KEYS: Final = "(Press Enter to submit, Esc to cancel)"
@@ -62,9 +68,7 @@ class AuthDialog(ChoiceDialog[AuthType | None]):
             self.settle(None)
 
 
-def auth_options(
-    variables: Mapping[str, str], enforced: str | None
-) -> list[tuple[str, AuthType]]:
+def auth_options(variables: Mapping[str, str], enforced: str | None) -> list[tuple[str, AuthType]]:
     """The ways to sign in that this machine and the settings leave."""
     options = [("Sign in with Google", AuthType.LOGIN_WITH_GOOGLE)]
     if variables.get("CLOUD_SHELL") == "true":
