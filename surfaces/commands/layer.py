@@ -12,6 +12,7 @@ from typing import Final
 from services.state import UserFeedback
 from services.wire import js_trim
 from surfaces.commands.builtin import builtin_commands, not_built
+from surfaces.commands.builtin.words import needs_subcommand
 from surfaces.commands.conflicts import Conflict, resolve_conflicts
 from surfaces.commands.contract import (
     CommandContext,
@@ -108,7 +109,7 @@ class CommandLayer:
         if missing is not None:
             return missing
         if parsed.command.action is None:
-            return _needs_subcommand(parsed.command)
+            return needs_subcommand(parsed.command.name, parsed.command.subcommands)
         context = self._context(text, parsed.args, show, confirmed, frozenset(approved))
         try:
             result = await parsed.command.action(context)
@@ -194,12 +195,6 @@ def _unknown(text: str) -> Item | NotACommand:
 def _missing(name: str) -> Item | None:
     why = not_built(name)
     return None if why is None else Item(kind=ItemKind.ERROR, text=f"/{name} is not built: {why}")
-
-
-def _needs_subcommand(command: SlashCommand) -> Item:
-    lines = [f"  - {each.name}: {each.description}" for each in command.subcommands]
-    head = f"Command '/{command.name}' requires a subcommand. Available:"
-    return Item(kind=ItemKind.INFO, text="\n".join([head, *lines]))
 
 
 def _renaming(conflict: Conflict) -> UserFeedback:

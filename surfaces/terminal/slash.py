@@ -255,7 +255,7 @@ class SlashCommands:
     async def _open(self, dialog: Dialog, details: Mapping[str, Any]) -> None:
         own: Mapping[Dialog, Callable[[], Awaitable[None]]] = {
             Dialog.AUTH: self._hooks.sign_in,
-            Dialog.EDITOR: self._hooks.editor.choose,
+            Dialog.EDITOR: self._choose_editor,
             Dialog.LOGOUT: self._hooks.sign_out,
             Dialog.MODEL: self._dialogs.model,
             Dialog.PERMISSIONS: lambda: self._dialogs.trust(details["folder"]),
@@ -273,6 +273,9 @@ class SlashCommands:
                 await self._asking.open(dialog, details)
         except CommandError as error:
             self._error(str(error))
+
+    async def _choose_editor(self) -> None:
+        await self._hooks.editor.choose()
 
     async def _list_shortcuts(self) -> None:
         lines = ["Shortcuts", *shortcut_lines(SHORTCUTS)]

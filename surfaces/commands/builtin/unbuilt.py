@@ -18,7 +18,7 @@ _WHY: Final = MappingProxyType(
         "footer": "the footer has a fixed set of fields.",
         "statusline": "the footer has a fixed set of fields.",
         "gemma": f"{_VENDOR}.",
-        "ide install": "install the companion with the IDE's own means.",
+        "memory inbox": "it requires Auto Memory, which takes skills out of past sessions.",
         "oncall": f"{_VENDOR}.",
         "privacy": f"{_VENDOR}.",
         "profile": "it measures the published command line's own drawing.",
