@@ -21,6 +21,7 @@ from surfaces.commands import (
     Result,
     SubmitPrompt,
 )
+from surfaces.commands.extension_data import extension_data
 from surfaces.terminal.live import LiveSession
 
 __all__ = ["CommandRefused", "ServerCommands"]
@@ -29,7 +30,6 @@ _ABOUT_RESTORE: Final = (
     "Restore to a previous checkpoint, or list available checkpoints to restore. This will reset "
     "the conversation and file history to the state it was in when the checkpoint was created"
 )
-_NO_EXTENSIONS: Final = "No extensions installed."
 _MEMORY: Final[Mapping[str, str]] = {
     "memory": "show",
     "memory show": "show",
@@ -97,7 +97,9 @@ class ServerCommands:
             FatalError: the session cannot be opened.
         """
         if name in ("extensions", "extensions list"):
-            return {"name": "extensions list", "data": _NO_EXTENSIONS}
+            async with self._tasks.session() as live:
+                installed = live.services.extensions.store.extensions
+                return {"name": "extensions list", "data": extension_data(installed)}
         if name in _MEMORY:
             verb = _MEMORY[name]
             shown = "memory show" if name == "memory" else name

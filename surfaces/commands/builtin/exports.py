@@ -36,8 +36,8 @@ Please consider attaching this file to your issue if you feel comfortable doing 
 **Privacy Disclaimer:** Please do not upload any logs containing sensitive or private information \
 that you are not comfortable sharing publicly."""
 _ATTACH: Final = (
-    "[ACTION REQUIRED] \U0001f4ce PLEASE ATTACH THE EXPORTED CHAT HISTORY JSON FILE TO THIS ISSUE IF "
-    "YOU FEEL COMFORTABLE SHARING IT."
+    "[ACTION REQUIRED] \U0001f4ce PLEASE ATTACH THE EXPORTED CHAT HISTORY JSON FILE TO THIS ISSUE "
+    "IF YOU FEEL COMFORTABLE SHARING IT."
 )
 
 
