@@ -10,6 +10,7 @@ import click
 
 from harness.command_line import options
 from harness.command_line.deferred import command
+from harness.command_line.extensions import AgentCommand
 from harness.debug_log import log_debug
 
 __all__ = ["agent", "mcp", "record", "run_options"]
@@ -147,7 +148,7 @@ def run_options(command: Command) -> Command:
     return command
 
 
-@command("agent:agent")
+@command("agent:agent", cls=AgentCommand)
 @click.option(
     "--acp",
     "--experimental-acp",
@@ -181,6 +182,7 @@ def agent() -> None:
     parity agent 'what is in this folder?'
     git diff | parity agent -p 'review this' -o json --runtime adk
     parity agent -p 'and the tests?' --resume latest -o stream-json
+    parity agent extensions --help
 
     Authentication: GEMINI_API_KEY, Vertex AI's variables, or GOOGLE_GEMINI_BASE_URL.
 

@@ -72,6 +72,16 @@ class Configuring:
             changed = await self._update(extension, setting) or changed
         return changed
 
+    async def missing(self, extension: Extension) -> None:
+        """Ask for each setting that has no value.
+
+        Raises:
+            ExtensionError: a value cannot be kept.
+        """
+        for each in extension.values:
+            if each.value is None:
+                await self._update(extension, each.setting)
+
     async def _update(self, extension: Extension, setting: DeclaredSetting) -> bool:
         value = await self.ask(setting)
         if value is None:

@@ -7,6 +7,7 @@ Source: `packages/cli` `config/extension.ts`, `config/extension-manager.ts`
 from __future__ import annotations
 
 import hashlib
+import os.path
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -115,7 +116,7 @@ def origin_of(
         )
     if ref or auto_update:
         raise ExtensionError("--ref and --auto-update are not applicable for local extensions.")
-    place = folder / source
+    place = Path(os.path.normpath(folder / source))
     if not place.exists():
         raise ExtensionError("Install source not found.")
     return Origin(source=str(place), type=InstallType.LOCAL)

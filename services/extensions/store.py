@@ -35,12 +35,15 @@ from services.state import CoreEvents, UserFeedback
 from services.tools.js_regex import JsRegexError, compile_js
 from services.workspace import Workspace
 
-__all__ = ["Consent", "EnabledIn", "ExtensionStore", "UpdateState", "Updated"]
+__all__ = ["Configure", "Consent", "EnabledIn", "ExtensionStore", "UpdateState", "Updated"]
 
 logger = logging.getLogger(__name__)
 
 Consent = Callable[[str], Awaitable[bool]]
 """Asks the user to agree to a text."""
+
+Configure = Callable[[Extension], Awaitable[None]]
+"""Asks the user for the values that an extension wants and does not have, and keeps them."""
 
 
 class EnabledIn(StrEnum):
@@ -201,7 +204,12 @@ class ExtensionStore:
     # ------------------------------------------------------------------ installing
 
     async def install(
-        self, origin: Origin, consent: Consent, *, trust: Consent | None = None
+        self,
+        origin: Origin,
+        consent: Consent,
+        *,
+        trust: Consent | None = None,
+        configure: Configure | None = None,
     ) -> Extension:
         """Install an extension, and enable it.
 
@@ -209,6 +217,7 @@ class ExtensionStore:
             origin: where it comes from.
             consent: asks the user to agree to what it brings.
             trust: asks the user to trust an untrusted workspace; `None`: `consent` does.
+            configure: asks for the values of its settings.
 
         Raises:
             ExtensionError: it cannot be installed, or the user does not agree.
@@ -240,13 +249,17 @@ class ExtensionStore:
                     "name already exists. Please remove it manually."
                 )
             extension = await self._put(origin, source, place)
+        extension = await self._configured(extension, configure)
         self._warn_of_missing_values(extension)
         return self.set_enabled(extension.name, EnabledIn.USER, on=True)
 
-    async def update(self, name: str, consent: Consent) -> Updated:
+    async def update(
+        self, name: str, consent: Consent, *, configure: Configure | None = None
+    ) -> Updated:
         """Replace an extension by its newest version.
 
-        The old version stays where the new one cannot be installed.
+        The old version stays where the new one cannot be installed. `configure` asks for the values
+        of settings that have none.
 
         Raises:
             ExtensionError: it cannot be updated, or the user does not agree.
@@ -270,6 +283,7 @@ class ExtensionStore:
                 )
             await self._agree(manifest, source, consent, known)
             extension = await self._replaced(known, manifest, origin, source)
+        extension = await self._configured(extension, configure)
         self._warn_of_missing_values(extension)
         return Updated(name=name, before=known.version, now=extension.version)
 
@@ -413,6 +427,12 @@ class ExtensionStore:
             self._enablement.set_enabled(manifest.name, self._workspace.root, on=known.active)
         self._loaded[extension.name] = extension = replace(extension, active=known.active)
         return extension
+
+    async def _configured(self, extension: Extension, configure: Configure | None) -> Extension:
+        if configure is None or all(each.value is not None for each in extension.values):
+            return extension
+        await configure(extension)
+        return self.reload(extension.name)
 
     def _warn_of_missing_values(self, extension: Extension) -> None:
         missing = [each.setting.name for each in extension.values if each.value is None]

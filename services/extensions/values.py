@@ -50,6 +50,12 @@ class SettingValue:
             return "[not set]"
         return "***" if self.setting.sensitive else self.value
 
+    @property
+    def line(self) -> str:
+        """The value with its name and where it is kept."""
+        where = f" ({self.scope.value.capitalize()} - {self.source})" if self.scope else ""
+        return f"{self.setting.name}: {self.shown}{where}"
+
 
 class ExtensionValues:
     """The values of one user in one workspace.

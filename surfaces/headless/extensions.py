@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 from services.extensions.store import ExtensionStore
+from services.folder_trust import TrustedFolders
 from services.state import CoreEvent, CoreEvents, UserFeedback
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
-from surfaces.headless.planning import plan_run
+from surfaces.headless.planning import Plan, plan_run
 from surfaces.headless.streams import Streams
 
-__all__ = ["list_extensions", "open_store"]
+__all__ = ["extension_plan", "list_extensions", "open_store", "trusts_folder"]
 
 
-def open_store(options: HeadlessOptions, machine: Machine, streams: Streams) -> ExtensionStore:
-    """The installed extensions, as a session with these options would use them.
+def extension_plan(machine: Machine, options: HeadlessOptions | None = None) -> Plan:
+    """What a session in this folder would be.
 
     Raises:
         FatalConfigError: the settings cannot be used.
     """
     workspace, variables = machine.workspace, machine.environment.variables
-    plan = plan_run(options, root=workspace.root, home=workspace.home, variables=variables)
+    asked = options or HeadlessOptions()
+    return plan_run(asked, root=workspace.root, home=workspace.home, variables=variables)
+
+
+def open_store(
+    machine: Machine, streams: Streams, options: HeadlessOptions | None = None
+) -> ExtensionStore:
+    """The installed extensions, as a session with these options would use them.
+
+    Raises:
+        FatalConfigError: the settings cannot be used.
+    """
+    workspace = machine.workspace
+    plan = extension_plan(machine, options)
     events = CoreEvents()
 
     def report(event: CoreEvent) -> None:
@@ -27,9 +44,10 @@ def open_store(options: HeadlessOptions, machine: Machine, streams: Streams) -> 
             streams.report(event.message)
 
     events.subscribe(report)
+    trusted = plan.folder_trusted or trusts_folder(machine, workspace.root)
     store = ExtensionStore(
         workspace,
-        plan.settings,
+        replace(plan.settings, folder_trusted=trusted),
         machine.environment,
         machine.clock,
         events,
@@ -39,6 +57,16 @@ def open_store(options: HeadlessOptions, machine: Machine, streams: Streams) -> 
     return store
 
 
+def trusts_folder(machine: Machine, folder: Path) -> bool:
+    """Whether the user has said to trust a folder."""
+    folders = TrustedFolders(machine.workspace.home)
+    try:
+        folders.load()
+    except ValueError:
+        return False
+    return folders.trusts(folder) is True
+
+
 def list_extensions(options: HeadlessOptions, machine: Machine, streams: Streams) -> None:
     """Write the names of the installed extensions. Source: `packages/cli` `gemini.tsx`.
 
@@ -46,6 +74,6 @@ def list_extensions(options: HeadlessOptions, machine: Machine, streams: Streams
         FatalConfigError: the settings cannot be used.
         OutputClosed: the reader of the output has left.
     """
-    store = open_store(options, machine, streams)
+    store = open_store(machine, streams, options)
     names = "".join(f"- {each.name}\n" for each in store.extensions)
     streams.write(f"Installed extensions:\n{names}")

@@ -64,9 +64,7 @@ def extension_lines(extensions: SessionExtensions) -> Iterable[str]:
         yield f"  {each.name} (v{each.version}) - {active} ({state})"
         if each.values:
             yield "    settings:"
-        for value in each.values:
-            where = f" ({value.scope.value.capitalize()} - {value.source})" if value.scope else ""
-            yield f"    - {value.setting.name}: {value.shown}{where}"
+        yield from (f"    - {value.line}" for value in each.values)
 
 
 async def _explore(context: CommandContext) -> Result:
