@@ -10,29 +10,27 @@ import asyncio
 import logging
 import os
 import shutil
-import stat
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
 
 from services.clock import Clock
 from services.environment import Environment
+from services.extensions.allowing import is_allowed, refuse_source
 from services.extensions.consent import extension_consent
 from services.extensions.enablement import ExtensionEnablement
 from services.extensions.extension import HOOKS_FILE, Extension, Reading, load_extension
+from services.extensions.folders import copied, removed
 from services.extensions.manifest import ExtensionError, Manifest, read_manifest
 from services.extensions.origins import ORIGIN_FILE, InstallType, Origin
 from services.extensions.repositories import Repositories
 from services.extensions.values import ExtensionValues, SettingScope
-from services.outside_patterns import PatternLimit
 from services.settings import Settings
 from services.skills.loader import load_skills
 from services.state import CoreEvents, UserFeedback
-from services.tools.js_regex import JsRegexError, compile_js
 from services.workspace import Workspace
 
 __all__ = ["Configure", "Consent", "EnabledIn", "ExtensionStore", "UpdateState", "Updated"]
@@ -165,7 +163,7 @@ class ExtensionStore:
 
     def _take(self, place: Path) -> Extension:
         extension = load_extension(place, self._reading)
-        if not self._is_allowed(extension.origin):
+        if not is_allowed(extension.origin, self._settings):
             raise ExtensionError("the settings do not allow its source")
         if extension.name in self._loaded:
             raise ExtensionError(f"Extension with name {extension.name} already was loaded.")
@@ -223,7 +221,7 @@ class ExtensionStore:
             ExtensionError: it cannot be installed, or the user does not agree.
             OSError: a file cannot be read or written.
         """
-        self._refuse(origin)
+        refuse_source(origin, self._settings)
         if not self._settings.folder_trusted:
             root = self._workspace.root
             question = (
@@ -273,7 +271,7 @@ class ExtensionStore:
             raise ExtensionError("Extension is linked so does not need to be updated")
         if known.manifest.migrated_to:
             origin = replace(origin, source=known.manifest.migrated_to)
-        self._refuse(origin)
+        refuse_source(origin, self._settings)
         async with self._source(origin) as source:
             manifest = read_manifest(source, self._workspace.root)
             if manifest.name != name and manifest.name in self._loaded:
@@ -321,7 +319,7 @@ class ExtensionStore:
                 break
         else:
             raise ExtensionError("Extension not found.")
-        await asyncio.to_thread(_removed, self._place(extension))
+        await asyncio.to_thread(removed, self._place(extension))
         del self._loaded[extension.name]
         self._enablement.forget(extension.name)
         return extension
@@ -395,7 +393,7 @@ class ExtensionStore:
         record = replace(origin, type=InstallType.GIT) if origin.is_remote else origin
         draft = self._draft(place.name, "new")
         try:
-            await asyncio.to_thread(_copied, source, draft, linked=origin.type is InstallType.LINK)
+            await asyncio.to_thread(copied, source, draft, linked=origin.type is InstallType.LINK)
             (draft / ORIGIN_FILE).write_text(record.written(), encoding="utf-8")
             place.parent.mkdir(parents=True, exist_ok=True)
             draft.rename(place)
@@ -421,7 +419,7 @@ class ExtensionStore:
         if (kept / env.name).is_file():
             shutil.copy2(kept / env.name, self.folder / manifest.name / env.name)
             extension = self.reload(extension.name)
-        await asyncio.to_thread(_removed, kept)
+        await asyncio.to_thread(removed, kept)
         if manifest.name != known.name:
             self._enablement.forget(known.name)
             self._enablement.set_enabled(manifest.name, self._workspace.root, on=known.active)
@@ -443,68 +441,6 @@ class ExtensionStore:
                 f'Extension "{name}" has missing settings: {", ".join(missing)}. Please run '
                 f'"/extensions config {name} [setting-name]" to configure them.',
             )
-
-    # ------------------------------------------------------------------ what is allowed
-
-    def _refuse(self, origin: Origin) -> None:
-        """Raise an `ExtensionError` for a source that the settings do not allow."""
-        if self._is_allowed(origin):
-            return
-        if self._settings.allowed_extensions:
-            raise ExtensionError(
-                f'Installing extension from source "{origin.source}" is not allowed by the '
-                '"allowedExtensions" security setting.'
-            )
-        raise ExtensionError(
-            "Installing extensions from remote sources is disallowed by your current settings."
-        )
-
-    def _is_allowed(self, origin: Origin | None) -> bool:
-        allowed = self._settings.allowed_extensions
-        if allowed:
-            return origin is not None and any(
-                _matches(pattern, origin.source) for pattern in allowed
-            )
-        return not (origin is not None and origin.is_remote and self._settings.block_git_extensions)
-
-
-def _matches(pattern: str, source: str) -> bool:
-    """Whether `pattern` is found in `source`, links followed.
-
-    Raises:
-        ExtensionError: it is no pattern.
-    """
-    real = os.path.realpath(source) if os.path.exists(source) else source  # noqa: PTH110 - a text
-    try:
-        return compile_js(pattern).search(real) is not None
-    except (JsRegexError, PatternLimit) as error:
-        raise ExtensionError(
-            f'Invalid regex pattern in allowedExtensions setting: "{pattern}". Error: {error}'
-        ) from error
-
-
-_WRITABLE: Final = {True: stat.S_IRWXU, False: stat.S_IRUSR | stat.S_IWUSR}
-
-
-def _copied(source: Path, target: Path, *, linked: bool) -> None:
-    """Copy the files of an extension, and make the copies writable for their owner."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if linked:
-        target.mkdir()
-        return
-    shutil.copytree(source, target, symlinks=True)
-    for folder, folders, files in os.walk(target):
-        for name in (*folders, *files):
-            place = Path(folder, name)
-            if not place.is_symlink():
-                place.chmod(place.stat().st_mode | _WRITABLE[place.is_dir()])
-
-
-def _removed(place: Path) -> None:
-    if place.is_symlink():
-        place.unlink()
-    else:
-        shutil.rmtree(place)
 
 
 def _comparable(text: str, folder: Path) -> str:

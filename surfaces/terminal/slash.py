@@ -197,6 +197,7 @@ class SlashCommands:
         result = await self._layer.run(text, show)
         if not echoed and not isinstance(result, NotACommand | SubmitPrompt | Quit):
             self._show(echo)
+            echoed = True  # A dialog may show further items.
         return await self._carry_out(text, result)
 
     async def _carry_out(self, text: str, result: Result | NotACommand) -> Prompt | None:
