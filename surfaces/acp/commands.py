@@ -17,6 +17,7 @@ from services.checkpoints import CheckpointInvalid
 from services.wire import JsonObject
 from surfaces.acp.extension_commands import ExtensionCommands, Run, Words
 from surfaces.commands import (
+    CONSENT_QUESTION,
     CommandError,
     CommandLayer,
     CommandSession,
@@ -98,7 +99,7 @@ class SessionCommands:
     async def _consents(self, text: str) -> bool:
         if self._session.consent is None:
             raise CommandError("the client cannot ask for your consent.")
-        return await self._session.consent(text)
+        return await self._session.consent(f"{text}\n\n{CONSENT_QUESTION}")
 
     def _called(self, name: str) -> _Command | None:
         for command in self._commands.values():

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from runtimes.contract import Runtime
 from services.bundle import Services
@@ -17,6 +18,7 @@ from surfaces.commands.results import Dialog, Item, ItemKind, Result
 from surfaces.commands.settings_files import SettingsFiles
 
 __all__ = [
+    "CONSENT_QUESTION",
     "Action",
     "CommandContext",
     "CommandError",
@@ -28,6 +30,8 @@ __all__ = [
     "Source",
 ]
 
+CONSENT_QUESTION: Final = "Do you want to continue?"
+"""The last paragraph of a text that asks for consent."""
 Show = Callable[[Item], None]
 """Shows an item at once, before the command has ended."""
 
@@ -131,7 +135,7 @@ class CommandContext:
         """
         if self.session.consent is None:
             raise CommandError("it needs your consent: run the command in an interactive terminal.")
-        return await self.session.consent(f"{text}\n\nDo you want to continue?")
+        return await self.session.consent(f"{text}\n\n{CONSENT_QUESTION}")
 
     def info(self, text: str, *, markdown: bool = False) -> None:
         """Show an information."""

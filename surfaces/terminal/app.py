@@ -466,8 +466,8 @@ class TerminalApp(App[int]):
             await self._slash.show_tasks()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave Ctrl+L to an open dialog."""
-        return action != "clear_screen" or not self._dialogs.busy
+        """Leave Ctrl+L and the page keys to an open dialog."""
+        return action not in ("clear_screen", "scroll_transcript") or not self._dialogs.busy
 
     def action_clear_screen(self) -> None:
         """Ctrl+L: remove what is shown; the conversation stays."""

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 
 from services.extensions.live import SessionExtensions
 from services.extensions.manifest import ExtensionError
+from surfaces.commands import CONSENT_QUESTION
 from surfaces.terminal.drawing import Drawing, Typed
 
 __all__ = ["offer_extension_updates"]
@@ -18,6 +19,10 @@ async def offer_extension_updates(
     extensions: SessionExtensions, drawing: Drawing, consent: Callable[[str], Awaitable[bool]]
 ) -> None:
     """Update the extensions that update themselves, and name the others with a new version."""
+
+    async def agrees(text: str) -> bool:
+        return await consent(f"{text}\n\n{CONSENT_QUESTION}")
+
     names = []
     for name in await extensions.look_for_updates():
         extension = extensions.store.get(name)
@@ -25,7 +30,7 @@ async def offer_extension_updates(
             names.append(name)
             continue
         try:
-            done = await extensions.update(name, consent)
+            done = await extensions.update(name, agrees)
         except (ExtensionError, OSError, ValueError) as error:
             drawing.add(Typed(text=str(error), mark="error"))
         else:

@@ -63,11 +63,12 @@ def shell_commands_dialog(commands: Sequence[str]) -> ChoiceDialog[ShellAnswer]:
 
 
 def consent_dialog(prompt: str) -> ChoiceDialog[bool]:
-    """Yes or no to the question of a command. Esc is a no."""
+    """Yes or no to the question of a command, the last paragraph of `prompt`. Esc is a no."""
+    about, _, question = prompt.rpartition("\n\n")
     return ChoiceDialog(
         "",
-        [Text(inert(prompt))],
-        "",
+        [Text(inert(about))] if about else [],
+        inert(question),
         [("Yes", True), ("No", False)],
         escape=False,
         keys="Enter to select · ↑/↓ to navigate · Esc to cancel",
