@@ -86,7 +86,7 @@ async def _link(context: CommandContext) -> Result:
             raise SkillsNotLinked("Skill linking cancelled by user.")
         for name in link_skills(skills, target):
             context.info(f'Skill "{name}" already exists at destination. Overwriting...')
-    except (SkillsNotLinked, OSError) as error:
+    except (SkillsNotLinked, CommandError, OSError) as error:
         raise CommandError(f"Failed to link skills: {error}") from error
     await _found_anew(context)
     scope = "workspace" if workspace else "user"
