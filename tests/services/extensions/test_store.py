@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -227,7 +228,7 @@ def test_what_cannot_be_loaded_is_reported_and_left_out(author: Author, user: Us
     ],
 )
 def test_the_settings_may_forbid_a_source(
-    author: Author, user: User, settings: dict[str, object], words: str
+    author: Author, user: User, settings: dict[str, Any], words: str
 ) -> None:
     author.write()
 

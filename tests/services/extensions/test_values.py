@@ -28,13 +28,11 @@ def test_missing_values_are_named(author: Author, user: User) -> None:
     store = user.store()
     user.install(store, author.write(settings=list(SETTINGS)))
 
-    assert user.said == [
-        (
-            "warning",
-            'Extension "demo" has missing settings: Key, Secret. Please run '
-            '"/extensions config demo [setting-name]" to configure them.',
-        )
-    ]
+    words = (
+        'Extension "demo" has missing settings: Key, Secret. Please run '
+        '"/extensions config demo [setting-name]" to configure them.'
+    )
+    assert user.said == [("warning", words)]
 
 
 def test_values_are_kept_and_secrets_are_sealed(author: Author, user: User) -> None:

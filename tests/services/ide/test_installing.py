@@ -43,9 +43,7 @@ async def test_the_ides_program_installs_it(environment: Environment, tmp_path: 
     )
 
 
-async def test_a_program_beside_the_path_is_found(
-    environment: Environment, tmp_path: Path
-) -> None:
+async def test_a_program_beside_the_path_is_found(environment: Environment, tmp_path: Path) -> None:
     folder = tmp_path / ".local/share/positron/bin"
     folder.mkdir(parents=True)
     program(folder, "positron")

@@ -150,14 +150,10 @@ def test_hooks_are_switched_off_and_on_in_the_session(desks: Desks) -> None:
         off = await desk.run("/hooks disable note")
         assert off.text.startswith('Hook "note" disabled by adding it to the disabled list in')
         assert states() == [False, True]
-        assert (await desk.run("/hooks disable note")).text == (
-            'Hook "note" is already disabled.'
-        )
+        assert (await desk.run("/hooks disable note")).text == ('Hook "note" is already disabled.')
         assert (await desk.run("/hooks enable note")).text.startswith('Hook "note" enabled by')
         assert states() == [True, True]
-        assert (await desk.run("/hooks disable-all")).text == (
-            "Disabled 2 hook(s) successfully."
-        )
+        assert (await desk.run("/hooks disable-all")).text == ("Disabled 2 hook(s) successfully.")
         assert stored(desk, Scope.WORKSPACE)["hooksConfig"]["disabled"] == ["note", "exit 0"]
         assert (await desk.run("/hooks disable-all")).text == "All hooks are already disabled."
         assert (await desk.run("/hooks enable-all")).text == "Enabled 2 hook(s) successfully."

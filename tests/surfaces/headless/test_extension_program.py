@@ -139,9 +139,7 @@ def test_an_extension_is_enabled_and_disabled(extensions: Extensions, folders: P
     assert on.out == 'Extension "demo" successfully enabled in all scopes.\n'
     assert extensions("enable", "demo", "--scope", "workspace").code == 0
     assert extensions("list").out.startswith("\u2713 demo")
-    assert extensions("enable", "gone") == Ran(
-        1, "", "Extension with name gone does not exist.\n"
-    )
+    assert extensions("enable", "gone") == Ran(1, "", "Extension with name gone does not exist.\n")
     assert extensions("enable", "demo", "--scope", "moon").code == 2
 
 

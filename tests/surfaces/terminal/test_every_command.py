@@ -261,7 +261,7 @@ def settings(folders: Path) -> Path:
 
 async def play(screen: Terminal, each: Case) -> None:
     await screen.pilot.press("ctrl+l")
-    await screen.hides("ℹ")
+    await screen.hides("\u2139")
     screen.app.query_one(PromptInput).replace_all(each.typed)
     await screen.pilot.press("enter")
     await screen.shows(each.shows)
@@ -304,7 +304,7 @@ def test_nothing_is_left_out() -> None:
     services = SimpleNamespace(
         settings=SimpleNamespace(folder_trust=True, plan_enabled=True), checkpoints=object()
     )
-    session = cast(CommandSession, SimpleNamespace(services=services))
+    session = cast("CommandSession", SimpleNamespace(services=services))
     played = [each for cases in FAMILIES.values() for each in cases]
 
     tested = {each.path for each in played} - {"", "chat checkpoints list"} | {LEAVING}
