@@ -445,7 +445,7 @@ class TerminalApp(App[int]):
         elif prompt.text:
             if self._again.pressed("escape"):
                 prompt.text = ""
-        elif self._again.pressed("rewind"):
+        elif prompt.vim_mode is None and self._again.pressed("rewind"):
             self._again.forget()
             self._turns.submit("/rewind")
 

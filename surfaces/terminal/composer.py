@@ -70,7 +70,7 @@ class PromptInput(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         handled = (
-            (self._vim is not None and self._vim.press(event.key, event.character))
+            (self._vim is not None and self._vim.press(event.key, event.character, event.time))
             or self._sends(event.key)
             or self._chooses(event.key)
             or self._recalls(event.key)

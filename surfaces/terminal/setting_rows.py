@@ -25,6 +25,7 @@ _GENERATION: Final = (
 )
 _SURFACE_DEFAULTS: Final[Mapping[str, Json]] = {
     "general.defaultApprovalMode": "default",
+    "general.vimMode": False,
     "security.enablePermanentToolApproval": False,
 }
 _DEFAULTS: Final[Mapping[str, Any]] = {
@@ -90,6 +91,7 @@ class SettingRow:
 
 
 ROWS: Final = (
+    SettingRow("general.vimMode", "Vim Mode", "Vim's keys in the input."),
     SettingRow(
         "general.defaultApprovalMode",
         "Default Approval Mode",
@@ -184,6 +186,11 @@ ROWS: Final = (
         "security.enablePermanentToolApproval",
         "Allow Permanent Tool Approval",
         "Offer to allow a call in all future sessions.",
+    ),
+    SettingRow(
+        "security.blockGitExtensions",
+        "Blocks extensions from Git",
+        "Use and install no extension from a repository.",
     ),
     SettingRow(
         "security.folderTrust.enabled",

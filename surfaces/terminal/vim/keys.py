@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from math import inf
 from typing import Final, Protocol, cast
 
 from surfaces.terminal.vim.buffer import MOTIONS, SPANS, Buffer, Find, FindKey, Register, Span
 
 __all__ = ["Mode", "TextField", "VimKeys"]
 
+_AT_ONCE_S: Final = 0.5
 _ARROWS: Final = {"left": "h", "right": "l", "up": "k", "down": "j"}
 _OPERATORS: Final = frozenset("dcy")
 _FINDS: Final = frozenset("fFtT")
@@ -56,24 +58,26 @@ class VimKeys:
         self._last: tuple[Callable[[int], None], int] | None = None
         """The command that `.` repeats, with its number."""
         self._last_find: Find | None = None
+        self._escaped_s = -inf
+        """When Esc was pressed last."""
 
     @property
     def mode(self) -> Mode:
         """What the keys do."""
         return self._mode
 
-    def press(self, key: str, character: str | None) -> bool:
+    def press(self, key: str, character: str | None, at_s: float) -> bool:
         """Carry out a key; return whether it was one of these.
 
         Args:
             key: its name.
             character: what it would write; `None`: nothing.
+            at_s: when it was pressed, in seconds; Esc twice at once clears the text.
         """
-        if self._mode is Mode.INSERT:
-            return key == "escape" and self._leave_insert()
         if key == "escape":
-            begun, self._begun, self._count = self._begun, "", 0
-            return bool(begun)
+            return self._escape(at_s)
+        if self._mode is Mode.INSERT:
+            return False
         letter = _ARROWS.get(key) or character
         if letter is None or not letter.isprintable():
             self._begun, self._count = "", 0
@@ -90,15 +94,27 @@ class VimKeys:
             self._run(begun, letter, count)
         return True
 
+    def _escape(self, at_s: float) -> bool:
+        again, self._escaped_s = at_s - self._escaped_s <= _AT_ONCE_S, at_s
+        if self._mode is Mode.INSERT:
+            self._leave_insert()
+            return True
+        begun, self._begun, self._count = self._begun, "", 0
+        if begun:
+            self._escaped_s = -inf
+        elif again:
+            self._field.write(Buffer(("",)))
+            self._escaped_s = -inf
+        return bool(begun) or again
+
     def _set(self, mode: Mode) -> None:
         self._mode = mode
         self._changed()
 
-    def _leave_insert(self) -> bool:
+    def _leave_insert(self) -> None:
         buffer = self._field.read()
         self._field.write(buffer.at(buffer.row, max(0, buffer.col - 1)))
         self._set(Mode.NORMAL)
-        return True
 
     def _takes_letter(self) -> bool:
         return self._begun[-1:] in _FINDS | {"r"}

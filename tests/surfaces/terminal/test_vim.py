@@ -42,12 +42,12 @@ def pressed(marked: str, keys: str) -> tuple[str, Mode]:
     field = Field(marked)
     changes: list[None] = []
     vim = VimKeys(field, lambda: changes.append(None))
-    vim.press("escape", "\x1b")
+    vim.press("escape", "\x1b", 0)
     field.buffer = Field(marked).buffer
     while keys:
         name = next((each for each in NAMES if keys.startswith(each)), keys[0])
         keys = keys.removeprefix(name)
-        vim.press(NAMES.get(name, name), None if name in NAMES else name)
+        vim.press(NAMES.get(name, name), None if name in NAMES else name, 9)
     return field.marked, vim.mode
 
 
@@ -194,10 +194,22 @@ def test_escape_goes_one_letter_back_and_other_keys_are_not_taken() -> None:
     field = Field("ab|")
     vim = VimKeys(field, lambda: None)
 
-    assert not vim.press("x", "x")
-    assert vim.press("escape", "\x1b")
+    assert not vim.press("x", "x", 0)
+    assert vim.press("escape", "\x1b", 1)
     assert (field.marked, vim.mode) == ("a|b", Mode.NORMAL)
-    assert not vim.press("escape", "\x1b")
-    assert not vim.press("tab", "\t")
-    assert not vim.press("enter", "\r")
-    assert vim.press("q", "q")
+    assert not vim.press("escape", "\x1b", 2)
+    assert not vim.press("tab", "\t", 2)
+    assert not vim.press("enter", "\r", 2)
+    assert vim.press("q", "q", 2)
+
+
+def test_escape_twice_at_once_clears_the_text() -> None:
+    field = Field("ab|")
+    vim = VimKeys(field, lambda: None)
+
+    for at in (0, 0.6, 2):
+        vim.press("escape", "\x1b", at)
+    assert field.marked == "a|b"
+    vim.press("escape", "\x1b", 2.4)
+    assert field.marked == "|"
+    assert vim.mode is Mode.NORMAL
