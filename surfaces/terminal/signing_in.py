@@ -6,6 +6,7 @@ Source: `packages/cli` `ui/auth/useAuth.ts`, `ui/commands/authCommand.ts`.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -34,6 +35,8 @@ from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.live import Prepared
 
 __all__ = ["SigningIn"]
+
+logger = logging.getLogger(__name__)
 
 _SELECTED: Final = "security.auth.selectedType"
 _KEY: Final = "GEMINI_API_KEY"
@@ -175,7 +178,7 @@ class SigningIn:
             CommandError: the key cannot be kept.
         """
         known = variables.get(_KEY) or self._keys.load() or ""
-        key = await self._host.ask(api_key_dialog(known))
+        key = await self._host.ask(api_key_dialog(known, self._forget_key))
         if key is None:
             return False
         if not key.strip():
@@ -187,6 +190,12 @@ class SigningIn:
                 raise CommandError(f"The API key cannot be kept: {error}") from error
         variables[_KEY] = key
         return True
+
+    def _forget_key(self) -> None:
+        try:
+            self._keys.save("", self._machine.clock)
+        except (OSError, UnreadableSecrets) as error:
+            logger.warning("the stored API key cannot be removed: %s", error)
 
     async def _have_account(self, kind: AuthType) -> None:
         """Find the account, or let the user sign in with the browser.

@@ -6,7 +6,7 @@ Source: `packages/cli` `ui/auth/AuthDialog.tsx`, `ApiAuthDialog.tsx`, `AuthInPro
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
 from typing import Final
 
@@ -34,7 +34,7 @@ _ABOUT_KEY: Final = (
     "Please enter your Gemini API key. It is stored in ~/.gemini/gemini-credentials.json.",
     "You can get an API key from https://aistudio.google.com/app/apikey",
 )
-_KEY_KEYS: Final = "(Press Enter to submit, Esc to cancel)"
+_KEY_KEYS: Final = "(Press Enter to submit, Esc to cancel, Ctrl+L to clear stored key)"
 _KEY_LETTERS: Final = r"[a-zA-Z0-9_.\-]*"
 
 
@@ -81,8 +81,8 @@ def auth_options(variables: Mapping[str, str], enforced: str | None) -> list[tup
     return [each for each in options if enforced is None or each[1] == enforced]
 
 
-def api_key_dialog(present: str) -> TextFieldDialog:
-    """The API key; `present` is the one that is known."""
+def api_key_dialog(present: str, clear: Callable[[], None]) -> TextFieldDialog:
+    """The API key; `present` is the one that is known, and `clear` forgets the stored one."""
     return TextFieldDialog(
         "Enter Gemini API Key",
         _ABOUT_KEY,
@@ -91,6 +91,7 @@ def api_key_dialog(present: str) -> TextFieldDialog:
         letters=_KEY_LETTERS,
         hidden=bool(present),
         value=present,
+        clear=clear,
     )
 
 

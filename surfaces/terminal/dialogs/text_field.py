@@ -5,10 +5,12 @@ Source: `packages/cli` `ui/components/ConfigExtensionDialog.tsx`, `ui/auth/ApiAu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
 from textual.widgets import Input, Static
 
 from surfaces.terminal.dialogs.dialog import Dialog
@@ -20,6 +22,8 @@ __all__ = ["TextFieldDialog"]
 class TextFieldDialog(Dialog[str | None]):
     """The text, which may be empty; `None` for Esc."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+l", "clear", show=False)]
+
     def __init__(
         self,
         heading: str,
@@ -30,6 +34,7 @@ class TextFieldDialog(Dialog[str | None]):
         hidden: bool = False,
         letters: str | None = None,
         value: str = "",
+        clear: Callable[[], None] | None = None,
     ) -> None:
         """Ask for a text.
 
@@ -41,11 +46,13 @@ class TextFieldDialog(Dialog[str | None]):
             hidden: whether the text is not shown.
             letters: a pattern of what may be written; `None`: anything.
             value: the text to begin with.
+            clear: called when the user forgets the text with Ctrl+L.
         """
         super().__init__(None)
         self._heading = heading
         self._about = about
         self._keys = keys
+        self._clear = clear
         self._field = Input(
             value, placeholder=placeholder, password=hidden, restrict=letters, compact=True
         )
@@ -60,6 +67,12 @@ class TextFieldDialog(Dialog[str | None]):
     def on_mount(self) -> None:
         """The field has the keys."""
         self._field.focus()
+
+    def action_clear(self) -> None:
+        """Ctrl+L: forget the text."""
+        if self._clear is not None:
+            self._clear()
+            self._field.clear()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Answer with the text."""

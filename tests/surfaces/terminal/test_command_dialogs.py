@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from services.clock import VirtualClock
 from services.sign_in.api_key import ApiKeyStore
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
@@ -113,6 +114,23 @@ async def test_auth_keeps_the_conversation(terminal: Open, folders: Path) -> Non
             await screen.pilot.pause(0.02)
         assert "one" in screen.sent
         assert "two" in screen.sent
+
+
+async def test_the_stored_key_is_forgotten(terminal: Open, folders: Path) -> None:
+    keys = ApiKeyStore(folders / "home")
+    keys.save("stored", VirtualClock())
+
+    async with terminal() as screen:
+        await screen.opened()
+        await screen.say("/auth")
+        await screen.shows("● 2. Use Gemini API Key")
+        await screen.pilot.press("enter")
+        await screen.shows("Ctrl+L to clear stored key")
+        await screen.pilot.press("ctrl+l")
+        await screen.shows("Paste your API key here")
+        await screen.pilot.press("escape")
+
+    assert keys.load() is None
 
 
 async def test_signing_out_leads_to_a_choice(terminal: Open, folders: Path) -> None:
