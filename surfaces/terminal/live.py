@@ -197,6 +197,7 @@ async def open_live_session(
         runtime = await stack.enter_async_context(open_runtime(name, services))
         if resumed is not None:
             await resume_session(runtime, resumed)
+            _add_folders(services, resumed)
         progress = ProgressFeed(services)
         stack.callback(progress.close)
         yield LiveSession(
@@ -206,6 +207,19 @@ async def open_live_session(
             progress=progress,
             metrics=metrics,
         )
+
+
+def _add_folders(services: Services, resumed: RecordedSession) -> None:
+    """Add the folders that the user has added to the session before.
+
+    Source: `packages/cli` `ui/hooks/useSessionResume.ts`.
+    """
+    known = services.workspace.folders
+    added = [each for each in resumed.folders if each not in known and each.is_dir()]
+    for folder in added:
+        services.workspace.add_folder(folder)
+    if added:
+        services.memory.reload()
 
 
 def _aside(prepared: Prepared) -> RecordedSession | None:
