@@ -353,8 +353,13 @@ def test_what_was_recorded_since_is_equivalent(corpus: Path, tmp_path: Path) -> 
         ('{"mutants": 1, "interrupted": true}', "the sample was interrupted"),
         ('{"mutants": 1, "interrupted": false, "sample": [{}]}', "fingerprint"),
         (
-            '{"mutants": 1, "interrupted": false, "in": [],'
-            ' "sample": [{"fingerprint": "f", "outcome": "survived"}]}',
+            json.dumps(
+                {
+                    "mutants": 1,
+                    "interrupted": False,
+                    "sample": [{"fingerprint": "f", "outcome": "survived"}],
+                }
+            ),
             "1 of its mutants are not in this code, as f",
         ),
     ],
