@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from harness.http.sse import event_stream
+from services.model.event_stream import event_stream
 from harness.parity.verdict import CaseVerdict
 from harness.parity.waivers import Waivers
 from harness.scenarios.byte_level import OVER_BYTES, byte_trial, cut_at_random, fits_bytes
