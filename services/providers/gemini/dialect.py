@@ -29,6 +29,8 @@ _METHODS: Final = {
     "embedContent": StepMethod.EMBED,
     "batchEmbedContents": StepMethod.EMBED,
 }
+_BATCH: Final = "requests"
+"""The key of the texts of `batchEmbedContents`."""
 _BESIDE: Final = ("systemInstruction", "tools", "toolConfig", "safetySettings", "cachedContent")
 
 
@@ -56,7 +58,7 @@ class GeminiDialect:
         texts: tuple[str, ...] = ()
         if method is StepMethod.EMBED:
             single = found["method"] == "embedContent"
-            asked = [body] if single else list(items(body.get("requests")))
+            asked = [body] if single else list(items(body.get(_BATCH)))
             texts = tuple(_text_of(mapping(each.get("content"))) for each in asked)
         return WireCall(
             method=method,

@@ -22,6 +22,8 @@ from services.providers.wire.transport import WireTransport
 
 __all__ = ["SynchronousCall", "under_clients"]
 
+_PREFERRED: Final = "aiohttp"
+"""What google-genai prefers to httpx. It is neither imported nor used here."""
 _CURRENT: Final[ContextVar[WireTransport | None]] = ContextVar("wire_transport", default=None)
 
 
@@ -85,7 +87,7 @@ def _replaced_methods() -> Iterator[None]:
                 (library.HTTPTransport, "handle_request", _refused),
             ):
                 stack.enter_context(_replaced(owner, name, made))
-        if find_spec("aiohttp") is not None and find_spec("google.genai") is not None:
+        if find_spec(_PREFERRED) is not None and find_spec("google.genai") is not None:
             client = sys.modules.get("google.genai._api_client") or _genai()
             stack.enter_context(
                 _replaced(client.BaseApiClient, "_use_aiohttp", lambda _: lambda _self: False)
