@@ -205,9 +205,25 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
         selector.loop = self
         self.clocks: set[VirtualClock] = set()
+        self._jobs = 0
+
+    def run_in_executor(self, *job: Any) -> Any:
+        """Run a function in a thread; virtual time holds still until it ends.
+
+        Code of others, such as the SDKs of providers, cannot mark its threads as real work.
+        """
+        result = super().run_in_executor(*job)
+        self._jobs += 1
+        result.add_done_callback(self._job_ended)
+        return result
+
+    def _job_ended(self, _: object) -> None:
+        self._jobs -= 1
 
     def advance_clocks(self) -> bool:
         """Wake the next waiter of every clock that nothing real holds; True when one moved."""
+        if self._jobs:
+            return False
         moved = False
         free = [clock for clock in self.clocks if not clock.held]
         for clock in free:

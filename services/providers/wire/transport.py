@@ -124,7 +124,8 @@ class WireTransport(httpx.AsyncBaseTransport, httpx2.AsyncBaseTransport):
         try:
             return await self._answer(library, dialect, call)
         except NetworkError as error:
-            raise _failure(library, error, answering=False) from error
+            failure = _failure(library, error, answering=False)
+            raise failure from failure.__cause__
         except ModelError as error:
             return _whole(library, dialect.refused(refusal_of(error)))
 
@@ -216,7 +217,8 @@ async def _events(
                     yield piece
         yield writer.end()
     except NetworkError as error:
-        raise _failure(library, error, answering=True) from error
+        failure = _failure(library, error, answering=True)
+        raise failure from failure.__cause__
     except ModelError as error:
         yield writer.broken(refusal_of(error))
 
