@@ -49,6 +49,10 @@ class Clock(Protocol):
         """Mark a span that waits for something outside the program; virtual time holds still."""
         ...
 
+    def no_real_work(self) -> AbstractContextManager[None]:
+        """Mark a span in which what a `real_work` waits for itself waits for this program."""
+        ...
+
 
 def iso_timestamp(epoch_ms: int) -> str:
     """Return `epoch_ms` as ISO 8601, UTC, milliseconds, `Z`: the wire's only time format."""
@@ -89,6 +93,8 @@ class SystemClock:
     def real_work(self) -> Iterator[None]:
         """Do nothing: all time is real."""
         yield
+
+    no_real_work = real_work
 
 
 class VirtualClock:
@@ -149,6 +155,15 @@ class VirtualClock:
         finally:
             self._real -= 1
 
+    @contextmanager
+    def no_real_work(self) -> Iterator[None]:
+        """Let virtual time pass although one real work is going on: it waits for this program."""
+        self._real -= 1
+        try:
+            yield
+        finally:
+            self._real += 1
+
     @property
     def held(self) -> bool:
         """True while something real is going on."""
@@ -205,25 +220,9 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
         selector.loop = self
         self.clocks: set[VirtualClock] = set()
-        self._jobs = 0
-
-    def run_in_executor(self, *job: Any) -> Any:
-        """Run a function in a thread; virtual time holds still until it ends.
-
-        Code of others, such as the SDKs of providers, cannot mark its threads as real work.
-        """
-        result = super().run_in_executor(*job)
-        self._jobs += 1
-        result.add_done_callback(self._job_ended)
-        return result
-
-    def _job_ended(self, _: object) -> None:
-        self._jobs -= 1
 
     def advance_clocks(self) -> bool:
         """Wake the next waiter of every clock that nothing real holds; True when one moved."""
-        if self._jobs:
-            return False
         moved = False
         free = [clock for clock in self.clocks if not clock.held]
         for clock in free:

@@ -9,7 +9,7 @@ the formats of the other providers:
     openai/           Chat Completions: requests, answers, streams, refusals, the generator
     anthropic/        Messages: the same
     gemini/           the Gemini API itself, for `wire`
-    wire/             a server in any of these formats, in the process, over the model seam
+    wire/             a server of any of these formats, in this process, over the model seam
 
 A pair of modules converts each kind of message there and back. What cannot be carried is removed
 first, by the rules of `losses.py` of the provider; the rest is carried exactly. docs/providers.md

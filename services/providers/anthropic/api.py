@@ -29,15 +29,7 @@ __all__ = ["AnthropicApi"]
 
 _CACHED: Final = {"cache_control": {"type": "ephemeral"}}
 """Keeps the prompt for some minutes, for the next request of the same conversation."""
-_COUNTED: Final = (
-    "messages",
-    "model",
-    "output_config",
-    "system",
-    "thinking",
-    "tool_choice",
-    "tools",
-)
+_NOT_COUNTED: Final = ("max_tokens", "stop_sequences")
 
 
 class AnthropicApi:

@@ -39,6 +39,8 @@ class PassingTime:
         """Do nothing: time does not pass by itself."""
         yield
 
+    no_real_work = real_work
+
 
 def answering(steps: Json, *, match: MatchMode = "in_order") -> WireTransport:
     """Return a transport that answers with `steps`, the value of a cassette's key `model`.

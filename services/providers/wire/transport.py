@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from contextlib import aclosing
+from contextlib import AbstractContextManager, aclosing, nullcontext
 from itertools import count
 from types import ModuleType
 from typing import Any, Final
@@ -75,6 +75,8 @@ class WireTransport(httpx.AsyncBaseTransport, httpx2.AsyncBaseTransport):
         streams_only: Whether a whole answer is the end of a stream of the generator, as a cassette
             has it. Otherwise it is `generate_content`.
         complete: Whether an answer gets what every real one has: ids, a model, a number of tokens.
+        waiting: Entered while the generator is awaited; `clock.no_real_work` where the client is
+            inside `clock.real_work`.
     """
 
     def __init__(
@@ -86,6 +88,7 @@ class WireTransport(httpx.AsyncBaseTransport, httpx2.AsyncBaseTransport):
         signal: AbortSignal | None = None,
         streams_only: bool = True,
         complete: bool = True,
+        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self._generator = generator
         self._clock = clock or SystemClock()
@@ -94,6 +97,7 @@ class WireTransport(httpx.AsyncBaseTransport, httpx2.AsyncBaseTransport):
         self._streams_only = streams_only
         self._ids, self._answers = count(), count()
         self._complete = complete
+        self._waiting = waiting
         self._new_id = self._next_id if complete else None
 
     @staticmethod
@@ -132,16 +136,18 @@ class WireTransport(httpx.AsyncBaseTransport, httpx2.AsyncBaseTransport):
     async def _answer(self, library: ModuleType, dialect: Dialect, call: WireCall) -> Any:
         if call.method is StepMethod.EMBED:
             wanted = EmbedRequest(model=call.asked.model, contents=call.texts, signal=self._signal)
-            answer = await self._generator.embed_content(wanted)
+            with self._waiting():
+                answer = await self._generator.embed_content(wanted)
             return _whole(library, HttpAnswer(body=dialect.whole(call, [answer], None)))
         request = self._described(call)
         if call.method is StepMethod.COUNT_TOKENS:
-            counted = await self._generator.count_tokens(request)
+            with self._waiting():
+                counted = await self._generator.count_tokens(request)
             return _whole(library, HttpAnswer(body=dialect.whole(call, [counted], None)))
         if call.method is StepMethod.GENERATE:
             chunks = await self._chunks(request, call)
             return _whole(library, HttpAnswer(body=dialect.whole(call, chunks, self._new_id)))
-        stream = await self._generator.generate_content_stream(request)
+        stream = await self._connected(request)
         writer = dialect.stream(call, self._clock.now_ms() // 1000, self._new_id)
         return library.Response(
             200,
@@ -152,17 +158,26 @@ class WireTransport(httpx.AsyncBaseTransport, httpx2.AsyncBaseTransport):
 
     async def _chunks(self, request: ModelRequest, call: WireCall) -> list[JsonObject]:
         if not self._streams_only:
-            return [await self._generator.generate_content(request)]
-        stream = self._completed(await self._generator.generate_content_stream(request), call)
+            with self._waiting():
+                return [await self._generator.generate_content(request)]
+        stream = self._completed(await self._connected(request), call)
         async with aclosing(stream):
             return [chunk async for chunk in stream]
+
+    async def _connected(self, request: ModelRequest) -> ChunkStream:
+        with self._waiting():
+            return await self._generator.generate_content_stream(request)
 
     async def _completed(self, stream: ChunkStream, call: WireCall) -> ChunkStream:
         """Add what a script need not have, if a program gets the answer."""
         named = {"modelVersion": call.asked.model, "responseId": f"answer_{next(self._answers)}"}
         added, counted = named if self._complete else {}, not self._complete
         async with aclosing(stream):
-            async for chunk in stream:
+            while True:
+                with self._waiting():
+                    chunk = await anext(stream, None)
+                if chunk is None:
+                    break
                 counted = counted or "usageMetadata" in chunk
                 yield {**added, **chunk}
         if not counted:
