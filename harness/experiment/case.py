@@ -41,7 +41,7 @@ from harness.parity.verdict import CaseResult
 from harness.replay.confining import confining
 from harness.replay.observation import Observation
 from harness.replay.trace import trace_json
-from harness.sides import baseline_folder, hands_over, surface_name
+from harness.sides import baseline_folder, hands_over, provider_name, surface_name
 from harness.whole_file import write_whole
 from runtimes.contract import UnusableRuntime
 
@@ -156,6 +156,7 @@ def judge(task: CaseTask) -> CaseOutcome:
         if _hands_over(task) and not task.backend.can_hand_over(cassette):
             return Skipped()
         stored = _stored(task, cassette)
+        cassette, lost = task.backend.carried(cassette, (task.control, task.candidate))
 
         def observed(side: str) -> list[Observation]:
             if side in stored:
@@ -178,7 +179,8 @@ def judge(task: CaseTask) -> CaseOutcome:
             controls,
             candidates,
         )
-        return _declared(replace(judged, phase=facts.phase, contract=tuple(facts.contract)), task)
+        judged = replace(judged, phase=facts.phase, contract=tuple(facts.contract))
+        return _declared(replace(judged, remarks=(*judged.remarks, *lost)), task)
 
     return guarded(task, compared, partial(CaseResult.undecided, task.name))
 
@@ -239,10 +241,16 @@ def _hands_over(task: CaseTask) -> bool:
 def _core(task: CaseTask, runs: Sequence[Observation]) -> CoreFindings:
     """Return the published core's findings, looked up only if a side has findings.
 
-    The baselines of the published core record sessions that stay in one engine, without a surface.
+    The baselines of the published core record sessions that stay in one engine, without a surface
+    and over the plain script.
     """
-    otherwise = _hands_over(task) or surface_name(task.control) or surface_name(task.candidate)
-    if otherwise or not any(request.provider for seen in runs for request in seen.requests):
+    sides = (task.control, task.candidate)
+    otherwise = any(surface_name(side) or provider_name(side) for side in sides)
+    if (
+        otherwise
+        or _hands_over(task)
+        or not any(request.provider for seen in runs for request in seen.requests)
+    ):
         return NOT_AT_HAND
     return known_core_findings(task.core, task.name, task.file)
 

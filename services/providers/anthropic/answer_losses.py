@@ -19,9 +19,9 @@ from services.providers.answer_losses import (
 from services.providers.anthropic.thinking import signature_of, signed_blocks
 from services.providers.arranging import Arrangement
 from services.providers.exchange import parts_of
-from services.wire import JsonObject, Part
+from services.wire import Json, JsonObject, Part
 
-__all__ = ["ANSWER_LOSSES", "CHUNK_LOSSES"]
+__all__ = ["ANSWER_LOSSES", "CHUNK_LOSSES", "MessageBorders"]
 
 
 def loses_missing_counts(chunks: Chunks) -> Chunks:
@@ -59,31 +59,50 @@ def loses_chunk_borders(chunks: Chunks) -> Chunks:
     model of the first. A call that cannot be read takes the calls with it that follow the last
     text.
     """
-    arranged = Arrangement()
-    found: list[JsonObject] = []
-    thoughts: list[str] = []
-    for chunk in chunks[:1]:
-        arranged.describe(chunk.get("modelVersion"), chunk.get("responseId"))
-    for chunk in chunks:
+    borders = MessageBorders()
+    return [*(each for chunk in chunks for each in borders.feed(chunk)), *borders.end()]
+
+
+class MessageBorders:
+    """The chunks of an answer, one after the other, as the format has them."""
+
+    def __init__(self) -> None:
+        self._arranged = Arrangement()
+        self._thoughts: list[str] = []
+        self._began = False
+
+    def feed(self, chunk: JsonObject) -> list[JsonObject]:
+        """Return the chunks that are complete."""
+        if not self._began:
+            self._began = True
+            self._arranged.describe(chunk.get("modelVersion"), chunk.get("responseId"))
+        found: list[JsonObject] = []
         for part in parts_of(chunk):
             if part.get("thought"):
-                thoughts.append(part["text"])
+                self._thoughts.append(part["text"])
                 continue
-            blocks = signed_blocks(thoughts, part.get("thoughtSignature"))
-            thoughts = []
-            found += _thought(arranged, blocks)
-            found += arranged.add(_signed(part, signature_of(blocks)))
-        arranged.finish(finish_of(chunk), chunk.get("usageMetadata"))
-    return [*found, *_thought(arranged, signed_blocks(thoughts, None)), *arranged.end()]
+            blocks = self._blocks(part.get("thoughtSignature"))
+            found += self._shown(blocks)
+            found += self._arranged.add(_signed(part, signature_of(blocks)))
+        self._arranged.finish(finish_of(chunk), chunk.get("usageMetadata"))
+        return found
 
+    def end(self) -> list[JsonObject]:
+        """Return the chunks that are left."""
+        return [*self._shown(self._blocks(None)), *self._arranged.end()]
 
-def _thought(arranged: Arrangement, blocks: list[JsonObject]) -> list[JsonObject]:
-    found: list[JsonObject] = []
-    for block in blocks:
-        if block.get("thinking"):
-            found += arranged.add({"text": block["thinking"], "thought": True})
-            found += arranged.thought_ends()
-    return found
+    def _blocks(self, signature: Json) -> list[JsonObject]:
+        blocks = signed_blocks(self._thoughts, signature)
+        self._thoughts = []
+        return blocks
+
+    def _shown(self, blocks: list[JsonObject]) -> list[JsonObject]:
+        found: list[JsonObject] = []
+        for block in blocks:
+            if block.get("thinking"):
+                found += self._arranged.add({"text": block["thinking"], "thought": True})
+                found += self._arranged.thought_ends()
+        return found
 
 
 def _signed(part: Part, signature: str | None) -> Part:

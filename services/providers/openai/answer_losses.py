@@ -22,9 +22,9 @@ from services.providers.arranging import Arrangement
 from services.providers.carried import packed, unpacked
 from services.providers.exchange import joined, parts_of
 from services.providers.provider import Provider
-from services.wire import Part
+from services.wire import JsonObject, Part
 
-__all__ = ["ANSWER_LOSSES", "CHUNK_LOSSES", "WHOLE_ANSWER_LOSSES"]
+__all__ = ["ANSWER_LOSSES", "CHUNK_LOSSES", "WHOLE_ANSWER_LOSSES", "ChatBorders"]
 
 
 def loses_signatures_of_answers(chunks: Chunks) -> Chunks:
@@ -50,14 +50,26 @@ def loses_chunk_borders(chunks: Chunks) -> Chunks:
     and the model of the first one that has them. A call that cannot be read takes the calls with it
     that follow the last text.
     """
-    arranged = Arrangement()
-    found = []
-    for chunk in chunks:
-        arranged.describe(chunk.get("modelVersion"), chunk.get("responseId"))
-        for part in parts_of(chunk):
-            found += arranged.add(part)
-        arranged.finish(finish_of(chunk), chunk.get("usageMetadata"))
-    return [*found, *arranged.end()]
+    borders = ChatBorders()
+    return [*(each for chunk in chunks for each in borders.feed(chunk)), *borders.end()]
+
+
+class ChatBorders:
+    """The chunks of an answer, one after the other, as the format has them."""
+
+    def __init__(self) -> None:
+        self._arranged = Arrangement()
+
+    def feed(self, chunk: JsonObject) -> list[JsonObject]:
+        """Return the chunks that are complete."""
+        self._arranged.describe(chunk.get("modelVersion"), chunk.get("responseId"))
+        found = [each for part in parts_of(chunk) for each in self._arranged.add(part)]
+        self._arranged.finish(finish_of(chunk), chunk.get("usageMetadata"))
+        return found
+
+    def end(self) -> list[JsonObject]:
+        """Return the chunks that are left."""
+        return self._arranged.end()
 
 
 def loses_order_of_parts(chunks: Chunks) -> Chunks:

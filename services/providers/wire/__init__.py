@@ -8,7 +8,9 @@ traffic, or a model of another provider.
 
     transport = WireTransport(services.content_generator, clock=services.clock)
     client = AsyncOpenAI(http_client=httpx2.AsyncClient(transport=transport))
-    client = genai.Client(http_options={"httpx_async_client": httpx.AsyncClient(transport=transport)})
+
+    network = httpx.AsyncClient(transport=transport)
+    client = genai.Client(http_options={"httpx_async_client": network})
 
 `answering(steps)` makes a transport from the steps of a cassette, for a test without the harness.
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
-import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from itertools import count
 from types import ModuleType
@@ -31,6 +29,7 @@ from services.providers.gemini.dialect import GeminiDialect
 from services.providers.openai.dialect import OpenAIDialect
 from services.providers.refusals import Refusal, refusal_of
 from services.providers.shape import UnreadableMessage, compact
+from services.providers.wire.failures import library_failure
 from services.wire import Json, JsonObject
 
 __all__ = ["WireTransport"]
@@ -128,7 +127,7 @@ class WireTransport(httpx.AsyncBaseTransport, httpx2.AsyncBaseTransport):
         try:
             return await self._answer(library, dialect, call)
         except NetworkError as error:
-            failure = _failure(library, error, answering=False)
+            failure = library_failure(library, error, answering=False)
             raise failure from failure.__cause__
         except ModelError as error:
             return _whole(library, dialect.refused(refusal_of(error)))
@@ -232,36 +231,7 @@ async def _events(
                     yield piece
         yield writer.end()
     except NetworkError as error:
-        failure = _failure(library, error, answering=True)
+        failure = library_failure(library, error, answering=True)
         raise failure from failure.__cause__
     except ModelError as error:
         yield writer.broken(refusal_of(error))
-
-
-_FAILURES: Final[Mapping[str, str]] = {
-    "UND_ERR_CONNECT_TIMEOUT": "ConnectTimeout",
-    "UND_ERR_HEADERS_TIMEOUT": "ReadTimeout",
-    "UND_ERR_BODY_TIMEOUT": "ReadTimeout",
-    "ETIMEDOUT": "ConnectTimeout",
-    "UND_ERR_SOCKET": "RemoteProtocolError",
-}
-"""The codes of undici's errors, and of those like them, and the errors of httpx for the same."""
-
-
-def _failure(library: ModuleType, error: NetworkError, *, answering: bool) -> Exception:
-    """Return the library's error for a failure of the network."""
-    code = error.code or _code_of(error.cause)
-    kind = _FAILURES.get(code or "", "ReadError" if answering else "ConnectError")
-    found: Exception = getattr(library, kind)(str(error))
-    number = getattr(errno, code or "", None)
-    if code in ("ENOTFOUND", "EAI_AGAIN"):
-        name = socket.EAI_AGAIN if code == "EAI_AGAIN" else socket.EAI_NONAME
-        found.__cause__ = socket.gaierror(name, str(error))
-    elif isinstance(number, int):
-        found.__cause__ = OSError(number, str(error))
-    return found
-
-
-def _code_of(cause: object) -> str | None:
-    code = cause.get("code") if isinstance(cause, Mapping) else getattr(cause, "code", None)
-    return code if isinstance(code, str) else None
