@@ -141,10 +141,12 @@ def _carried(
     cassette: LoadedCassette, sides: Collection[str]
 ) -> tuple[LoadedCassette, tuple[str, ...]]:
     providers = {provider_name(side) for side in sides}
-    if len(providers) < 2:
+    if providers == {None}:
         return cassette, ()
     if not isinstance(cassette, Cassette):
-        raise Unplayable("two providers", "recorded traffic has the format of one provider")
+        if len(providers) > 1:
+            raise Unplayable("two providers", "recorded traffic has the format of one provider")
+        return cassette, ()
     from harness.wire.carried import as_carried
 
     return as_carried(cassette, [Provider(each) for each in sorted(filter(None, providers))])

@@ -171,7 +171,8 @@ def judge(task: CaseTask) -> CaseOutcome:
             return _unplayable(task, cassette, str(refused), observed)
         candidates = observed(task.candidate)
         core = _core(task, [*controls, *candidates])
-        facts = _HandedOver.of(cassette, controls[0]) if _hands_over(task) else cassette
+        as_written = not (_hands_over(task) or lost)
+        facts = cassette if as_written else _Changed.of(cassette, controls[0])
         judged = compared_without_secrets(
             lambda these, those: compare_repeated(
                 these, those, facts, core=core, shows_parity=True
@@ -217,11 +218,12 @@ def _contract(file: Path | None) -> Contract:
 
 
 @dataclass(frozen=True, slots=True)
-class _HandedOver:
-    """A cassette whose session is handed over, which the cassette was not written for.
+class _Changed:
+    """A cassette that is played in a way for which it was not written.
 
-    The second engine lacks state of the first (which models failed, which tools were approved for
-    good), so steps may stay unused. Only whether both sides leave the same ones matters.
+    After a handover the second engine lacks state of the first (which models failed, which tools
+    were approved for good). Over another provider the answers are those that its format carries. So
+    steps may stay unused; only whether both sides leave the same ones matters.
     """
 
     name: str
@@ -230,7 +232,7 @@ class _HandedOver:
     contract: Collection[str] = ()
 
     @classmethod
-    def of(cls, cassette: LoadedCassette, control: Observation) -> _HandedOver:
+    def of(cls, cassette: LoadedCassette, control: Observation) -> _Changed:
         return cls(cassette.name, frozenset(control.unused_steps), cassette.phase)
 
 

@@ -31,8 +31,7 @@ from services.wire import JsonObject
 
 __all__ = ["WiredModel", "wired"]
 
-_ADDRESS: Final = "http://localhost/v1"
-"""Where the SDK believes its provider is."""
+_GEMINI: Final = "https://generativelanguage.googleapis.com"
 _ASKED: Final[ContextVar[ModelRequest | None]] = ContextVar("wired_request", default=None)
 
 
@@ -104,6 +103,6 @@ def _sdk(
     provider: Provider, network: WireTransport, clock: VirtualClock
 ) -> SdkContentGenerator | GeminiContentGenerator:
     if provider is Provider.GEMINI:
-        return local_client(_ADDRESS, clock, httpx.AsyncClient(transport=network))
+        return local_client(_GEMINI, clock, httpx.AsyncClient(transport=network))
     http = httpx2.AsyncClient(transport=network)
-    return open_provider(provider, clock, key="local", address=_ADDRESS, http=http)
+    return open_provider(provider, clock, key="local", http=http)

@@ -12,14 +12,15 @@ from services.model.tokens import estimate_tokens
 from services.providers.calls import own_names
 from services.providers.exchange import Asked
 from services.providers.openai.answers import ChatReader, read_chat_completion
+from services.providers.openai.counting import count_body
 from services.providers.openai.refusals import read_chat_refusal, read_chat_stream_error
 from services.providers.openai.requests import chat_body
-from services.providers.openai.traits import traits_of
+from services.providers.openai.traits import ChatTraits, traits_of
 from services.providers.provider import FACTS, Provider
 from services.providers.refusals import Refusal
 from services.providers.schemas import declarations
 from services.providers.sdk_generator import DEADLINES, Events, dumped, in_parameters
-from services.providers.shape import items
+from services.providers.shape import items, number
 from services.wire import JsonObject
 
 __all__ = ["OpenAIApi"]
@@ -76,7 +77,11 @@ class OpenAIApi:
         return stream, ChatReader(_names(asked))
 
     async def count(self, asked: Asked) -> JsonObject:
-        """Estimate the tokens of the contents, which Chat Completions do not count."""
+        """Count the tokens of a request. Only OpenAI's own servers do; for others it estimates."""
+        if self._traits(asked).counts:
+            count = self._client.responses.input_tokens.count
+            answer = dumped(await count(**in_parameters(count_body(asked), count)))
+            return {"totalTokens": number(answer.get("input_tokens")) or 0}
         parts = [part for content in asked.contents for part in content.get("parts") or ()]
         return {"totalTokens": estimate_tokens(parts)}
 
@@ -100,7 +105,10 @@ class OpenAIApi:
         return None
 
     def _body(self, asked: Asked) -> dict[str, Any]:
-        return chat_body(asked, traits_of(asked.model, self._address))
+        return chat_body(asked, self._traits(asked))
+
+    def _traits(self, asked: Asked) -> ChatTraits:
+        return traits_of(asked.model, self._address)
 
 
 def _names(asked: Asked) -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from services.model.replay.steps import StepMethod
 from services.providers.dialect import HttpAnswer, WireCall, WireRequest
 from services.providers.exchange import Asked
 from services.providers.openai.answers import ChatWriter, chat_completion
+from services.providers.openai.counting import read_count_body
 from services.providers.openai.refusals import chat_refusal, chat_stream_error
 from services.providers.openai.requests import read_chat_body
 from services.providers.provider import Provider
@@ -24,6 +25,7 @@ __all__ = ["OpenAIDialect"]
 _CHAT: Final = "/chat/completions"
 _EMBEDDINGS: Final = "/embeddings"
 _RESPONSES: Final = "/v1/responses"
+_COUNT: Final = "/responses/input_tokens"
 
 
 class OpenAIDialect:
@@ -33,7 +35,7 @@ class OpenAIDialect:
 
     def serves(self, path: str) -> bool:
         """Whether a request to that path calls a model."""
-        return path.endswith((_CHAT, _EMBEDDINGS, _RESPONSES))
+        return path.endswith((_CHAT, _EMBEDDINGS, _RESPONSES, _COUNT))
 
     def read(self, request: WireRequest) -> WireCall:
         """Read a request.
@@ -47,6 +49,8 @@ class OpenAIDialect:
             )
         if request.path.endswith(_EMBEDDINGS):
             return _embedding(request.body)
+        if request.path.endswith(_COUNT):
+            return WireCall(method=StepMethod.COUNT_TOKENS, asked=read_count_body(request.body))
         found = read_chat_body(request.body)
         method = StepMethod.STREAM if found.streams else StepMethod.GENERATE
         return WireCall(method=method, asked=found.asked, more={"usage": found.counts_usage})
@@ -54,9 +58,12 @@ class OpenAIDialect:
     def whole(
         self, call: WireCall, chunks: Sequence[JsonObject], new_id: Callable[[], str] | None
     ) -> JsonObject:
-        """Return a whole answer, or embeddings."""
+        """Return a whole answer, a count, or embeddings."""
         if call.method is StepMethod.EMBED:
             return _embedded(call, chunks[0])
+        if call.method is StepMethod.COUNT_TOKENS:
+            counted = chunks[0].get("totalTokens", 0)
+            return {"object": "response.input_tokens", "input_tokens": counted}
         return chat_completion(chunks, new_id=new_id)
 
     def stream(

@@ -21,10 +21,14 @@ class ChatTraits:
     """Whether the model is one of OpenAI's reasoning models."""
     new_limit: bool = False
     """Whether the limit of an answer is `max_completion_tokens`, and not `max_tokens`."""
+    counts: bool = False
+    """Whether the server counts the tokens of requests."""
 
 
 def traits_of(model: str, address: str) -> ChatTraits:
     """Return the traits of a model at an address."""
-    official = (urlsplit(address).hostname or "").endswith((".openai.com", ".openai.azure.com"))
+    host = urlsplit(address).hostname or ""
+    official = host.endswith((".openai.com", ".openai.azure.com"))
     reasoning = _REASONING.match(model) is not None
-    return ChatTraits(reasoning=reasoning, new_limit=official or reasoning)
+    counts = host.endswith(".openai.com")
+    return ChatTraits(reasoning=reasoning, new_limit=official or reasoning, counts=counts)
