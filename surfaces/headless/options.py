@@ -47,6 +47,10 @@ class HeadlessOptions:
     allowed_servers: tuple[str, ...] | None = None
     include_directories: tuple[str, ...] = ()
     model: str | None = None
+    provider: str | None = None
+    """The provider of models, by the name of a `Provider`."""
+    base_url: str | None = None
+    """The address of the provider's API, or of a server that is compatible with it."""
     approval_mode: str | None = None
     settings_file: Path | None = None
     skip_trust: bool = False

@@ -107,6 +107,7 @@ def prepare(options: HeadlessOptions, machine: Machine, streams: Streams) -> Pre
         record=options.record_responses,
         selected=plan.selected_auth,
         enforced=plan.enforced_auth,
+        provider=plan.provider,
         strict=options.strict_responses,
     )
     return Prepared(
@@ -154,6 +155,7 @@ async def open_live_session(
             open_model(
                 source,
                 machine,
+                model=plan.model,
                 session_id=prepared.session_id,
                 interaction=interaction,
                 warn=warn,
