@@ -49,6 +49,10 @@ class Clock(Protocol):
         """Mark a span that waits for something outside the program; virtual time holds still."""
         ...
 
+    def no_real_work(self) -> AbstractContextManager[None]:
+        """Mark a span in which what a `real_work` waits for itself waits for this program."""
+        ...
+
 
 def iso_timestamp(epoch_ms: int) -> str:
     """Return `epoch_ms` as ISO 8601, UTC, milliseconds, `Z`: the wire's only time format."""
@@ -89,6 +93,8 @@ class SystemClock:
     def real_work(self) -> Iterator[None]:
         """Do nothing: all time is real."""
         yield
+
+    no_real_work = real_work
 
 
 class VirtualClock:
@@ -148,6 +154,15 @@ class VirtualClock:
             yield
         finally:
             self._real -= 1
+
+    @contextmanager
+    def no_real_work(self) -> Iterator[None]:
+        """Let virtual time pass although one real work is going on: it waits for this program."""
+        self._real -= 1
+        try:
+            yield
+        finally:
+            self._real += 1
 
     @property
     def held(self) -> bool:

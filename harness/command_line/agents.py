@@ -12,6 +12,7 @@ from harness.command_line import options
 from harness.command_line.deferred import command
 from harness.command_line.extensions import AgentCommand
 from harness.debug_log import log_debug
+from harness.sides import PROVIDERS
 
 __all__ = ["agent", "mcp", "record", "run_options"]
 
@@ -71,6 +72,16 @@ _OPTIONS: Final = (
     click.option("--list-sessions", is_flag=True, help="List the sessions of the folder and exit."),
     click.option("--delete-session", metavar="WHICH", help="Delete a session and exit."),
     click.option("-m", "--model", metavar="MODEL", help="The model, or an alias of one."),
+    click.option(
+        "--provider",
+        type=click.Choice(PROVIDERS),
+        help="The provider of models.  [default: $PARITY_PROVIDER, the settings, or gemini]",
+    ),
+    click.option(
+        "--base-url",
+        metavar="URL",
+        help="The address of the provider, or of a server like it. Needs --provider.",
+    ),
     click.option(
         "--approval-mode",
         type=click.Choice(["default", "auto_edit", "yolo", "plan"]),
@@ -183,8 +194,11 @@ def agent() -> None:
     git diff | parity agent -p 'review this' -o json --runtime adk
     parity agent -p 'and the tests?' --resume latest -o stream-json
     parity agent extensions --help
+    parity agent -p 'fix the test' --provider anthropic -m claude-sonnet-5-5 -y
+    parity agent -p hello --provider openai --base-url http://localhost:11434/v1 -m qwen3
 
-    Authentication: GEMINI_API_KEY, Vertex AI's variables, or GOOGLE_GEMINI_BASE_URL.
+    Authentication: GEMINI_API_KEY, Vertex AI's variables, or GOOGLE_GEMINI_BASE_URL. With
+    --provider openai: OPENAI_API_KEY; with --provider anthropic: ANTHROPIC_API_KEY.
 
     Exit codes: 0 done; 1 failed; 2 wrong usage; 41 authentication failed; 42 invalid input; 52
     invalid settings; 53 turn limit reached; 54 fatal tool error; 130 interrupted.

@@ -16,13 +16,15 @@ from typing import Final, Protocol
 from harness.cassette.format import Cassette
 from harness.cassette.trust import starts_processes
 from harness.cassette.variants import as_variant
+from harness.errors import Unplayable
 from harness.experiment.limits import Limits
 from harness.http.case import HttpCase, load_case
 from harness.replay.handover import script_halves
 from harness.replay.observation import Observation
-from harness.sides import engines_of
+from harness.sides import engines_of, provider_name
 from runtimes.contract import RuntimeUnavailable, UnusableRuntime
 from runtimes.registry import UnknownRuntime, check_runtime, known_runtimes, warm_modules
+from services.providers.provider import Provider
 
 __all__ = ["Backend", "LoadedCassette", "real_backend"]
 
@@ -65,6 +67,12 @@ def _plain(cassette: LoadedCassette, _: str) -> LoadedCassette:
     return cassette
 
 
+def _unchanged(
+    cassette: LoadedCassette, _: Collection[str]
+) -> tuple[LoadedCassette, tuple[str, ...]]:
+    return cassette, ()
+
+
 def _never(_: LoadedCassette) -> bool:
     return False
 
@@ -87,6 +95,11 @@ class Backend:
     """Return why a runtime cannot be opened on this machine and how to mend that, or `None`."""
     vary: Callable[[LoadedCassette, str], LoadedCassette] = _plain
     """Return the named variant of a cassette."""
+    carried: Callable[[LoadedCassette, Collection[str]], tuple[LoadedCassette, tuple[str, ...]]] = (
+        _unchanged
+    )
+    """Return a cassette with the answers that the providers of all given sides carry, and remarks
+    about what they do not."""
     can_hand_over: Callable[[LoadedCassette], bool] = _never
     """Return whether a session of the cassette could begin in one runtime and resume in another."""
     modules: Callable[[Collection[str]], list[str]] = _none
@@ -112,6 +125,7 @@ def real_backend(limits: Limits | None = _USUAL) -> Backend:
         runtimes=known_runtimes,
         check=_check,
         vary=_vary,
+        carried=_carried,
         can_hand_over=_can_hand_over,
         preload=_preload,
         modules=_modules,
@@ -121,6 +135,21 @@ def real_backend(limits: Limits | None = _USUAL) -> Backend:
 
 def _vary(cassette: LoadedCassette, variant: str) -> LoadedCassette:
     return as_variant(cassette, variant) if isinstance(cassette, Cassette) else cassette
+
+
+def _carried(
+    cassette: LoadedCassette, sides: Collection[str]
+) -> tuple[LoadedCassette, tuple[str, ...]]:
+    providers = {provider_name(side) for side in sides}
+    if providers == {None}:
+        return cassette, ()
+    if not isinstance(cassette, Cassette):
+        if len(providers) > 1:
+            raise Unplayable("two providers", "recorded traffic has the format of one provider")
+        return cassette, ()
+    from harness.wire.carried import as_carried
+
+    return as_carried(cassette, [Provider(each) for each in sorted(filter(None, providers))])
 
 
 def _run(cassette: LoadedCassette, runtime: str) -> Observation:

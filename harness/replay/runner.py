@@ -31,7 +31,7 @@ from harness.replay.settings import missing_features
 from harness.replay.surfaces import DIRECT, surface_of
 from harness.replay.unfinished import unfinished_work
 from harness.replay.witness import Witness, in_stable_order
-from harness.sides import engines_of
+from harness.sides import engines_of, provider_name
 from harness.versions import distributions
 from runtimes.contract import (
     CommandFailed,
@@ -139,6 +139,9 @@ async def observe_cassette(
     refusal = surface.refusal(cassette)
     if refusal is not None:
         raise Unplayable(surface.name, refusal)
+    provider = provider_name(runtime)
+    if provider is not None:
+        model = _over(model, provider, cassette)
     cell = Cell(cassette)
     if cell.confines and not traits.confinable:
         problem = f"{runtime} cannot be confined, and the cassette is not trusted"
@@ -154,6 +157,23 @@ async def observe_cassette(
                 with open_telemetry(telemetry, run.telemetry_seams()) as run.telemetry:
                     await _play(run, envelope.clock, deadline_s)
             return run.observation()
+
+
+def _over(model: ModelSource, name: str, cassette: Cassette) -> ModelSource:
+    """Return a source of models behind the SDK of a provider, which is imported only now.
+
+    Raises:
+        Unplayable: the provider cannot give the answers of the cassette.
+    """
+    from harness.wire.limits import refusal
+    from harness.wire.model import wired
+    from services.providers.provider import Provider
+
+    provider = Provider(name)
+    reason = refusal(cassette, provider)
+    if reason is not None:
+        raise Unplayable(f"SDK of {name}", reason)
+    return wired(model, provider)
 
 
 async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:

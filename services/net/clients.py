@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncIterator
 from functools import cache
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 
 import httpx
 
-from services.net.decoding import ACCEPTED, AnswerDecoder
-from services.net.errors import AddressRefused, NetError
-from services.net.terms import RECEIVED_HEADERS, Terms
+from services.net.decoding import ACCEPTED
+from services.net.guarding import guarded
+from services.net.terms import Terms
 
 __all__ = ["open_client"]
 
@@ -40,7 +39,7 @@ def open_client(
     if transport is None:
         transport = _FromEnvironment() if from_environment else _direct()
     return httpx.AsyncClient(
-        transport=_Guarded(transport, terms),
+        transport=guarded(httpx, transport, terms),
         auth=auth,
         timeout=timeout,
         follow_redirects=terms.follows,
@@ -71,55 +70,3 @@ class _FromEnvironment(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         await self._client.aclose()
-
-
-class _Guarded(httpx.AsyncBaseTransport):
-    def __init__(self, inner: httpx.AsyncBaseTransport, terms: Terms) -> None:
-        self._inner = inner
-        self._terms = terms
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        self._terms.check_request(str(request.url))
-        response = await self._inner.handle_async_request(request)
-        try:
-            return self._bounded(request, response)
-        except NetError:
-            await response.aclose()
-            raise
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    def _bounded(self, request: httpx.Request, response: httpx.Response) -> httpx.Response:
-        if response.has_redirect_location:
-            self._terms.check_redirect(str(request.url), _target(request, response))
-        headers = response.headers.copy()
-        decoder = self._terms.decoder_of(request.method, response.status_code, headers)
-        assert isinstance(response.stream, httpx.AsyncByteStream)
-        return httpx.Response(
-            response.status_code,
-            headers=headers,
-            stream=_Decoded(response.stream, decoder),
-            extensions={**response.extensions, RECEIVED_HEADERS: response.headers},
-        )
-
-
-class _Decoded(httpx.AsyncByteStream):
-    def __init__(self, inner: httpx.AsyncByteStream, decoder: AnswerDecoder) -> None:
-        self._inner = inner
-        self._decoder = decoder
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for data in self._inner:
-            for piece in self._decoder.pieces(data):
-                yield piece
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-
-def _target(request: httpx.Request, response: httpx.Response) -> str:
-    try:
-        return str(request.url.join(response.headers["location"]))
-    except (httpx.InvalidURL, ValueError) as error:
-        raise AddressRefused("the answer redirects to something that is no address") from error

@@ -286,6 +286,7 @@ class Tasks:
             record=self.options.record_responses,
             selected=plan.selected_auth,
             enforced=plan.enforced_auth,
+            provider=plan.provider,
             strict=self.options.strict_responses,
             home=machine.workspace.home,
         )

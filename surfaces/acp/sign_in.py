@@ -127,27 +127,36 @@ class SignIn:
             RequestError: there is no way to sign in; the client should call `authenticate`.
         """
         known = self._completed(variables)
+        if plan.provider is not None:
+            return self._checked(options, plan, known, None)
         selected = self._chosen or plan.selected_auth
         if not selected:
             by_gateway = bool(known.get("GOOGLE_GEMINI_BASE_URL"))
             selected = AuthType.GATEWAY if by_gateway else AuthType.USE_GEMINI
         if selected == AuthType.USE_GEMINI and not known.get(_KEY):
             raise RequestError(_FAILED, _NO_KEY)
+        source = self._checked(options, plan, known, selected)
+        if source.auth is None:
+            return source
+        headers = {**source.auth.headers, **self._headers}
+        return replace(source, auth=replace(source.auth, headers=headers))
+
+    @staticmethod
+    def _checked(
+        options: HeadlessOptions, plan: Plan, known: Mapping[str, str], selected: str | None
+    ) -> ModelSource:
         try:
-            source = choose_model(
+            return choose_model(
                 known,
                 fake=options.fake_responses,
                 record=options.record_responses,
                 selected=selected,
                 enforced=plan.enforced_auth,
+                provider=plan.provider,
                 strict=options.strict_responses,
             )
         except FatalAuthenticationError as error:
             raise RequestError(_FAILED, str(error)) from error
-        if source.auth is None:
-            return source
-        headers = {**source.auth.headers, **self._headers}
-        return replace(source, auth=replace(source.auth, headers=headers))
 
     def _completed(self, variables: Mapping[str, str]) -> dict[str, str]:
         """The environment with what the client has given on top, and the stored API key."""

@@ -50,6 +50,10 @@ class HeadlessOptions:
     """The only extensions of the session; `none` alone for none."""
     list_extensions: bool = False
     model: str | None = None
+    provider: str | None = None
+    """The provider of models, by the name of a `Provider`."""
+    base_url: str | None = None
+    """The address of the provider's API, or of a server that is compatible with it."""
     approval_mode: str | None = None
     settings_file: Path | None = None
     skip_trust: bool = False

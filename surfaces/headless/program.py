@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TextIO
 
@@ -166,7 +167,7 @@ def _settle(
         session_id=session_id,
         metrics=metrics,
         clock=clock,
-        auth_type=auth_type_of(variables, plan.selected_auth) or AuthType.USE_GEMINI,
+        auth_type=_auth_type(plan, variables),
         colour=machine.colours(streams),
     )
     return _Run(
@@ -180,6 +181,13 @@ def _settle(
         presenter=make_presenter(plan.output, showing),
         witness=witness,
     )
+
+
+def _auth_type(plan: Plan, variables: Mapping[str, str]) -> str:
+    """How the session signs in, or the provider that it has instead of Gemini."""
+    if plan.provider is not None:
+        return str(plan.provider.provider)
+    return auth_type_of(variables, plan.selected_auth) or AuthType.USE_GEMINI
 
 
 def _finished(run: _Run, stdin: TextIO | None) -> int:
@@ -197,6 +205,7 @@ def _finished(run: _Run, stdin: TextIO | None) -> int:
             record=options.record_responses,
             selected=run.plan.selected_auth,
             enforced=run.plan.enforced_auth,
+            provider=run.plan.provider,
             strict=options.strict_responses,
             home=run.machine.workspace.home,
         )
@@ -265,6 +274,7 @@ async def _converse(
             open_model(
                 source,
                 run.machine,
+                model=run.plan.model,
                 session_id=run.session_id,
                 interaction=Interaction(),
                 warn=run.streams.report,

@@ -117,6 +117,7 @@ def prepare(options: HeadlessOptions, machine: Machine, streams: Streams) -> Pre
             record=options.record_responses,
             selected=plan.selected_auth,
             enforced=plan.enforced_auth,
+            provider=plan.provider,
             strict=options.strict_responses,
             home=workspace.home,
         )
@@ -168,6 +169,7 @@ async def open_live_session(
             open_model(
                 source,
                 machine,
+                model=plan.model,
                 session_id=prepared.session_id,
                 interaction=interaction,
                 warn=warn,
