@@ -13,14 +13,16 @@ from typing import Any, Final, TextIO
 
 import uvicorn
 
-from services.model.errors import FatalError, FatalInputError
+from services.model.errors import FatalConfigError, FatalError, FatalInputError
 from services.net.listening import listening_socket
 from surfaces.a2a.commands import ServerCommands
 from surfaces.a2a.folders import Folders
 from surfaces.a2a.rest import RestRoutes
 from surfaces.a2a.server import LOOPBACK, Access, make_app
-from surfaces.a2a.store import TaskStore
+from surfaces.a2a.storage.opening import open_database
+from surfaces.a2a.storage.store import TaskStore
 from surfaces.a2a.tasks import Tasks
+from surfaces.a2a.wire import RpcError
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.streams import Streams
@@ -29,6 +31,7 @@ __all__ = ["run_a2a"]
 
 _PORT: Final = "CODER_AGENT_PORT"
 _TOKEN: Final = "PARITY_A2A_TOKEN"  # noqa: S105 - the variable's name
+_DATABASE: Final = "PARITY_A2A_DATABASE"
 _FILE: Final = "a2a-tasks.sqlite"
 _GRACE_SECONDS: Final = 5
 _SHUTDOWN: Final = "The server is shutting down. Send a message to go on."
@@ -61,16 +64,17 @@ async def _serve(options: HeadlessOptions, host: str, port: int | None, streams:
             "secret that callers send as a bearer token"
         )
     with _listening(host, port, variables.get(_PORT)) as listener:
-        store = TaskStore(workspace.project_temp / _FILE, machine.clock.now_ms())
-        try:
-            tasks = Tasks(
-                options=options,
-                machine=machine,
-                folders=Folders.of(variables, workspace.root, workspace.home),
-                store=store,
-                warn=streams.report,
-            )
-            tasks.report_unfinished()
+        database = open_database(variables.get(_DATABASE), workspace.project_temp / _FILE)
+        store = TaskStore(database, machine.clock, streams.report)
+        tasks = Tasks(
+            options=options,
+            machine=machine,
+            folders=Folders.of(variables, workspace.root, workspace.home),
+            store=store,
+            warn=streams.report,
+        )
+        async with store.open(tasks.used):
+            await _report_unfinished(tasks)
             name = "localhost" if host in LOOPBACK else host
             url = f"http://{name}:{listener.getsockname()[1]}/"
             app = make_app(
@@ -86,8 +90,18 @@ async def _serve(options: HeadlessOptions, host: str, port: int | None, streams:
                 group.create_task(server.end_when_asked(), name="shutdown")
                 await server.serve(sockets=[listener])
                 server.ended.set()
-        finally:
-            store.close()
+
+
+async def _report_unfinished(tasks: Tasks) -> None:
+    """Say what has become of the tasks of an earlier server.
+
+    Raises:
+        FatalConfigError: they cannot be read.
+    """
+    try:
+        await tasks.report_unfinished()
+    except RpcError as error:
+        raise FatalConfigError(f"Error: {error}") from error
 
 
 class _Server(uvicorn.Server):

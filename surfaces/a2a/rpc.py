@@ -16,6 +16,7 @@ from a2a.compat.v0_3 import types
 from pydantic import BaseModel, ValidationError
 
 from services.wire import Json, JsonObject
+from surfaces.a2a.feed import TaskFeed
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.tasks import Tasks
 from surfaces.a2a.wire import RpcError, invalid_params, task_not_found
@@ -74,49 +75,55 @@ class RpcMethods:
         message = _message(params, "message.messageId is required.")
         waits = (params.get("configuration") or {}).get("blocking") is not False
         length = (params.get("configuration") or {}).get("historyLength")
-        task_id, listener = await self._tasks.submit(message, extension)
+        feed, listener = await self._tasks.submit(message, extension)
         if waits:
-            await self._finished(task_id, listener)
-        record = self._tasks.find(task_id)
-        return record.shown(len(record.document["history"]) if length is None else length)
+            await self._finished(feed, listener)
+        else:
+            feed.forget(listener)
+            await feed.kept()
+        record = feed.record
+        return record.shown_whole() if length is None else record.shown(length)
 
-    async def _finished(self, task_id: str, listener: Listener) -> None:
+    async def _finished(self, feed: TaskFeed, listener: Listener) -> None:
         try:
             async for _ in listener.events():
                 pass
         finally:
-            await self._tasks.leave(task_id, listener)
+            await self._tasks.leave(feed, listener)
 
     async def _stream(self, params: JsonObject, extension: str | None) -> Events:
         message = _message(params, "message.messageId is required for streaming.")
-        task_id, listener = await self._tasks.submit(message, extension)
+        feed, listener = await self._tasks.submit(message, extension)
         try:
             async for event in listener.events():
                 yield event
         finally:
-            await self._tasks.leave(task_id, listener)
+            await self._tasks.leave(feed, listener)
 
     async def _resubscribe(self, params: JsonObject) -> Events:
-        record = self._tasks.find(_checked(types.TaskIdParams, params).id)
-        task = self._tasks.get_open(record.id)
-        listener = task.listen() if task is not None and task.is_busy else None
-        yield record.shown(len(record.document["history"]))
+        feed = await self._tasks.feed(_checked(types.TaskIdParams, params).id)
+        task = self._tasks.get_open(feed.record.id)
+        listener = task.resume() if task is not None and task.is_busy else None
         if listener is None:
+            await feed.kept()
+            yield feed.record.shown_whole()
             return
         try:
             async for event in listener.events():
                 yield event
         finally:
-            await self._tasks.leave(record.id, listener)
+            feed.forget(listener)
 
     async def _get(self, params: JsonObject) -> JsonObject:
         if "id" not in params:
             raise task_not_found("undefined")
         query = _checked(types.TaskQueryParams, params)
-        return self._tasks.find(query.id).shown(query.history_length)
+        feed = await self._tasks.feed(query.id)
+        await feed.kept()
+        return feed.record.shown(query.history_length)
 
     async def _cancel(self, params: JsonObject) -> JsonObject:
-        return self._tasks.cancel(_checked(types.TaskIdParams, params).id)
+        return await self._tasks.cancel(_checked(types.TaskIdParams, params).id)
 
 
 async def _refuse_push(_: JsonObject) -> JsonObject:

@@ -16,7 +16,8 @@ from surfaces.a2a.commands import ServerCommands
 from surfaces.a2a.folders import Folders
 from surfaces.a2a.rest import RestRoutes
 from surfaces.a2a.server import Access, make_app
-from surfaces.a2a.store import TaskStore
+from surfaces.a2a.storage.sqlite import sqlite_database
+from surfaces.a2a.storage.store import TaskStore
 from surfaces.a2a.tasks import Tasks
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
@@ -114,7 +115,8 @@ def serve(folders: Path, runtime: str) -> Serve:
     ) -> AsyncIterator[Peer]:
         file = write_answers(folders / "answers.jsonl", *answers)
         machine = Machine.at(folders / "ws")
-        store = TaskStore(folders / "tasks.sqlite", machine.clock.now_ms())
+        database = sqlite_database(folders / "tasks.sqlite")
+        store = TaskStore(database, machine.clock, lambda _: None)
         tasks = Tasks(
             options=HeadlessOptions(runtime=runtime, fake_responses=file),
             machine=machine,
@@ -122,7 +124,6 @@ def serve(folders: Path, runtime: str) -> Serve:
             store=store,
             warn=lambda _: None,
         )
-        tasks.report_unfinished()
         app = make_app(
             tasks,
             RestRoutes(tasks, ServerCommands(tasks)),
@@ -131,12 +132,13 @@ def serve(folders: Path, runtime: str) -> Serve:
             version="1",
         )
         peer = Peer(app, tasks, folders / "ws")
-        try:
-            yield peer
-        finally:
-            await peer.http.aclose()
-            await tasks.end_all("The test has ended.")
-            store.close()
+        async with store.open(tasks.used):
+            await tasks.report_unfinished()
+            try:
+                yield peer
+            finally:
+                await peer.http.aclose()
+                await tasks.end_all("The test has ended.")
 
     return started
 

@@ -54,7 +54,7 @@ async def test_an_outcome_that_cannot_be_followed_leaves_the_call_waiting(
     async with serve(WRITE, says("done")) as peer:
         first = await peer.say("go")
         task = first[0]["id"]
-        call_id = peer.tasks.find(task).waiting[0]
+        call_id = (await peer.tasks.find(task)).waiting[0]
         answer = {"callId": call_id, "outcome": outcome}
         refused = await peer.stream("message/stream", message=peer.message(answer, task=task))
         again = await peer.say({"callId": call_id, "outcome": "proceed_once"}, task=task)
