@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
+from typing import Final, Protocol
 
 from services.wire import JsonObject
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.record import TaskRecord
 
-__all__ = ["Notify", "Saves", "TaskFeed", "no_callbacks"]
-
-Notify = Callable[["TaskFeed", JsonObject, int], None]
-"""Gets an event for the callbacks of a task, with the number of its save."""
+__all__ = ["NO_CALLBACKS", "Notifier", "Saves", "TaskFeed"]
 
 
 class Saves(Protocol):
@@ -29,8 +25,28 @@ class Saves(Protocol):
         """
 
 
-def no_callbacks(feed: TaskFeed, event: JsonObject, saved: int) -> None:
-    """Nothing is called."""
+class Notifier(Protocol):
+    """Makes the callbacks of tasks, as `Callbacks` does."""
+
+    def mark(self, record: TaskRecord, event: JsonObject) -> bool:
+        """Note in the task which callbacks are due for an event; whether any is."""
+
+    def begin(self, feed: TaskFeed, event: JsonObject | None, saved: int) -> None:
+        """Make the callbacks that are due for an event, once its save has been written."""
+
+
+class _NoCallbacks:
+    """Calls nobody."""
+
+    def mark(self, record: TaskRecord, event: JsonObject) -> bool:
+        """Nothing is due."""
+        return False
+
+    def begin(self, feed: TaskFeed, event: JsonObject | None, saved: int) -> None:
+        """Do nothing."""
+
+
+NO_CALLBACKS: Final = _NoCallbacks()
 
 
 class TaskFeed:
@@ -39,13 +55,15 @@ class TaskFeed:
     Args:
         record: the task's record.
         saves: where it is kept.
-        notify: gets the events for its callbacks.
+        notifier: makes its callbacks.
     """
 
-    def __init__(self, record: TaskRecord, saves: Saves, notify: Notify = no_callbacks) -> None:
+    def __init__(
+        self, record: TaskRecord, saves: Saves, notifier: Notifier = NO_CALLBACKS
+    ) -> None:
         self.record = record
         self._saves = saves
-        self._notify = notify
+        self._notifier = notifier
         self._listeners: list[Listener] = []
         self.saved = 0
         """The number of the last save."""
@@ -77,11 +95,12 @@ class TaskFeed:
         if self.record.is_over:
             return
         self.record.apply(event, remembers=remembers)
+        is_due = remembers and self._notifier.mark(self.record, event)
         saved = self.keep()
         for listener in self._listeners:
             listener.add(event, saved if remembers else 0)
-        if remembers:
-            self._notify(self, event, saved)
+        if is_due:
+            self._notifier.begin(self, event, saved)
 
     def keep(self) -> int:
         """Save the record; return the number of the save."""
@@ -95,3 +114,11 @@ class TaskFeed:
             RpcError: it cannot be.
         """
         await self._saves.safe(self.saved)
+
+    async def safe(self, number: int) -> None:
+        """Return when the save with this number has been written.
+
+        Raises:
+            RpcError: it cannot be.
+        """
+        await self._saves.safe(number)

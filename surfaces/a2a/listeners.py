@@ -59,6 +59,11 @@ class Listener:
             self.ended = self._is_last(event)
         self._news.set()
 
+    def end(self) -> None:
+        """Let the last event so far be the last one."""
+        self.ended = True
+        self._news.set()
+
     async def events(self) -> AsyncIterator[JsonObject]:
         """The events, as they come.
 

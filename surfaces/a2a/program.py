@@ -15,8 +15,13 @@ import uvicorn
 
 from services.model.errors import FatalConfigError, FatalError, FatalInputError
 from services.net.listening import listening_socket
+from surfaces.a2a.card import AgentCards
 from surfaces.a2a.commands import ServerCommands
+from surfaces.a2a.feed import TaskFeed
 from surfaces.a2a.folders import Folders
+from surfaces.a2a.push.delivery import Callbacks
+from surfaces.a2a.push.hosts import CallbackHosts
+from surfaces.a2a.push.signing import Signer, open_key
 from surfaces.a2a.rest import RestRoutes
 from surfaces.a2a.server import LOOPBACK, Access, make_app
 from surfaces.a2a.storage.opening import open_database
@@ -33,6 +38,7 @@ _PORT: Final = "CODER_AGENT_PORT"
 _TOKEN: Final = "PARITY_A2A_TOKEN"  # noqa: S105 - the variable's name
 _DATABASE: Final = "PARITY_A2A_DATABASE"
 _FILE: Final = "a2a-tasks.sqlite"
+_KEY_FILE: Final = "a2a-callbacks.pem"
 _GRACE_SECONDS: Final = 5
 _SHUTDOWN: Final = "The server is shutting down. Send a message to go on."
 
@@ -64,6 +70,16 @@ async def _serve(options: HeadlessOptions, host: str, port: int | None, streams:
             "secret that callers send as a bearer token"
         )
     with _listening(host, port, variables.get(_PORT)) as listener:
+        own = host in LOOPBACK
+        name = "localhost" if own else host
+        url = f"http://{name}:{listener.getsockname()[1]}/"
+        key = open_key(workspace.project_temp / _KEY_FILE)
+        callbacks = Callbacks(
+            CallbackHosts.of(variables, own=own),
+            Signer(key, issuer=url, clock=machine.clock, ids=machine.ids),
+            machine.clock,
+            streams.report,
+        )
         database = open_database(variables.get(_DATABASE), workspace.project_temp / _FILE)
         store = TaskStore(database, machine.clock, streams.report)
         tasks = Tasks(
@@ -72,34 +88,36 @@ async def _serve(options: HeadlessOptions, host: str, port: int | None, streams:
             folders=Folders.of(variables, workspace.root, workspace.home),
             store=store,
             warn=streams.report,
+            notifier=callbacks,
+        )
+        schemes = frozenset({"bearer"} if token else ())
+        app = make_app(
+            tasks,
+            RestRoutes(tasks, ServerCommands(tasks)),
+            Access(host=host, token=token),
+            AgentCards(url, _version(), schemes),
+            callbacks,
         )
         async with store.open(tasks.used):
-            await _report_unfinished(tasks)
-            name = "localhost" if host in LOOPBACK else host
-            url = f"http://{name}:{listener.getsockname()[1]}/"
-            app = make_app(
-                tasks,
-                RestRoutes(tasks, ServerCommands(tasks)),
-                Access(host=host, token=token),
-                url=url,
-                version=_version(),
-            )
-            streams.report(f"The A2A server listens on {url}")
-            server = _Server(app, tasks)
-            async with asyncio.TaskGroup() as group:
-                group.create_task(server.end_when_asked(), name="shutdown")
-                await server.serve(sockets=[listener])
-                server.ended.set()
+            due = await _taken_over(tasks)
+            async with callbacks.open(due):
+                streams.report(f"The A2A server listens on {url}")
+                server = _Server(app, tasks)
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(server.end_when_asked(), name="shutdown")
+                    await server.serve(sockets=[listener])
+                    server.ended.set()
 
 
-async def _report_unfinished(tasks: Tasks) -> None:
-    """Say what has become of the tasks of an earlier server.
+async def _taken_over(tasks: Tasks) -> list[TaskFeed]:
+    """Say what has become of the tasks of an earlier server; return those with callbacks due.
 
     Raises:
         FatalConfigError: they cannot be read.
     """
     try:
         await tasks.report_unfinished()
+        return await tasks.due()
     except RpcError as error:
         raise FatalConfigError(f"Error: {error}") from error
 

@@ -18,6 +18,8 @@ from pydantic import BaseModel, ValidationError
 from services.wire import Json, JsonObject
 from surfaces.a2a.feed import TaskFeed
 from surfaces.a2a.listeners import Listener
+from surfaces.a2a.push import configs
+from surfaces.a2a.push.hosts import CallbackHosts
 from surfaces.a2a.tasks import Tasks
 from surfaces.a2a.wire import RpcError, invalid_params, task_not_found
 
@@ -25,7 +27,6 @@ __all__ = ["Events", "RpcMethods"]
 
 Events = AsyncGenerator[JsonObject, None]
 M = TypeVar("M", bound=BaseModel)
-_NO_PUSH: Final = RpcError(-32003, "Push Notification is not supported")
 _NO_EXTENDED_CARD: Final = (
     "Unsupported operation: Agent does not support authenticated extended card."
 )
@@ -34,15 +35,16 @@ _NO_EXTENDED_CARD: Final = (
 class RpcMethods:
     """Answers requests about the tasks of a server."""
 
-    def __init__(self, tasks: Tasks) -> None:
+    def __init__(self, tasks: Tasks, hosts: CallbackHosts) -> None:
         self._tasks = tasks
-        self._methods: Mapping[str, Callable[[JsonObject], Awaitable[JsonObject]]] = {
+        self._hosts = hosts
+        self._methods: Mapping[str, Callable[[JsonObject], Awaitable[Json]]] = {
             "tasks/get": self._get,
             "tasks/cancel": self._cancel,
-            "tasks/pushNotificationConfig/set": _refuse_push,
-            "tasks/pushNotificationConfig/get": _refuse_push,
-            "tasks/pushNotificationConfig/list": _refuse_push,
-            "tasks/pushNotificationConfig/delete": _refuse_push,
+            "tasks/pushNotificationConfig/set": self._set_config,
+            "tasks/pushNotificationConfig/get": self._get_config,
+            "tasks/pushNotificationConfig/list": self._list_configs,
+            "tasks/pushNotificationConfig/delete": self._delete_config,
             "agent/getAuthenticatedExtendedCard": _refuse_extended_card,
         }
 
@@ -58,7 +60,7 @@ class RpcMethods:
             return self._stream(params, extension)
         return self._resubscribe(params) if method == "tasks/resubscribe" else None
 
-    async def call(self, method: str, params: JsonObject, extension: str | None) -> JsonObject:
+    async def call(self, method: str, params: JsonObject, extension: str | None) -> Json:
         """The result of any other method.
 
         Raises:
@@ -75,7 +77,8 @@ class RpcMethods:
         message = _message(params, "message.messageId is required.")
         waits = (params.get("configuration") or {}).get("blocking") is not False
         length = (params.get("configuration") or {}).get("historyLength")
-        feed, listener = await self._tasks.submit(message, extension)
+        callback = self._callback_in(params)
+        feed, listener = await self._tasks.submit(message, extension, callback)
         if waits:
             await self._finished(feed, listener)
         else:
@@ -93,7 +96,8 @@ class RpcMethods:
 
     async def _stream(self, params: JsonObject, extension: str | None) -> Events:
         message = _message(params, "message.messageId is required for streaming.")
-        feed, listener = await self._tasks.submit(message, extension)
+        callback = self._callback_in(params)
+        feed, listener = await self._tasks.submit(message, extension, callback)
         try:
             async for event in listener.events():
                 yield event
@@ -102,12 +106,7 @@ class RpcMethods:
 
     async def _resubscribe(self, params: JsonObject) -> Events:
         feed = await self._tasks.feed(_checked(types.TaskIdParams, params).id)
-        task = self._tasks.get_open(feed.record.id)
-        listener = task.resume() if task is not None and task.is_busy else None
-        if listener is None:
-            await feed.kept()
-            yield feed.record.shown_whole()
-            return
+        listener = self._tasks.resume(feed)
         try:
             async for event in listener.events():
                 yield event
@@ -125,9 +124,40 @@ class RpcMethods:
     async def _cancel(self, params: JsonObject) -> JsonObject:
         return await self._tasks.cancel(_checked(types.TaskIdParams, params).id)
 
+    async def _set_config(self, params: JsonObject) -> JsonObject:
+        asked = _checked(types.TaskPushNotificationConfig, params)
+        feed = await self._tasks.feed(asked.task_id)
+        config = self._callback(params["pushNotificationConfig"])
+        configs.add(feed.record, config)
+        feed.keep()
+        await feed.kept()
+        return configs.shown(asked.task_id, config)
 
-async def _refuse_push(_: JsonObject) -> JsonObject:
-    raise _NO_PUSH
+    async def _get_config(self, params: JsonObject) -> JsonObject:
+        asked = _checked(types.GetTaskPushNotificationConfigParams, params)
+        record = await self._tasks.find(asked.id)
+        found = configs.found(record, asked.push_notification_config_id)
+        return configs.shown(asked.id, found)
+
+    async def _list_configs(self, params: JsonObject) -> list[JsonObject]:
+        asked = _checked(types.ListTaskPushNotificationConfigParams, params)
+        record = await self._tasks.find(asked.id)
+        return [configs.shown(asked.id, each) for each in configs.listed(record)]
+
+    async def _delete_config(self, params: JsonObject) -> None:
+        asked = _checked(types.DeleteTaskPushNotificationConfigParams, params)
+        feed = await self._tasks.feed(asked.id)
+        configs.remove(feed.record, asked.push_notification_config_id)
+        feed.keep()
+        await feed.kept()
+
+    def _callback_in(self, params: JsonObject) -> JsonObject | None:
+        """The push notification configuration that comes with a message."""
+        given = (params.get("configuration") or {}).get("pushNotificationConfig")
+        return None if given is None else self._callback(given)
+
+    def _callback(self, given: JsonObject) -> JsonObject:
+        return configs.checked(given, self._hosts, protocol="0.3")
 
 
 async def _refuse_extended_card(_: JsonObject) -> JsonObject:

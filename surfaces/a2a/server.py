@@ -15,6 +15,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -22,8 +23,11 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.wire import Json, JsonObject
-from surfaces.a2a.card import agent_card
+from surfaces.a2a.card import AgentCards
 from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, asked_version
+from surfaces.a2a.protocol.routes import VERSION_HEADER, CurrentRpc, handler_for, rest_routes
+from surfaces.a2a.push.delivery import Callbacks
+from surfaces.a2a.push.signing import KEYS_PATH
 from surfaces.a2a.responses import encoded, json_response
 from surfaces.a2a.rest import RestRoutes
 from surfaces.a2a.rpc import Events, RpcMethods
@@ -37,6 +41,9 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 MOST_BYTES: Final = 10 * 1024 * 1024
 """The largest body of a request."""
 _CARD: Final = "/.well-known/agent-card.json"
+_OPEN_PATHS: Final = frozenset({_CARD, f"/1.0{_CARD}", KEYS_PATH})
+"""What callers may read without a token."""
+_VERSION_NOT_SUPPORTED: Final = -32009
 _STREAM: Final = {"cache-control": "no-cache"}
 
 
@@ -59,7 +66,7 @@ class Access:
         origin = request.headers.get("origin")
         if origin is not None and not self._knows(urlsplit(origin).netloc):
             return _error(403, f"Requests from {origin} are refused.")
-        if self.token is None or request.url.path == _CARD:
+        if self.token is None or request.url.path in _OPEN_PATHS:
             return None
         scheme, _, given = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer" and hmac.compare_digest(given.encode(), self.token.encode()):
@@ -75,30 +82,43 @@ class Access:
 
 
 def make_app(
-    tasks: Tasks, rest: RestRoutes, access: Access, *, url: str, version: str
+    tasks: Tasks, rest: RestRoutes, access: Access, cards: AgentCards, callbacks: Callbacks
 ) -> Starlette:
     """The application.
 
     Args:
         tasks: the tasks.
-        rest: the routes beside JSON-RPC.
+        rest: the routes of the published server beside JSON-RPC.
         access: who may call.
-        url: the server's address, for the card.
-        version: the version of this product, for the card.
+        cards: the agent cards.
+        callbacks: the callbacks to clients.
     """
-    rpc = RpcMethods(tasks)
-    card = agent_card(url, version, needs_token=access.token is not None)
+    rpc = RpcMethods(tasks, callbacks.hosts)
+    handler = handler_for(tasks, callbacks.hosts, cards)
+    current = CurrentRpc(handler)
 
-    async def show_card(_: Request) -> Response:
-        return json_response(card)
+    async def show_card(request: Request) -> Response:
+        version = request.headers.get(VERSION_HEADER)
+        response = json_response(cards.for_version(version))
+        response.headers["vary"] = VERSION_HEADER
+        return response
+
+    async def show_current_card(_: Request) -> Response:
+        return json_response(cards.current())
+
+    async def show_keys(_: Request) -> Response:
+        return json_response(callbacks.signer.keys())
 
     async def answer(request: Request) -> Response:
-        return await _answer(rpc, request)
+        return await _answer(rpc, current, request)
 
     routes = [
         Route(_CARD, show_card, methods=["GET"]),
+        Route(f"/1.0{_CARD}", show_current_card, methods=["GET"]),
+        Route(KEYS_PATH, show_keys, methods=["GET"]),
         Route("/", answer, methods=["POST"]),
         *rest.routes(),
+        *rest_routes(handler),
     ]
     return Starlette(routes=routes, middleware=[Middleware(_Guard, access=access)])
 
@@ -129,7 +149,28 @@ class _Guard:
                 return {"type": "http.request", "body": read.pop(), "more_body": False}
             return await receive()
 
-        await self._app(scope, replay, send)
+        await self._app(scope, replay, _activating(scope, send))
+
+
+def _activating(scope: Scope, send: Send) -> Send:
+    """`send`, which also says in the response which extension is used (A2A, "Extensions")."""
+    asked = Headers(scope=scope)
+    try:
+        extension = asked_version(
+            value for name in EXTENSION_HEADERS for value in asked.getlist(name)
+        )
+    except RpcError:
+        return send
+    if extension is None:
+        return send
+
+    async def sends(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(dict.fromkeys(EXTENSION_HEADERS, extension))
+        await send(message)
+
+    return sends
 
 
 async def _body(receive: Receive) -> bytes | None:
@@ -149,7 +190,7 @@ async def _body(receive: Receive) -> bytes | None:
             return b"".join(chunks)
 
 
-async def _answer(rpc: RpcMethods, request: Request) -> Response:
+async def _answer(rpc: RpcMethods, current: CurrentRpc, request: Request) -> Response:
     """Answer a JSON-RPC request."""
     try:
         asked: Json = json.loads(await request.body())
@@ -158,19 +199,37 @@ async def _answer(rpc: RpcMethods, request: Request) -> Response:
         return json_response(error.shown(None), status=400)
     request_id = _id_of(asked)
     method = asked.get("method") if isinstance(asked, dict) else None
-    if not isinstance(asked, dict) or asked.get("jsonrpc") != "2.0" or not isinstance(method, str):
+    if (
+        not isinstance(asked, dict)
+        or asked.get("jsonrpc") != "2.0"
+        or not isinstance(method, str)
+        or request_id != asked.get("id")
+    ):
         return json_response(RpcError(-32600, "Invalid JSON-RPC Request.").shown(request_id))
+    if current.serves(method):
+        return await current.answer(request)
     params = asked.get("params", {})
     try:
+        _check_version(request.headers.get(VERSION_HEADER))
         extension = asked_version(
             value for name in EXTENSION_HEADERS for value in request.headers.getlist(name)
         )
     except RpcError as error:
         return json_response(error.shown(request_id))
-    response = await _result(rpc, request, method, params, request_id, extension)
-    if extension is not None:
-        response.headers.update(dict.fromkeys(EXTENSION_HEADERS, extension))
-    return response
+    return await _result(rpc, request, method, params, request_id, extension)
+
+
+def _check_version(version: str | None) -> None:
+    """Check that the client does not ask for a version in which the method is missing.
+
+    Raises:
+        RpcError: it does.
+    """
+    if version and not version.startswith("0.3"):
+        raise RpcError(
+            _VERSION_NOT_SUPPORTED,
+            f"The method is one of A2A 0.3, and {VERSION_HEADER} is {version}; write 0.3",
+        )
 
 
 async def _result(
@@ -195,7 +254,7 @@ async def _result(
     return json_response({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 
-async def _unless_gone(call: Coroutine[Any, Any, JsonObject], request: Request) -> JsonObject:
+async def _unless_gone(call: Coroutine[Any, Any, Json], request: Request) -> Json:
     """The result of `call`, which ends when the client is gone.
 
     Raises:
@@ -234,8 +293,10 @@ def _data(document: JsonObject) -> bytes:
 
 
 def _id_of(asked: Json) -> Json:
+    """The id of a request, where it can be one: a text, or a number."""
     found = asked.get("id") if isinstance(asked, dict) else None
-    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+    usable = isinstance(found, str | int | float) and not isinstance(found, bool)
+    return found if usable else None
 
 
 def _too_large() -> Response:

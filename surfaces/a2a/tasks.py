@@ -18,9 +18,10 @@ from services.model.errors import FatalError
 from services.wire import JsonObject
 from surfaces.a2a.dialects import dialect_of
 from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, EXTENSION_URI, settings_in
-from surfaces.a2a.feed import Notify, TaskFeed, no_callbacks
+from surfaces.a2a.feed import NO_CALLBACKS, Notifier, TaskFeed
 from surfaces.a2a.folders import FolderRefused, Folders
 from surfaces.a2a.listeners import Listener
+from surfaces.a2a.push import configs
 from surfaces.a2a.record import TaskRecord
 from surfaces.a2a.sessions import Sessions
 from surfaces.a2a.storage.database import Query
@@ -55,7 +56,7 @@ class Tasks:
         folders: where tasks may work.
         store: keeps the tasks.
         warn: gets messages that no client reads.
-        notify: gets the events of tasks for their callbacks.
+        notifier: makes the callbacks of tasks.
         most_open: how many sessions may be open at once.
     """
 
@@ -64,7 +65,7 @@ class Tasks:
     folders: Folders
     store: TaskStore
     warn: Callable[[str], None]
-    notify: Notify = no_callbacks
+    notifier: Notifier = NO_CALLBACKS
     most_open: int = _MOST_OPEN
     _open: dict[str, _Open] = field(default_factory=dict)
     """The open tasks, those that got no message for longest first."""
@@ -90,11 +91,22 @@ class Tasks:
             feed = self._feed(record)
             feed.publish(_status(record, "input-required", message, self._now()))
 
+    async def due(self) -> list[TaskFeed]:
+        """The tasks for which an earlier server has not made all callbacks.
+
+        Raises:
+            RpcError: the tasks cannot be read.
+        """
+        found = await self.store.due()
+        return [self._feeds.get(record.id) or self._feed(record) for record in found]
+
     async def submit(
         self,
         message: JsonObject,
         extension: str | None = None,
         callback: JsonObject | None = None,
+        *,
+        announces: bool = False,
     ) -> tuple[TaskFeed, Listener]:
         """Begin to answer a message; return the task's feed and the events of the answer.
 
@@ -102,6 +114,7 @@ class Tasks:
             message: the message of A2A 0.3.
             extension: the URI of the extension that the request asks for.
             callback: a push notification configuration, with its id.
+            announces: whether the events begin with the task, as those of a new task do.
 
         Raises:
             RpcError: the message cannot be answered.
@@ -114,7 +127,7 @@ class Tasks:
                     f"Task {task_id} began without the extension; leave the header out"
                 )
             _add(callback, task.record)
-            return task.feed, await task.submit(message)
+            return task.feed, await task.submit(message, announces=announces)
         record = self._new_record(message.get("contextId"), _settings_in(message, extension))
         record.speak(extension)
         _add(callback, record)
@@ -122,7 +135,7 @@ class Tasks:
         try:
             task = await self._start(feed)
         except (FatalError, FolderRefused, AuthError) as error:
-            return feed, self._failed(feed, str(error))
+            return feed, self._failed(feed, str(error), announces=announces)
         return feed, await task.submit(message, announces=True)
 
     async def create(self, context_id: str | None, settings: JsonObject | None) -> Task:
@@ -234,6 +247,22 @@ class Tasks:
         await feed.kept()
         return record.shown_whole()
 
+    def resume(self, feed: TaskFeed, *, follows: bool = False) -> Listener:
+        """The task as it is now, and the events from now on.
+
+        Args:
+            feed: the task.
+            follows: whether the events of further turns follow.
+        """
+        task = self.get_open(feed.record.id)
+        if task is not None and (follows or task.is_busy):
+            return task.resume(follows=follows)
+        listener = feed.listen(follows=follows)
+        listener.add(feed.record.shown_whole(), feed.saved)
+        if not follows:
+            listener.end()
+        return listener
+
     async def leave(self, feed: TaskFeed, listener: Listener) -> None:
         """Forget a listener whose client is gone.
 
@@ -272,7 +301,7 @@ class Tasks:
         return Sessions(options=self.options, folders=self.folders, warn=self.warn)
 
     def _feed(self, record: TaskRecord) -> TaskFeed:
-        feed = self._feeds[record.id] = TaskFeed(record, self.store, self.notify)
+        feed = self._feeds[record.id] = TaskFeed(record, self.store, self.notifier)
         return feed
 
     def _new_record(self, context_id: Any, settings: JsonObject | None) -> TaskRecord:
@@ -362,13 +391,15 @@ class Tasks:
                 await ready.wait()
                 opened.set_result(task)
 
-    def _failed(self, feed: TaskFeed, text: str) -> Listener:
+    def _failed(self, feed: TaskFeed, text: str, *, announces: bool) -> Listener:
         """The events of a task whose session cannot be opened."""
         record = feed.record
         event = _status(record, "failed", self._agent_says(record, text), self._now())
         dialect = dialect_of(record.extension, always=False)
         event["metadata"] = dialect.metadata("state-change", "unknown", error=text, usage=None)
         listener = feed.listen()
+        if announces:
+            listener.add(record.shown_whole())
         feed.publish(event)
         return listener
 
@@ -386,7 +417,7 @@ class Tasks:
 
 def _add(callback: JsonObject | None, record: TaskRecord) -> None:
     if callback is not None:
-        record.callbacks[callback["id"]] = callback
+        configs.add(record, callback)
 
 
 def _settings_in(message: JsonObject, extension: str | None) -> JsonObject | None:

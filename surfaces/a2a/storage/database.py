@@ -91,6 +91,9 @@ class Database(Protocol):
     def unfinished(self) -> list[str]:
         """The ids of the tasks whose turn had not ended, or that waited for an approval."""
 
+    def due(self) -> list[str]:
+        """The ids of the tasks for which a callback is due."""
+
     def page(self, query: Query) -> Page:
         """The tasks that match."""
 

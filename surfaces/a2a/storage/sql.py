@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from surfaces.a2a.storage.database import Change, DatabaseFailed, Found, Page, Query, Stored
 
 __all__ = ["SqlDatabase"]
+
+T = TypeVar("T")
 
 _SCHEMA: Final = (
     "CREATE TABLE IF NOT EXISTS a2a_tasks (id TEXT PRIMARY KEY, context_id TEXT NOT NULL, "
@@ -43,6 +45,8 @@ _UNFINISHED: Final = (
     "SELECT id FROM a2a_tasks WHERE state IN ('submitted', 'working') OR waiting <> '[]' "
     "ORDER BY saved_ms, id"
 )
+_DUE: Final = "SELECT id FROM a2a_tasks WHERE callbacks LIKE ? ORDER BY saved_ms, id"
+_DUE_MARK: Final = '%"_due":true%'
 _TOO_OLD: Final = "SELECT id FROM a2a_tasks WHERE saved_ms < ? LIMIT 1000"
 _TOO_MANY: Final = "SELECT id FROM a2a_tasks ORDER BY saved_ms DESC, id LIMIT 1000 OFFSET ?"
 _DELETE: Final = (
@@ -89,6 +93,10 @@ class SqlDatabase:
         """The ids of the tasks whose turn had not ended, or that waited for an approval."""
         return self._done(lambda: [row[0] for row in self._run(_UNFINISHED).fetchall()])
 
+    def due(self) -> list[str]:
+        """The ids of the tasks for which a callback is due."""
+        return self._done(lambda: [row[0] for row in self._run(_DUE, (_DUE_MARK,)).fetchall()])
+
     def page(self, query: Query) -> Page:
         """The tasks that match."""
         return self._done(lambda: self._page(query))
@@ -101,7 +109,7 @@ class SqlDatabase:
         """End the connection, and let another server have the tasks."""
         self._drop()
 
-    def _done(self, work: Callable[[], Any]) -> Any:
+    def _done(self, work: Callable[[], T]) -> T:
         """What `work` returns, as one transaction.
 
         After a failure the next call opens another connection: this one may have broken off.

@@ -113,12 +113,21 @@ class TaskStore:
         Raises:
             RpcError: the database cannot be read.
         """
-        found = []
-        for task_id in await self._read(self._database.unfinished):
-            record = await self.load(task_id)
-            if record is not None and (record.history or record.waiting):
-                found.append(record)
-        return found
+        found = await self._loaded(self._database.unfinished)
+        return [record for record in found if record.history or record.waiting]
+
+    async def due(self) -> list[TaskRecord]:
+        """The tasks for which a callback is due.
+
+        Raises:
+            RpcError: the database cannot be read.
+        """
+        return await self._loaded(self._database.due)
+
+    async def _loaded(self, ids: Callable[[], list[str]]) -> list[TaskRecord]:
+        await self.safe(self._number)
+        found = [await self.load(task_id) for task_id in await self._read(ids)]
+        return [record for record in found if record is not None]
 
     async def _write_changes(self) -> None:
         failures = 0

@@ -12,8 +12,12 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
+from surfaces.a2a.card import AgentCards
 from surfaces.a2a.commands import ServerCommands
 from surfaces.a2a.folders import Folders
+from surfaces.a2a.push.delivery import Callbacks
+from surfaces.a2a.push.hosts import CallbackHosts
+from surfaces.a2a.push.signing import Signer, open_key
 from surfaces.a2a.rest import RestRoutes
 from surfaces.a2a.server import Access, make_app
 from surfaces.a2a.storage.sqlite import sqlite_database
@@ -102,6 +106,24 @@ class Peer:
         return serving, gone
 
 
+def callbacks_of(
+    machine: Machine, folder: Path, transport: httpx.AsyncBaseTransport | None = None
+) -> Callbacks:
+    """Callbacks to this machine only, over `transport` in place of the network."""
+    return Callbacks(
+        CallbackHosts.of({}, own=True),
+        Signer(
+            open_key(folder / "callbacks.pem"),
+            issuer="http://localhost/",
+            clock=machine.clock,
+            ids=machine.ids,
+        ),
+        machine.clock,
+        lambda _: None,
+        transport,
+    )
+
+
 Serve = Callable[..., AbstractAsyncContextManager[Peer]]
 
 
@@ -111,34 +133,40 @@ def serve(folders: Path, runtime: str) -> Serve:
 
     @contextlib.asynccontextmanager
     async def started(
-        *answers: Any, token: str | None = None, host: str = "127.0.0.1"
+        *answers: Any,
+        token: str | None = None,
+        host: str = "127.0.0.1",
+        transport: httpx.AsyncBaseTransport | None = None,
     ) -> AsyncIterator[Peer]:
         file = write_answers(folders / "answers.jsonl", *answers)
         machine = Machine.at(folders / "ws")
         database = sqlite_database(folders / "tasks.sqlite")
         store = TaskStore(database, machine.clock, lambda _: None)
+        callbacks = callbacks_of(machine, folders, transport)
         tasks = Tasks(
             options=HeadlessOptions(runtime=runtime, fake_responses=file),
             machine=machine,
             folders=Folders(fixed=None, default=folders / "ws", allowed=folders.resolve()),
             store=store,
             warn=lambda _: None,
+            notifier=callbacks,
         )
         app = make_app(
             tasks,
             RestRoutes(tasks, ServerCommands(tasks)),
             Access(host=host, token=token),
-            url="http://localhost/",
-            version="1",
+            AgentCards("http://localhost/", "1", frozenset({"bearer"} if token else ())),
+            callbacks,
         )
         peer = Peer(app, tasks, folders / "ws")
         async with store.open(tasks.used):
             await tasks.report_unfinished()
-            try:
-                yield peer
-            finally:
-                await peer.http.aclose()
-                await tasks.end_all("The test has ended.")
+            async with callbacks.open(await tasks.due()):
+                try:
+                    yield peer
+                finally:
+                    await peer.http.aclose()
+                    await tasks.end_all("The test has ended.")
 
     return started
 
