@@ -1,8 +1,9 @@
 """The agent card: what clients learn before they send a message.
 
-Protocol 1.x and 0.3 have cards of different shapes at the same path. A client that names its version
-in the header `A2A-Version` gets the card of that version. Any other gets one document with the
-members of both, as a2a-sdk's servers send it. `stateTransitionHistory` is a capability of 0.3 only.
+Protocol 1.x and 0.3 have cards of different shapes at the same path. A client that names its
+version in the header `A2A-Version` gets the card of that version. Any other gets one document with
+the members of both, as a2a-sdk's servers send it. Only 0.3 has the capability
+`stateTransitionHistory`.
 
 Source: `packages/a2a-server` `http/app.ts` (`coderAgentCard`); A2A 1.0, section 4.4.
 """
@@ -26,7 +27,7 @@ _SKILL: Final = {
     "name": "Code Generation",
     "description": "Reads, writes and runs code, and reports each step.",
     "tags": ["code", "development", "programming"],
-    "examples": ["Fix the failing test.", "Explain what this folder holds."],
+    "examples": ["Find out why the build fails.", "Explain what this folder holds."],
     "inputModes": list(_MODES),
     "outputModes": list(_MODES),
 }

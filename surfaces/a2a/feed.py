@@ -58,9 +58,7 @@ class TaskFeed:
         notifier: makes its callbacks.
     """
 
-    def __init__(
-        self, record: TaskRecord, saves: Saves, notifier: Notifier = NO_CALLBACKS
-    ) -> None:
+    def __init__(self, record: TaskRecord, saves: Saves, notifier: Notifier = NO_CALLBACKS) -> None:
         self.record = record
         self._saves = saves
         self._notifier = notifier

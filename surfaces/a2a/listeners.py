@@ -35,9 +35,7 @@ class Listener:
         most: the most events that may wait.
     """
 
-    def __init__(
-        self, safe: Safe = _at_once, *, follows: bool = False, most: int = _MOST
-    ) -> None:
+    def __init__(self, safe: Safe = _at_once, *, follows: bool = False, most: int = _MOST) -> None:
         self._safe = safe
         self._is_last = ends_task if follows else is_final
         self._most = most

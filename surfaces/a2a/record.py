@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from services.wire import Json, JsonObject
-from surfaces.a2a.storage.database import Change, Stored
+from surfaces.a2a.saved import Change, Stored
 from surfaces.a2a.wire import TERMINAL
 
 __all__ = ["TaskRecord", "status_ms"]
@@ -125,9 +125,7 @@ class TaskRecord:
         return {
             **document,
             "history": self.history[-history_length:] if history_length else [],
-            "artifacts": [
-                {**each, "parts": list(each["parts"])} for each in document["artifacts"]
-            ],
+            "artifacts": [{**each, "parts": list(each["parts"])} for each in document["artifacts"]],
             "metadata": deepcopy(document["metadata"]),
         }
 

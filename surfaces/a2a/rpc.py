@@ -75,8 +75,9 @@ class RpcMethods:
 
     async def _send(self, params: JsonObject, extension: str | None) -> JsonObject:
         message = _message(params, "message.messageId is required.")
-        waits = (params.get("configuration") or {}).get("blocking") is not False
-        length = (params.get("configuration") or {}).get("historyLength")
+        configuration = params.get("configuration") or {}
+        waits = configuration.get("blocking") is not False
+        length = _history_length(configuration.get("historyLength"))
         callback = self._callback_in(params)
         feed, listener = await self._tasks.submit(message, extension, callback)
         if waits:
@@ -119,7 +120,7 @@ class RpcMethods:
         query = _checked(types.TaskQueryParams, params)
         feed = await self._tasks.feed(query.id)
         await feed.kept()
-        return feed.record.shown(query.history_length)
+        return feed.record.shown(_history_length(query.history_length))
 
     async def _cancel(self, params: JsonObject) -> JsonObject:
         return await self._tasks.cancel(_checked(types.TaskIdParams, params).id)
@@ -174,7 +175,20 @@ def _message(params: JsonObject, no_id: str) -> JsonObject:
     if not isinstance(message, dict) or not message.get("messageId"):
         raise invalid_params(no_id)
     _checked(types.MessageSendParams, params)
+    if not message["parts"]:
+        raise invalid_params("message.parts is empty; write a text, or an answer to a question")
     return message
+
+
+def _history_length(length: int | None) -> int | None:
+    """The length, which is not negative.
+
+    Raises:
+        RpcError: it is.
+    """
+    if length is not None and length < 0:
+        raise invalid_params(f"historyLength is {length}; write 0 or more")
+    return length
 
 
 def _checked(model: type[M], params: JsonObject) -> M:

@@ -6,11 +6,13 @@ Source: `packages/a2a-server` `http/app.ts`.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import hmac
 import json
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import aclosing
 from dataclasses import dataclass
+from email.utils import formatdate
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -25,7 +27,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from services.wire import Json, JsonObject
 from surfaces.a2a.card import AgentCards
 from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, asked_version
-from surfaces.a2a.protocol.routes import VERSION_HEADER, CurrentRpc, handler_for, rest_routes
+from surfaces.a2a.protocol.routes import (
+    A2A_JSON_MEDIA_TYPE,
+    VERSION_HEADER,
+    CurrentRpc,
+    handler_for,
+    rest_routes,
+)
 from surfaces.a2a.push.delivery import Callbacks
 from surfaces.a2a.push.signing import KEYS_PATH
 from surfaces.a2a.responses import encoded, json_response
@@ -41,9 +49,13 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 MOST_BYTES: Final = 10 * 1024 * 1024
 """The largest body of a request."""
 _CARD: Final = "/.well-known/agent-card.json"
-_OPEN_PATHS: Final = frozenset({_CARD, f"/1.0{_CARD}", KEYS_PATH})
+_CURRENT_CARD: Final = f"/1.0{_CARD}"
+"""The card of 1.x, for clients that cannot name a version."""
+_CARD_SECONDS: Final = 300
+_OPEN_PATHS: Final = frozenset({_CARD, _CURRENT_CARD, KEYS_PATH})
 """What callers may read without a token."""
 _VERSION_NOT_SUPPORTED: Final = -32009
+_UNSUPPORTED_TYPE: Final = -32005
 _STREAM: Final = {"cache-control": "no-cache"}
 
 
@@ -97,14 +109,11 @@ def make_app(
     handler = handler_for(tasks, callbacks.hosts, cards)
     current = CurrentRpc(handler)
 
-    async def show_card(request: Request) -> Response:
-        version = request.headers.get(VERSION_HEADER)
-        response = json_response(cards.for_version(version))
-        response.headers["vary"] = VERSION_HEADER
-        return response
+    started = formatdate(tasks.machine.clock.now_ms() / 1000, usegmt=True)
 
-    async def show_current_card(_: Request) -> Response:
-        return json_response(cards.current())
+    async def show_card(request: Request) -> Response:
+        version = "1.0" if request.url.path != _CARD else request.headers.get(VERSION_HEADER)
+        return _cached(request, encoded(cards.for_version(version)), started)
 
     async def show_keys(_: Request) -> Response:
         return json_response(callbacks.signer.keys())
@@ -114,7 +123,7 @@ def make_app(
 
     routes = [
         Route(_CARD, show_card, methods=["GET"]),
-        Route(f"/1.0{_CARD}", show_current_card, methods=["GET"]),
+        Route(_CURRENT_CARD, show_card, methods=["GET"]),
         Route(KEYS_PATH, show_keys, methods=["GET"]),
         Route("/", answer, methods=["POST"]),
         *rest.routes(),
@@ -153,21 +162,29 @@ class _Guard:
 
 
 def _activating(scope: Scope, send: Send) -> Send:
-    """`send`, which also says in the response which extension is used (A2A, "Extensions")."""
+    """`send`, with the headers that depend on the request.
+
+    The response names the extension that is used (A2A, "Extensions"), and has the media type of the
+    request: clients of protocol 0.3, and some of 1.x, know `application/json` only.
+    """
     asked = Headers(scope=scope)
+    added: dict[str, str] = {}
     try:
         extension = asked_version(
             value for name in EXTENSION_HEADERS for value in asked.getlist(name)
         )
     except RpcError:
-        return send
-    if extension is None:
-        return send
+        extension = None
+    if extension is not None:
+        added = dict.fromkeys(EXTENSION_HEADERS, extension)
+    plain = asked.get("content-type", "").startswith("application/json")
 
     async def sends(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            headers.update(dict.fromkeys(EXTENSION_HEADERS, extension))
+            headers.update(added)
+            if plain and headers.get("content-type") == A2A_JSON_MEDIA_TYPE:
+                headers["content-type"] = "application/json"
         await send(message)
 
     return sends
@@ -195,7 +212,10 @@ async def _answer(rpc: RpcMethods, current: CurrentRpc, request: Request) -> Res
     try:
         asked: Json = json.loads(await request.body())
     except (ValueError, RecursionError):
+        kind = request.headers.get("content-type", "application/json")
         error = RpcError(-32700, "Invalid JSON payload.")
+        if "json" not in kind.lower():
+            error = RpcError(_UNSUPPORTED_TYPE, f"The content type {kind} is not supported.")
         return json_response(error.shown(None), status=400)
     request_id = _id_of(asked)
     method = asked.get("method") if isinstance(asked, dict) else None
@@ -207,7 +227,7 @@ async def _answer(rpc: RpcMethods, current: CurrentRpc, request: Request) -> Res
     ):
         return json_response(RpcError(-32600, "Invalid JSON-RPC Request.").shown(request_id))
     if current.serves(method):
-        return await current.answer(request)
+        return await current.answer(request, asked)
     params = asked.get("params", {})
     try:
         _check_version(request.headers.get(VERSION_HEADER))
@@ -297,6 +317,21 @@ def _id_of(asked: Json) -> Json:
     found = asked.get("id") if isinstance(asked, dict) else None
     usable = isinstance(found, str | int | float) and not isinstance(found, bool)
     return found if usable else None
+
+
+def _cached(request: Request, body: bytes, modified: str) -> Response:
+    """A document that clients may keep for five minutes, and then ask whether it has changed."""
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {
+        "cache-control": f"public, max-age={_CARD_SECONDS}",
+        "content-type": "application/json; charset=utf-8",
+        "etag": tag,
+        "last-modified": modified,
+        "vary": VERSION_HEADER,
+    }
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers)
 
 
 def _too_large() -> Response:

@@ -1,7 +1,7 @@
 """`TasksHandler`: the operations of A2A 1.x over the tasks of this server.
 
-It takes the place of a2a-sdk's `DefaultRequestHandler`, which ends a task with the first answer that
-is final. Here a task takes further messages after `completed` and `input-required`.
+It takes the place of a2a-sdk's `DefaultRequestHandler`, which ends a task with the first answer
+that is final. Here a task takes further messages after `completed` and `input-required`.
 
 Source: A2A 1.0, section 3.
 """
@@ -32,10 +32,7 @@ from a2a.utils.task import (
 )
 
 from services.wire import JsonObject
-from surfaces.a2a.extension.negotiation import asked_version
-from surfaces.a2a.feed import TaskFeed
-from surfaces.a2a.listeners import Listener
-from surfaces.a2a.protocol.documents import (
+from surfaces.a2a.documents import (
     callback_document,
     callback_of,
     error_of,
@@ -44,6 +41,9 @@ from surfaces.a2a.protocol.documents import (
     state_document,
     task_of,
 )
+from surfaces.a2a.extension.negotiation import asked_version
+from surfaces.a2a.feed import TaskFeed
+from surfaces.a2a.listeners import Listener
 from surfaces.a2a.push import configs
 from surfaces.a2a.push.hosts import CallbackHosts
 from surfaces.a2a.storage.database import Query
@@ -96,7 +96,7 @@ class TasksHandler(RequestHandler):
                     most=size,
                 )
             )
-        answer = pb.ListTasksResponse(total_size=total, page_size=size)
+        answer = pb.ListTasksResponse(total_size=total, page_size=len(records))
         if after is not None:
             status_ms, task_id = after
             cursor = ListTasksCursor(timestamp_ns=status_ms * _NS_PER_MS, task_id=task_id)

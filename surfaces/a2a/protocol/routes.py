@@ -17,28 +17,43 @@ from a2a.compat.v0_3.rest_adapter import REST03Adapter
 from a2a.compat.v0_3.rest_handler import REST03Handler
 from a2a.server.context import ServerCallContext
 from a2a.server.request_handlers.request_handler import RequestHandler
+from a2a.server.request_handlers.response_helpers import build_error_response
 from a2a.server.routes.common import (
     DefaultServerCallContextBuilder,
     create_event_source_response,
 )
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
+from a2a.server.routes.rest_dispatcher import RestDispatcher
 from a2a.server.routes.rest_routes import create_rest_routes
-from a2a.types.a2a_pb2 import AgentCard
+from a2a.types.a2a_pb2 import AgentCard, TaskState
 from a2a.utils import json_utils
-from a2a.utils.constants import PROTOCOL_VERSION_0_3, PROTOCOL_VERSION_1_0, VERSION_HEADER
-from a2a.utils.error_handlers import rest_stream_error_handler
+from a2a.utils.constants import (
+    A2A_JSON_MEDIA_TYPE,
+    PROTOCOL_VERSION_0_3,
+    PROTOCOL_VERSION_1_0,
+    VERSION_HEADER,
+)
+from a2a.utils.error_handlers import rest_error_handler, rest_stream_error_handler
+from a2a.utils.errors import InvalidParamsError
 from a2a.utils.version_validator import validate_version
 from google.protobuf.json_format import ParseDict
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
+from services.wire import Json, JsonObject
 from surfaces.a2a.card import AgentCards
 from surfaces.a2a.protocol.handler import TasksHandler
 from surfaces.a2a.push.hosts import CallbackHosts
 from surfaces.a2a.tasks import Tasks
 
-__all__ = ["VERSION_HEADER", "CurrentRpc", "handler_for", "rest_routes"]
+__all__ = [
+    "A2A_JSON_MEDIA_TYPE",
+    "VERSION_HEADER",
+    "CurrentRpc",
+    "handler_for",
+    "rest_routes",
+]
 
 _FINAL_STATES: Final = frozenset(
     f"TASK_STATE_{state}"
@@ -67,8 +82,13 @@ class CurrentRpc:
         """Whether 1.x has a method with this name. 0.3 has none of them."""
         return method in self._dispatcher.METHOD_TO_MODEL
 
-    async def answer(self, request: Request) -> Response:
-        """Answer a request."""
+    async def answer(self, request: Request, asked: JsonObject) -> Response:
+        """Answer a request with the body `asked`."""
+        params = asked.get("params")
+        if asked["method"] == "ListTasks" and isinstance(params, dict):
+            error = _unknown_state(params.get("status"))
+            if error is not None:
+                return JSONResponse(build_error_response(asked.get("id"), error))
         return await self._dispatcher.handle_requests(request)
 
 
@@ -80,9 +100,26 @@ def rest_routes(handler: RequestHandler) -> list[BaseRoute]:
         Route(path, endpoint, methods=[method])
         for (path, method), endpoint in earlier.routes().items()
     ]
+    dispatcher = RestDispatcher(handler, _Contexts())
+
+    @rest_error_handler
+    async def list_tasks(request: Request) -> Response:
+        error = _unknown_state(request.query_params.get("status"))
+        if error is not None:
+            raise error
+        return await dispatcher.list_tasks(request)
+
+    routes.append(Route("/tasks", list_tasks, methods=["GET"]))
     # The last route serves tenants, and this server has none.
     current = create_rest_routes(handler, _Contexts())
     return routes + [route for route in current if isinstance(route, Route)]
+
+
+def _unknown_state(name: Json) -> InvalidParamsError | None:
+    """The error for a name that no state has. The library takes such a name for none."""
+    if not isinstance(name, str) or name in TaskState.keys():  # noqa: SIM118 - it is no mapping
+        return None
+    return InvalidParamsError(f"status is {name!r}; write one of {', '.join(TaskState.keys()[1:])}")
 
 
 class _Contexts(DefaultServerCallContextBuilder):

@@ -23,6 +23,7 @@ DUE: Final = "_due"
 """The member that says whether a callback is still to be made, which no client sees."""
 BEHIND: Final = "_behind"
 """The member that says that a callback was given up, which no client sees."""
+_DEFAULT_ID: Final = "default"
 _MOST: Final = 16
 _MOST_CHARACTERS: Final = 4096
 _NOT_FOUND: Final = -32001
@@ -64,12 +65,12 @@ def checked(config: JsonObject, hosts: CallbackHosts, *, protocol: str) -> JsonO
 
 
 def add(record: TaskRecord, config: JsonObject) -> None:
-    """Keep a configuration, in place of one with the same id. Its default id is that of the task.
+    """Keep a configuration, in place of one with the same id. The id of one without is `default`.
 
     Raises:
         RpcError: the task has too many.
     """
-    config.setdefault("id", record.id)
+    config.setdefault("id", _DEFAULT_ID)
     if config["id"] not in record.callbacks and len(record.callbacks) >= _MOST:
         raise invalid_params(
             f"Task {record.id} has {_MOST} push notification configurations; delete one of them"
@@ -78,14 +79,14 @@ def add(record: TaskRecord, config: JsonObject) -> None:
 
 
 def found(record: TaskRecord, config_id: str | None) -> JsonObject:
-    """The configuration with this id; without an id, that of the task's own id, or the first.
+    """The configuration with this id; without an id, the default one, or else the first.
 
     Raises:
         RpcError: there is none.
     """
     configs = record.callbacks
     if not config_id:
-        config_id = record.id if record.id in configs else next(iter(configs), None)
+        config_id = _DEFAULT_ID if _DEFAULT_ID in configs else next(iter(configs), None)
     config = None if config_id is None else configs.get(config_id)
     if config is None:
         raise RpcError(

@@ -23,8 +23,8 @@ from services.net.clients import open_client
 from services.net.errors import NetError
 from services.net.terms import Terms
 from services.wire import JsonObject
+from surfaces.a2a.documents import stream_response
 from surfaces.a2a.feed import TaskFeed
-from surfaces.a2a.protocol.documents import stream_response
 from surfaces.a2a.push.configs import BEHIND, DUE, PROTOCOL
 from surfaces.a2a.push.hosts import CallbackHosts, CallbackRefused
 from surfaces.a2a.push.signing import Signer

@@ -1,4 +1,4 @@
-"""`postgres_database`: the tasks in PostgreSQL (extra `a2a-postgres`). One server at a time has them.
+"""`postgres_database`: the tasks in PostgreSQL (extra `a2a-postgres`), for one server at a time.
 
 The store of a2a-sdk keeps tasks of protocol 1.x, whose messages cannot hold every document of the
 published dialect unchanged; so the tables are those of SQLite.

@@ -6,23 +6,29 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, Final, TypeVar
 
-from surfaces.a2a.storage.database import Change, DatabaseFailed, Found, Page, Query, Stored
+from surfaces.a2a.saved import Change, Stored
+from surfaces.a2a.storage.database import DatabaseFailed, Found, Page, Query
 
 __all__ = ["SqlDatabase"]
 
 T = TypeVar("T")
 
-_SCHEMA: Final = (
+_TASKS: Final = (
     "CREATE TABLE IF NOT EXISTS a2a_tasks (id TEXT PRIMARY KEY, context_id TEXT NOT NULL, "
     "state TEXT NOT NULL, status_ms BIGINT NOT NULL, saved_ms BIGINT NOT NULL, "
-    "head TEXT NOT NULL, waiting TEXT NOT NULL, callbacks TEXT NOT NULL, first BIGINT NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS a2a_tasks_by_status ON a2a_tasks (status_ms, id)",
-    "CREATE INDEX IF NOT EXISTS a2a_tasks_by_age ON a2a_tasks (saved_ms)",
-    "CREATE TABLE IF NOT EXISTS a2a_messages (task_id TEXT NOT NULL, number BIGINT NOT NULL, "
-    "document TEXT NOT NULL, PRIMARY KEY (task_id, number))",
-    "CREATE TABLE IF NOT EXISTS a2a_artifacts (task_id TEXT NOT NULL, place BIGINT NOT NULL, "
-    "document TEXT NOT NULL, PRIMARY KEY (task_id, place))",
+    "head TEXT NOT NULL, waiting TEXT NOT NULL, callbacks TEXT NOT NULL, first BIGINT NOT NULL)"
 )
+_MESSAGES_TABLE: Final = (
+    "CREATE TABLE IF NOT EXISTS a2a_messages (task_id TEXT NOT NULL, number BIGINT NOT NULL, "
+    "document TEXT NOT NULL, PRIMARY KEY (task_id, number))"
+)
+_ARTIFACTS_TABLE: Final = (
+    "CREATE TABLE IF NOT EXISTS a2a_artifacts (task_id TEXT NOT NULL, place BIGINT NOT NULL, "
+    "document TEXT NOT NULL, PRIMARY KEY (task_id, place))"
+)
+_BY_STATUS: Final = "CREATE INDEX IF NOT EXISTS a2a_tasks_by_status ON a2a_tasks (status_ms, id)"
+_BY_AGE: Final = "CREATE INDEX IF NOT EXISTS a2a_tasks_by_age ON a2a_tasks (saved_ms)"
+_SCHEMA: Final = (_TASKS, _MESSAGES_TABLE, _ARTIFACTS_TABLE, _BY_STATUS, _BY_AGE)
 _SAVE_TASK: Final = (
     "INSERT INTO a2a_tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
     "state = excluded.state, status_ms = excluded.status_ms, saved_ms = excluded.saved_ms, "

@@ -16,7 +16,8 @@ from typing import Final, TypeVar
 
 from services.clock import Clock
 from surfaces.a2a.record import TaskRecord
-from surfaces.a2a.storage.database import Change, Database, DatabaseFailed, Page, Query
+from surfaces.a2a.saved import Change
+from surfaces.a2a.storage.database import Database, DatabaseFailed, Page, Query
 from surfaces.a2a.wire import RpcError
 
 __all__ = ["TaskStore"]

@@ -1,4 +1,4 @@
-"""Conversions between the documents of A2A 0.3, in which this server works, and the types of 1.x."""
+"""Conversions between documents of A2A 0.3, in which this server works, and the types of 1.x."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from a2a.utils.errors import (
 )
 from a2a.utils.proto_utils import to_stream_response
 from google.protobuf.json_format import MessageToDict
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from services.wire import JsonObject
 from surfaces.a2a.wire import RpcError
@@ -52,7 +52,9 @@ def task_of(document: JsonObject) -> pb.Task:
     return conversions.to_core_task(types.Task.model_validate(document))
 
 
-def event_of(document: JsonObject) -> pb.Task | pb.TaskStatusUpdateEvent | pb.TaskArtifactUpdateEvent:
+def event_of(
+    document: JsonObject,
+) -> pb.Task | pb.TaskStatusUpdateEvent | pb.TaskArtifactUpdateEvent:
     """An event of 0.3, or a task, as the type of 1.x."""
     match document["kind"]:
         case "task":
