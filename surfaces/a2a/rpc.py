@@ -27,6 +27,7 @@ __all__ = ["Events", "RpcMethods"]
 
 Events = AsyncGenerator[JsonObject, None]
 M = TypeVar("M", bound=BaseModel)
+_OF_MESSAGES: Final = frozenset({"message/send", "message/stream", "tasks/resubscribe"})
 _NO_EXTENDED_CARD: Final = (
     "Unsupported operation: Agent does not support authenticated extended card."
 )
@@ -47,6 +48,10 @@ class RpcMethods:
             "tasks/pushNotificationConfig/delete": self._delete_config,
             "agent/getAuthenticatedExtendedCard": _refuse_extended_card,
         }
+
+    def serves(self, method: str) -> bool:
+        """Whether 0.3 has a method with this name."""
+        return method in self._methods or method in _OF_MESSAGES
 
     def stream(self, method: str, params: JsonObject, extension: str | None) -> Events | None:
         """The results of a method that streams; `None` if `method` does not.

@@ -230,7 +230,8 @@ async def _answer(rpc: RpcMethods, current: CurrentRpc, request: Request) -> Res
         return await current.answer(request, asked)
     params = asked.get("params", {})
     try:
-        _check_version(request.headers.get(VERSION_HEADER))
+        if rpc.serves(method):
+            _check_version(request.headers.get(VERSION_HEADER))
         extension = asked_version(
             value for name in EXTENSION_HEADERS for value in request.headers.getlist(name)
         )

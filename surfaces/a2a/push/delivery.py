@@ -97,7 +97,6 @@ class Callbacks:
         self._warn = warn
         self._transport = transport
         self._lines: dict[tuple[str, str], _Line] = {}
-        self._group: asyncio.TaskGroup | None = None
         self._workers: set[asyncio.Task[None]] = set()
         self._slots = asyncio.Semaphore(_AT_ONCE)
         self._client: httpx.AsyncClient | None = None
@@ -108,17 +107,21 @@ class Callbacks:
 
         Leaving gives those that are due three seconds.
         """
-        async with (
-            open_client(_TERMS, timeout=_TIMEOUT_S, transport=self._transport) as self._client,
-            asyncio.TaskGroup() as self._group,
-        ):
+        async with open_client(
+            _TERMS, timeout=_TIMEOUT_S, transport=self._transport
+        ) as self._client:
             for feed in unfinished:
                 self.begin(feed, None, feed.saved)
             try:
                 yield
             finally:
-                self._group = None
                 await self._finish()
+                self._client = None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether callbacks are under way."""
+        return bool(self._workers)
 
     def mark(self, record: TaskRecord, event: JsonObject) -> bool:
         """Note in the task which callbacks are due for an event; whether any is."""
@@ -144,22 +147,33 @@ class Callbacks:
         key = (feed.record.id, config["id"])
         line = self._lines.get(key)
         if line is not None and line.is_wanted:
+            if due.event is None and line.due and line.due[-1].event is None:
+                line.due.pop()
             line.due.append(due)
             if len(line.due) > _MOST_WAITING:
                 line.due = deque([_Due(None, due.saved)])
-        elif self._group is not None:
+        elif self._client is not None:
             line = self._lines[key] = _Line(feed, config, deque([due]))
-            worker = self._group.create_task(self._serve(key, line), name="A2A callbacks")
+            worker = asyncio.create_task(self._serve(key, line), name="A2A callbacks")
             self._workers.add(worker)
-            worker.add_done_callback(self._workers.discard)
+            worker.add_done_callback(self._gone)
+
+    def _gone(self, worker: asyncio.Task[None]) -> None:
+        self._workers.discard(worker)
+        if not worker.cancelled() and worker.exception() is not None:
+            self._warn(f"Callbacks have ended: {worker.exception()!r}")
 
     async def _finish(self) -> None:
-        if self._workers:
-            grace = asyncio.create_task(self._clock.sleep(_GRACE_MS), name="A2A grace")
-            workers = asyncio.create_task(asyncio.wait(self._workers), name="A2A workers")
-            await asyncio.wait([grace, workers], return_when=asyncio.FIRST_COMPLETED)
-            for task in (grace, workers, *self._workers):
-                task.cancel()
+        """Give what is due some time, and end the rest: it is made after the next start."""
+        if not self._workers:
+            return
+        grace = asyncio.create_task(self._clock.sleep(_GRACE_MS), name="A2A grace")
+        while self._workers and not grace.done():
+            await asyncio.wait([grace, *self._workers], return_when=asyncio.FIRST_COMPLETED)
+        left = [grace, *self._workers]
+        for task in left:
+            task.cancel()
+        await asyncio.wait(left)
 
     async def _serve(self, key: tuple[str, str], line: _Line) -> None:
         """Deliver the events of a line one after the other."""

@@ -28,6 +28,8 @@ from surfaces.headless.options import HeadlessOptions
 from tests.surfaces.headless.conftest import write_answers
 
 Json = dict[str, Any]
+ONE_RUNTIME = pytest.mark.parametrize("runtime", ["legacy"])
+"""For tests of what the server does before any runtime has a part in it."""
 
 
 class Peer:
@@ -75,7 +77,9 @@ class Peer:
         asked = {"kind": "agent-settings", "workspacePath": str(self.workspace), **settings}
         return {**found, "metadata": {"coderAgent": asked}}
 
-    async def begun(self, until: str, **params: Any) -> tuple["asyncio.Task[None]", asyncio.Event]:
+    async def begun(
+        self, until: str, headers: dict[str, str] | None = None, **params: Any
+    ) -> tuple["asyncio.Task[None]", asyncio.Event]:
         """A stream that has got as far as `until`, and what ends its connection."""
         body = {"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": params}
         sent = [{"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}]
@@ -99,7 +103,13 @@ class Peer:
             "path": "/",
             "raw_path": b"/",
             "query_string": b"",
-            "headers": [(b"host", b"localhost")],
+            "headers": [
+                (b"host", b"localhost"),
+                *(
+                    (name.lower().encode(), value.encode())
+                    for name, value in (headers or {}).items()
+                ),
+            ],
         }
         serving = asyncio.create_task(self.app(scope, receive, send))  # type: ignore[arg-type]
         await reached.wait()
