@@ -201,8 +201,8 @@ class TaskStore:
             raise RpcError(-32603, f"The tasks cannot be read: {error}") from error
 
     async def _done(self, work: Callable[[], T]) -> T:
-        # A transaction that has begun goes on; so a cancelled caller waits for it.
-        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        with self._clock.real_work():
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
 
 
 def _not_saved(error: DatabaseFailed) -> RpcError:
