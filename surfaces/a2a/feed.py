@@ -82,6 +82,11 @@ class TaskFeed:
         """Forget a listener whose client is gone."""
         self._listeners = [each for each in self._listeners if each is not listener]
 
+    def end(self) -> None:
+        """End what those who follow the task read."""
+        for listener in self._listeners:
+            listener.end()
+
     def publish(self, event: JsonObject, *, remembers: bool = True) -> None:
         """Take over what an event changes, and pass it on.
 

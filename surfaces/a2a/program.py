@@ -6,7 +6,9 @@ Source: `packages/a2a-server` `http/server.ts`.
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
+import ssl
 from importlib.metadata import PackageNotFoundError, version
 from types import FrameType
 from typing import Any, Final, TextIO
@@ -15,6 +17,7 @@ import uvicorn
 
 from services.model.errors import FatalConfigError, FatalError, FatalInputError
 from services.net.listening import listening_socket
+from surfaces.a2a.access import Entrance, TlsFiles
 from surfaces.a2a.card import AgentCards
 from surfaces.a2a.commands import ServerCommands
 from surfaces.a2a.feed import TaskFeed
@@ -23,7 +26,7 @@ from surfaces.a2a.push.delivery import Callbacks
 from surfaces.a2a.push.hosts import CallbackHosts
 from surfaces.a2a.push.signing import Signer, open_key
 from surfaces.a2a.rest import RestRoutes
-from surfaces.a2a.server import LOOPBACK, Access, make_app
+from surfaces.a2a.server import make_app
 from surfaces.a2a.storage.opening import open_database
 from surfaces.a2a.storage.store import TaskStore
 from surfaces.a2a.tasks import Tasks
@@ -35,7 +38,7 @@ from surfaces.headless.streams import Streams
 __all__ = ["run_a2a"]
 
 _PORT: Final = "CODER_AGENT_PORT"
-_TOKEN: Final = "PARITY_A2A_TOKEN"  # noqa: S105 - the variable's name
+_OWN_VARIABLES: Final = "PARITY_A2A_"
 _DATABASE: Final = "PARITY_A2A_DATABASE"
 _FILE: Final = "a2a-tasks.sqlite"
 _KEY_FILE: Final = "a2a-callbacks.pem"
@@ -63,19 +66,13 @@ def run_a2a(options: HeadlessOptions, *, host: str, port: int | None, err: TextI
 async def _serve(options: HeadlessOptions, host: str, port: int | None, streams: Streams) -> None:
     machine = Machine.here()
     variables, workspace = machine.environment.variables, machine.workspace
-    token = variables.get(_TOKEN) or None
-    if host not in LOOPBACK and token is None:
-        raise FatalInputError(
-            f"Error: --host {host} lets other machines call the server; set {_TOKEN} to a "
-            "secret that callers send as a bearer token"
-        )
+    entrance = Entrance.of(host, variables)
+    _hide_own_variables()
     with _listening(host, port, variables.get(_PORT)) as listener:
-        own = host in LOOPBACK
-        name = "localhost" if own else host
-        url = f"http://{name}:{listener.getsockname()[1]}/"
+        url = entrance.url(listener.getsockname()[1])
         key = open_key(workspace.project_temp / _KEY_FILE)
         callbacks = Callbacks(
-            CallbackHosts.of(variables, own=own),
+            CallbackHosts.of(variables, own=entrance.own),
             Signer(key, issuer=url, clock=machine.clock, ids=machine.ids),
             machine.clock,
             streams.report,
@@ -90,23 +87,30 @@ async def _serve(options: HeadlessOptions, host: str, port: int | None, streams:
             warn=streams.report,
             notifier=callbacks,
         )
-        schemes = frozenset({"bearer"} if token else ())
         app = make_app(
             tasks,
             RestRoutes(tasks, ServerCommands(tasks)),
-            Access(host=host, token=token),
-            AgentCards(url, _version(), schemes),
+            entrance.access(),
+            AgentCards(url, _version(), entrance.schemes),
             callbacks,
         )
         async with store.open(tasks.used):
             due = await _taken_over(tasks)
             async with callbacks.open(due):
+                if entrance.warning is not None:
+                    streams.report(entrance.warning)
                 streams.report(f"The A2A server listens on {url}")
-                server = _Server(app, tasks)
+                server = _Server(app, tasks, entrance.tls)
                 async with asyncio.TaskGroup() as group:
                     group.create_task(server.end_when_asked(), name="shutdown")
                     await server.serve(sockets=[listener])
                     server.ended.set()
+
+
+def _hide_own_variables() -> None:
+    """Take the server's secrets out of the environment, which tools inherit."""
+    for name in [name for name in os.environ if name.startswith(_OWN_VARIABLES)]:
+        del os.environ[name]
 
 
 async def _taken_over(tasks: Tasks) -> list[TaskFeed]:
@@ -125,9 +129,14 @@ async def _taken_over(tasks: Tasks) -> list[TaskFeed]:
 class _Server(uvicorn.Server):
     """A server that ends its tasks before its connections."""
 
-    def __init__(self, app: Any, tasks: Tasks) -> None:
+    def __init__(self, app: Any, tasks: Tasks, tls: TlsFiles | None) -> None:
+        authorities = None if tls is None else tls.client_authorities
         config = uvicorn.Config(
             app,
+            ssl_certfile=None if tls is None else tls.certificate,
+            ssl_keyfile=None if tls is None else tls.key,
+            ssl_ca_certs=authorities,
+            ssl_cert_reqs=ssl.CERT_NONE if authorities is None else ssl.CERT_REQUIRED,
             log_level="warning",
             access_log=False,
             lifespan="off",

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import hmac
 import json
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import aclosing
-from dataclasses import dataclass
 from email.utils import formatdate
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
@@ -25,6 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.wire import Json, JsonObject
+from surfaces.a2a.access import Access
 from surfaces.a2a.card import AgentCards
 from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, asked_version
 from surfaces.a2a.protocol.routes import (
@@ -42,10 +40,8 @@ from surfaces.a2a.rpc import Events, RpcMethods
 from surfaces.a2a.tasks import Tasks
 from surfaces.a2a.wire import RpcError, invalid_params
 
-__all__ = ["LOOPBACK", "MOST_BYTES", "Access", "make_app"]
+__all__ = ["MOST_BYTES", "make_app"]
 
-LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-"""The names of this machine, for itself."""
 MOST_BYTES: Final = 10 * 1024 * 1024
 """The largest body of a request."""
 _CARD: Final = "/.well-known/agent-card.json"
@@ -57,40 +53,6 @@ _OPEN_PATHS: Final = frozenset({_CARD, _CURRENT_CARD, KEYS_PATH})
 _VERSION_NOT_SUPPORTED: Final = -32009
 _UNSUPPORTED_TYPE: Final = -32005
 _STREAM: Final = {"cache-control": "no-cache"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
-    """Who may call the server."""
-
-    host: str
-    """The address that the server listens on."""
-    token: str | None
-    """What `Authorization: Bearer` must hold; `None`: any caller on this machine may call."""
-
-    def refusal(self, request: Request) -> Response | None:
-        """The response to a request that may not be served; `None` if it may.
-
-        A page in a browser is refused: it can reach a server on the user's machine.
-        """
-        if not self._knows(request.headers.get("host", "")):
-            return _error(403, "The header Host names another server.")
-        origin = request.headers.get("origin")
-        if origin is not None and not self._knows(urlsplit(origin).netloc):
-            return _error(403, f"Requests from {origin} are refused.")
-        if self.token is None or request.url.path in _OPEN_PATHS:
-            return None
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and hmac.compare_digest(given.encode(), self.token.encode()):
-            return None
-        refused = _error(401, "The server needs a token: write Authorization: Bearer <token>.")
-        refused.headers["www-authenticate"] = "Bearer"
-        return refused
-
-    def _knows(self, address: str) -> bool:
-        if self.host not in LOOPBACK:
-            return True
-        return urlsplit(f"//{address}").hostname in LOOPBACK
 
 
 def make_app(
@@ -143,7 +105,8 @@ class _Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refusal = self._access.refusal(Request(scope))
+        request = Request(scope)
+        refusal = self._access.refusal(request, is_open=request.url.path in _OPEN_PATHS)
         if refusal is not None:
             await refusal(scope, receive, send)
             return

@@ -70,6 +70,7 @@ class Tasks:
     _open: dict[str, _Open] = field(default_factory=dict)
     """The open tasks, those that got no message for longest first."""
     _opening: int = 0
+    _ends: bool = False
     _feeds: WeakValueDictionary[str, TaskFeed] = field(default_factory=WeakValueDictionary)
     _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
@@ -289,12 +290,15 @@ class Tasks:
             yield live
 
     async def end_all(self, text: str) -> None:
-        """End every turn with `text`, and close every session."""
+        """End every turn with `text`, every stream and every session. No other begins."""
+        self._ends = True
         for each in list(self._open.values()):
             await each.task.interrupt(text)
         async with asyncio.TaskGroup() as group:
             for each in list(self._open.values()):
                 group.create_task(_ended(each))
+        for feed in list(self._feeds.values()):
+            feed.end()
 
     @property
     def _sessions(self) -> Sessions:
@@ -337,6 +341,8 @@ class Tasks:
             FolderRefused: the task may not work in its folder.
             RpcError: too many tasks are open.
         """
+        if self._ends:
+            raise RpcError(-32603, "The server is shutting down; send the message again later")
         await self._make_room()
         opened: asyncio.Future[Task] = asyncio.get_running_loop().create_future()
         self._opening += 1

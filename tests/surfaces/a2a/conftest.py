@@ -12,6 +12,7 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
+from surfaces.a2a.access import LOOPBACK, Access
 from surfaces.a2a.card import AgentCards
 from surfaces.a2a.commands import ServerCommands
 from surfaces.a2a.folders import Folders
@@ -19,7 +20,7 @@ from surfaces.a2a.push.delivery import Callbacks
 from surfaces.a2a.push.hosts import CallbackHosts
 from surfaces.a2a.push.signing import Signer, open_key
 from surfaces.a2a.rest import RestRoutes
-from surfaces.a2a.server import Access, make_app
+from surfaces.a2a.server import make_app
 from surfaces.a2a.storage.sqlite import sqlite_database
 from surfaces.a2a.storage.store import TaskStore
 from surfaces.a2a.tasks import Tasks
@@ -156,7 +157,7 @@ def serve(folders: Path, runtime: str) -> Serve:
         tasks = Tasks(
             options=HeadlessOptions(runtime=runtime, fake_responses=file),
             machine=machine,
-            folders=Folders(fixed=None, default=folders / "ws", allowed=folders.resolve()),
+            folders=Folders(fixed=None, default=folders / "ws", allowed=(folders.resolve(),)),
             store=store,
             warn=lambda _: None,
             notifier=callbacks,
@@ -164,7 +165,7 @@ def serve(folders: Path, runtime: str) -> Serve:
         app = make_app(
             tasks,
             RestRoutes(tasks, ServerCommands(tasks)),
-            Access(host=host, token=token),
+            Access(own=host in LOOPBACK, token=token),
             AgentCards("http://localhost/", "1", frozenset({"bearer"} if token else ())),
             callbacks,
         )

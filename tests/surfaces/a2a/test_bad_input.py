@@ -82,7 +82,7 @@ async def test_a_folder_elsewhere_is_refused(serve: Serve, tmp_path) -> None:
         assert missing.status_code == 500
         assert missing.json() == {"error": "Workspace path /nope/nope does not exist"}
         assert outside["result"]["status"]["state"] == "failed"
-        folders = Folders(fixed=None, default=tmp_path, allowed=tmp_path)
+        folders = Folders(fixed=None, default=tmp_path, allowed=(tmp_path,))
         (tmp_path / "link").symlink_to("/")
         with pytest.raises(FolderRefused, match="lies outside"):
             folders.chosen({"workspacePath": "link"})
