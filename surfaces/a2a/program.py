@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import socket
 import ssl
 from importlib.metadata import PackageNotFoundError, version
@@ -43,6 +44,7 @@ _DATABASE: Final = "PARITY_A2A_DATABASE"
 _FILE: Final = "a2a-tasks.sqlite"
 _KEY_FILE: Final = "a2a-callbacks.pem"
 _GRACE_SECONDS: Final = 5
+_MOST_FILES: Final = 65_536
 _SHUTDOWN: Final = "The server is shutting down. Send a message to go on."
 
 
@@ -68,6 +70,7 @@ async def _serve(options: HeadlessOptions, host: str, port: int | None, streams:
     variables, workspace = machine.environment.variables, machine.workspace
     entrance = Entrance.of(host, variables)
     _hide_own_variables()
+    _allow_many_streams()
     with _listening(host, port, variables.get(_PORT)) as listener:
         url = entrance.url(listener.getsockname()[1])
         key = open_key(workspace.project_temp / _KEY_FILE)
@@ -105,6 +108,14 @@ async def _serve(options: HeadlessOptions, host: str, port: int | None, streams:
                     group.create_task(server.end_when_asked(), name="shutdown")
                     await server.serve(sockets=[listener])
                     server.ended.set()
+
+
+def _allow_many_streams() -> None:
+    """Each stream takes a file of the process, and the usual limit of 1024 is soon reached."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _hide_own_variables() -> None:

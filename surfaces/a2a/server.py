@@ -110,7 +110,7 @@ class _Guard:
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        body = await _body(receive)
+        body = None if _is_too_large(request) else await _body(receive)
         if body is None:
             await _too_large()(scope, receive, send)
             return
@@ -122,6 +122,12 @@ class _Guard:
             return await receive()
 
         await self._app(scope, replay, _activating(scope, send))
+
+
+def _is_too_large(request: Request) -> bool:
+    """Whether the client says that the body is too large."""
+    length = request.headers.get("content-length", "")
+    return length.isascii() and length.isdecimal() and int(length) > MOST_BYTES
 
 
 def _activating(scope: Scope, send: Send) -> Send:

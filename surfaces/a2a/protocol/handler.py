@@ -8,6 +8,7 @@ Source: A2A 1.0, section 3.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -53,6 +54,7 @@ from surfaces.a2a.wire import RpcError
 __all__ = ["TasksHandler"]
 
 _PAGE: Final = 50
+_MOST_CONVERTED: Final = 128
 _NS_PER_MS: Final = 1_000_000
 
 
@@ -69,6 +71,7 @@ class TasksHandler(RequestHandler):
         self._tasks = tasks
         self._hosts = hosts
         self._card = card
+        self._converted: OrderedDict[int, tuple[JsonObject, Event]] = OrderedDict()
 
     @validate_request_params
     async def on_get_task(self, params: pb.GetTaskRequest, context: ServerCallContext) -> pb.Task:
@@ -143,7 +146,7 @@ class TasksHandler(RequestHandler):
         try:
             with _translated():
                 async for event in listener.events():
-                    yield event_of(event)
+                    yield self._event_of(event)
         finally:
             feed.forget(listener)
 
@@ -159,7 +162,7 @@ class TasksHandler(RequestHandler):
         try:
             with _translated():
                 async for event in listener.events():
-                    yield event_of(event)
+                    yield self._event_of(event)
         finally:
             feed.forget(listener)
 
@@ -210,6 +213,16 @@ class TasksHandler(RequestHandler):
     ) -> pb.AgentCard:
         """Refuse: there is only one card."""
         raise UnsupportedOperationError("The agent has no extended card")
+
+    def _event_of(self, document: JsonObject) -> Event:
+        """An event in the type of 1.x, converted once for all who follow the task."""
+        found = self._converted.get(id(document))
+        # The cache holds the document, so that no other one has its identity.
+        if found is None:
+            found = self._converted[id(document)] = (document, event_of(document))
+            if len(self._converted) > _MOST_CONVERTED:
+                self._converted.popitem(last=False)
+        return found[1]
 
     async def _feed(self, task_id: str) -> TaskFeed:
         with _translated():

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -38,6 +39,7 @@ class Peer:
 
     def __init__(self, app: Starlette, tasks: Tasks, workspace: Path) -> None:
         self.app = app
+        self._numbers = itertools.count(1)
         self.tasks = tasks
         self.workspace = workspace
         transport = httpx.ASGITransport(app=app)
@@ -65,7 +67,7 @@ class Peer:
         found: Json = {
             "kind": "message",
             "role": "user",
-            "messageId": "m1",
+            "messageId": f"m{next(self._numbers)}",
             "parts": [
                 {"kind": "text", "text": part}
                 if isinstance(part, str)
