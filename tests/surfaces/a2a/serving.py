@@ -17,11 +17,14 @@ COMMAND = ["-c", "from parity_entry.command import main; main()", "agent", "--a2
 
 @contextmanager
 def started(
-    folders: Path, *words: str, variables: dict[str, str] | None = None
+    folders: Path, *words: str, variables: dict[str, str] | None = None, approves: bool = True
 ) -> Iterator[tuple["subprocess.Popen[str]", httpx.Client]]:
-    """A server that approves every call, and a client of it; the server is killed at the end."""
+    """A server, and a client of it; the server is killed at the end.
+
+    `approves`: whether the server approves every call.
+    """
     process = subprocess.Popen(
-        [sys.executable, *COMMAND, "--port", "0", "-y", *words],
+        [sys.executable, *COMMAND, "--port", "0", *(["-y"] if approves else []), *words],
         stderr=subprocess.PIPE,
         text=True,
         cwd=folders / "ws",
