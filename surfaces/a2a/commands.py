@@ -11,7 +11,8 @@ from typing import Final
 from services.clock import iso_timestamp
 from services.wire import JsonObject, js_json
 from surfaces.a2a.rpc import Events
-from surfaces.a2a.tasks import DEFAULT_MODEL, Tasks
+from surfaces.a2a.sessions import DEFAULT_MODEL
+from surfaces.a2a.tasks import Tasks
 from surfaces.a2a.wire import agent_message, text_part
 from surfaces.commands import (
     CommandLayer,
@@ -136,12 +137,12 @@ class ServerCommands:
             "parts": [text_part(part.get("text") or "") for part in result.content],
             "messageId": self._tasks.machine.ids.uuid("message"),
         }
-        task_id, listener = await self._tasks.submit(message)
+        feed, listener = await self._tasks.submit(message)
         try:
             async for event in listener.events():
                 yield event
         finally:
-            await self._tasks.leave(task_id, listener)
+            await self._tasks.leave(feed, listener)
 
     def _already(self, text: str) -> JsonObject:
         """The only event of a command that has nothing to do."""

@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from random import Random
@@ -165,6 +166,7 @@ def _installation_id(home: Path) -> str | None:
     return text.strip() or None
 
 
+@cache
 def _version() -> str:
     try:
         return version("parity")

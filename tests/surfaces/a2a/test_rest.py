@@ -9,7 +9,7 @@ import pytest
 
 from services.model.errors import FatalConfigError
 from surfaces.a2a.commands import ServerCommands
-from surfaces.a2a.store import TaskStore
+from surfaces.a2a.storage.sqlite import sqlite_database
 from tests.surfaces.a2a.conftest import Serve
 from tests.surfaces.headless.conftest import says
 
@@ -96,7 +96,7 @@ async def test_a_second_server_in_the_folder_is_refused(serve: Serve) -> None:
     async with serve() as peer:
         file = peer.workspace.parent / "tasks.sqlite"
         with pytest.raises(FatalConfigError, match="Another server"):
-            TaskStore(file, 0)
+            sqlite_database(file)
 
 
 async def test_many_messages_create_each_a_task(serve: Serve) -> None:
