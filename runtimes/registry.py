@@ -15,6 +15,7 @@ from enum import StrEnum
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
+from parity import own_name
 from runtimes.contract import Runtime, RuntimeFactory, RuntimeTraits
 from runtimes.loading import (
     check_engine,
@@ -46,7 +47,7 @@ __all__ = [
 
 _GROUP: Final = "parity.runtimes"
 _OURS: Final[Mapping[str, EntryPoint]] = {
-    name: EntryPoint(name, f"runtimes.{name}:open_runtime", _GROUP)
+    name: EntryPoint(name, own_name(f"runtimes.{name}") + ":open_runtime", _GROUP)
     for name in ("legacy", "adk", "upstream")
 }
 

@@ -21,12 +21,15 @@ from harness.http.case import HttpCase, load_case
 from harness.replay.handover import script_halves
 from harness.replay.observation import Observation
 from harness.sides import engines_of
+from parity import own_name
 from runtimes.contract import RuntimeUnavailable, UnusableRuntime
 from runtimes.registry import UnknownRuntime, check_runtime, known_runtimes, warm_modules
 
 __all__ = ["Backend", "LoadedCassette", "real_backend"]
 
 _USUAL: Final = Limits()
+_ALWAYS: Final = ("harness.replay.runner", "harness.http.case")
+"""The modules that every run needs."""
 
 
 class LoadedCassette(Protocol):
@@ -163,4 +166,4 @@ def _preload(names: Collection[str]) -> None:
 
 def _modules(names: Collection[str]) -> list[str]:
     engines = dict.fromkeys(engine for side in names for engine in engines_of(side))
-    return ["harness.replay.runner", "harness.http.case", *warm_modules(list(engines))]
+    return [*map(own_name, _ALWAYS), *warm_modules(list(engines))]

@@ -11,7 +11,7 @@ import pytest
 
 __all__ = ["GOOD", "forgotten", "install"]
 
-GOOD = "from runtimes.legacy import open_runtime\n"
+GOOD = "from parity.runtimes.legacy import open_runtime\n"
 """The source of a runtime that works: our own engine under another name."""
 
 

@@ -19,6 +19,7 @@ PACKAGES = (
     "runtimes",
     "surfaces",
     "harness",
+    "parity",
     "parity_entry",
 )
 STARTS = {
