@@ -15,6 +15,7 @@ __all__ = [
     "BASELINE",
     "SURFACES",
     "TURNS",
+    "USUAL",
     "base_names",
     "baseline_folder",
     "engines_of",
@@ -29,6 +30,9 @@ BASELINE: Final = "baseline:"
 
 SURFACES: Final = ("terminal", "acp")
 """The surfaces that a session can be played through."""
+
+USUAL: Final = ("legacy", "adk")
+"""Control and candidate where nothing names others."""
 
 TURNS: Final = "+"
 """The separator between the names of runtimes that take turns."""

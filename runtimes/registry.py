@@ -1,7 +1,8 @@
 """Name → runtime factory, and which runtime a surface gets under which flags.
 
-Runtimes are found by entry points (group `parity.runtimes`), so another package can add its own.
-This project's runtimes are known even where it runs uninstalled. A runtime is imported when it is
+Runtimes are found by entry points (group `parity.runtimes`), so another package can add its own,
+and in the project file of the current folder (`runtimes/project.py`). Our own runtimes are known
+even where this project runs uninstalled. A runtime is imported when it is
 opened: google-adk alone takes most of a second.
 """
 
@@ -26,6 +27,7 @@ from runtimes.loading import (
     shaped_factory,
     traits_of,
 )
+from runtimes.project_file import find_project_file
 from services.bundle import Services
 from services.settings import AdkFlags
 
@@ -42,6 +44,7 @@ __all__ = [
     "runtime_factory",
     "runtime_point",
     "runtime_traits",
+    "third_party_package",
     "warm_modules",
 ]
 
@@ -63,6 +66,10 @@ class UnknownRuntime(LookupError):
 
 def _points() -> dict[str, EntryPoint]:
     found = {point.name: point for point in entry_points(group=_GROUP)}
+    if find_project_file() is not None:
+        from runtimes.project import project_points  # pydantic, which other folders do not need
+
+        found |= project_points()
     return {**found, **_OURS}
 
 
@@ -119,6 +126,12 @@ def runtime_point(name: str) -> EntryPoint | None:
     """The entry point of a runtime of a third party; `None` for ours and for an unknown name."""
     base = name.partition("@")[0]
     return None if base in _OURS else _points().get(base)
+
+
+def third_party_package(name: str) -> str:
+    """The top package of a third party's runtime; empty for ours and for an unknown name."""
+    point = runtime_point(name)
+    return "" if point is None else point.value.partition(":")[0].partition(".")[0]
 
 
 def _point(name: str) -> EntryPoint:

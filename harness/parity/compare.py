@@ -34,7 +34,7 @@ from harness.parity.times import late_divergences, times_are_comparable
 from harness.parity.verdict import CaseResult, Noise, leftover_doubts
 from harness.parity.waivers import Waivers, settle
 from harness.replay.observation import Observation
-from services.wire import JsonObject
+from services.wire import Json, JsonObject
 
 __all__ = [
     "MAX_LISTED",
@@ -299,13 +299,21 @@ def _replay_divergences(control: Observation, candidate: Observation) -> Iterato
     here, there = _replay_facts(control), _replay_facts(candidate)
     if here == there:
         return
+    places = (control.error_place, candidate.error_place)
     for found in differences(here, there):
+        values = (found.control, found.candidate)
+        if found.path == "error":
+            values = tuple(map(_with_place, values, places))
         yield Divergence(
             cassette=control.name,
             channel=ChannelName.REQUESTS,
             kind=Kind.REPLAY,
             label="replay",
             path=found.path,
-            control=found.control,
-            candidate=found.candidate,
+            control=values[0],
+            candidate=values[1],
         )
+
+
+def _with_place(error: Json, place: str) -> Json:
+    return f"{error} ({place})" if isinstance(error, str) and place else error

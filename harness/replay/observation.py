@@ -235,6 +235,8 @@ class Observation:
     none: the published core runs in another process."""
     error: str | None = None
     """Why the run did not end by itself, if so: an exception of the runtime, or a stall."""
+    error_place: str = field(default="", compare=False)
+    """The line of a third party's code that raised the error; empty if there is none."""
     deadline_passed: bool = False
     """Whether the harness ended the run at its real deadline."""
     broken: bool = False
@@ -259,7 +261,12 @@ class Observation:
         if self.stalled:
             return f"could not go on by itself: {self.error or 'the run stalled'}"
         if self.broken:
-            return f"broke: {self.error}"
+            return f"broke: {self.placed_error}"
         if self.error is not None and not self.events and not self.requests:
-            return f"got nowhere: {self.error}"
+            return f"got nowhere: {self.placed_error}"
         return None
+
+    @property
+    def placed_error(self) -> str | None:
+        """The error with its place, if it has one."""
+        return f"{self.error} ({self.error_place})" if self.error_place else self.error

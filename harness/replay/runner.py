@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -42,7 +42,8 @@ from runtimes.contract import (
     RuntimeUnavailable,
     UnusableRuntime,
 )
-from runtimes.registry import open_runtime, runtime_factory
+from runtimes.error_places import place_of
+from runtimes.registry import open_runtime, runtime_factory, third_party_package
 from services.bundle import Services
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
@@ -187,6 +188,7 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
                 raise leaf from None
         run.broken = any(isinstance(leaf, _NOT_ITS_DOING) for leaf in leaves)
         run.error = "; ".join(dict.fromkeys(map(_in_words, leaves)))
+        run.error_place = _place_of(leaves, run.runtime)
     finally:
         clock.unwatch()
 
@@ -197,6 +199,13 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
             yield from _leaves(inner)
     else:
         yield error
+
+
+def _place_of(errors: Sequence[BaseException], runtime: str) -> str:
+    """Return the line of a third party's code that the first error passed; empty if none did."""
+    packages = [third_party_package(engine) for engine in engines_of(runtime)]
+    places = (place_of(error, each) for error in errors for each in packages if each)
+    return next(filter(None, places), "")
 
 
 def _in_words(error: BaseException) -> str:
@@ -224,7 +233,7 @@ class _Run:
         self._cassette = cassette.bind(
             Paths(workspace=workspace.root, home=workspace.home, cassettes=cassette.root.resolve())
         )
-        self._runtime = runtime
+        self.runtime = runtime
         self._words = traits.words
         self._between = between
         self._versions: Mapping[str, str] = {}
@@ -244,6 +253,7 @@ class _Run:
         self._process_ids = envelope.process_ids
         self.telemetry: Telemetry | None = None
         self.error: str | None = None
+        self.error_place = ""
         self.stalled = False
         self.deadline_passed = False
         self.broken = False
@@ -259,13 +269,13 @@ class _Run:
 
     async def play(self) -> None:
         """Open each runtime in turn, play its part of the script, read the transcript."""
-        engines = engines_of(self._runtime)
+        engines = engines_of(self.runtime)
         if len(engines) == 1:
             await self._leg(engines[0], self._cassette)
             return
         halves = script_halves(self._cassette.script)
         if halves is None or len(engines) != 2:
-            problem = f"{self._runtime!r} needs a script with two prompts to hand over between"
+            problem = f"{self.runtime!r} needs a script with two prompts to hand over between"
             raise ReplayFailure(self._cassette.name, problem, "name one runtime alone")
         first, second = (replace(self._cassette, script=half) for half in halves)
         waiting = await self._leg(engines[0], first)
@@ -343,7 +353,7 @@ class _Run:
         clock = self._envelope.clock
         return Observation(
             name=self._cassette.name,
-            runtime=self._runtime,
+            runtime=self.runtime,
             paths=self._paths,
             words=self._words,
             versions=self._what_ran(),
@@ -367,6 +377,7 @@ class _Run:
             notes=[*(note.message for note in self._generator.notes), *witness.notes],
             unused_steps=self._generator.unused_steps(),
             error=self.error,
+            error_place=self.error_place,
             stalled=self.stalled,
             deadline_passed=self.deadline_passed,
             broken=self.broken,
@@ -419,7 +430,7 @@ class _Run:
             session_id=self._session_id,
             auth_type="gemini-api-key",
             warn=logger.warning,
-            runtime=self._runtime,
+            runtime=self.runtime,
         )
 
     def _on_request(self, observed: ObservedRequest) -> None:
