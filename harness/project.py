@@ -9,11 +9,14 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from harness.errors import UsageError, first_problem
+from harness.parity.divergence import ChannelName
+from harness.parity.shown import unknown_channels
 from harness.sides import USUAL, base_names
 from runtimes.project import BadProjectFile, Project, current_project
 
 __all__ = ["command_defaults", "project_here", "project_trusts", "usual_sides"]
 
+_MEND: Final = "docs/own-agent.md describes its keys"
 _COMPARING: Final = ("generate", "orders", "run", "waive")
 """The commands with the options `--control` and `--candidate`."""
 
@@ -25,14 +28,27 @@ def project_here() -> Project | None:
         UsageError: the file cannot be used.
     """
     try:
-        return current_project()
+        project = current_project()
     except BadProjectFile as error:
         problem = error.problem
         if isinstance(problem, ValidationError):
             place, says = first_problem(problem)
             problem = f"{place}: {says}" if place else says
-        mend = "docs/own-agent.md describes its keys"
-        raise UsageError(f"{_from_here(error.file)}: {problem}", mend) from error
+        raise UsageError(f"{_from_here(error.file)}: {problem}", _MEND) from error
+    if project is not None:
+        _check_channels(project)
+    return project
+
+
+def _check_channels(project: Project) -> None:
+    named = {
+        **{f"leave_out.{name}": name for name in project.leave_out},
+        **{f"vary[{number}].channel": each.channel for number, each in enumerate(project.vary)},
+    }
+    for place, channel in named.items():
+        if unknown_channels(frozenset({channel})):
+            problem = f"{_from_here(project.file)}: {place}: there is no channel {channel!r}"
+            raise UsageError(problem, f"there are {', '.join(ChannelName)}")
 
 
 def usual_sides() -> tuple[str, str]:

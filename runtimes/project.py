@@ -7,6 +7,7 @@ its keys.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tomllib
 from collections.abc import Mapping
@@ -65,6 +66,15 @@ class Vary(_Table):
     """Whether the value identifies something: each value of one side then belongs to one of the
     other side, everywhere."""
     reason: _Text
+
+    @field_validator("text")
+    @classmethod
+    def _is_a_pattern(cls, value: str | None) -> str | None:
+        try:
+            re.compile(value or "")
+        except re.error as error:
+            raise ValueError(f"it is no regular expression: {error}") from error
+        return value
 
 
 class Project(_Table):

@@ -18,12 +18,20 @@ from harness.cassette.trust import starts_processes
 from harness.cassette.variants import as_variant
 from harness.experiment.limits import Limits
 from harness.http.case import HttpCase, load_case
+from harness.parity.divergence import ChannelName
+from harness.parity.shown import unknown_channels
 from harness.replay.handover import script_halves
 from harness.replay.observation import Observation
 from harness.sides import engines_of
 from parity import own_name
 from runtimes.contract import RuntimeUnavailable, UnusableRuntime
-from runtimes.registry import UnknownRuntime, check_runtime, known_runtimes, warm_modules
+from runtimes.registry import (
+    UnknownRuntime,
+    check_runtime,
+    known_runtimes,
+    runtime_traits,
+    warm_modules,
+)
 
 __all__ = ["Backend", "LoadedCassette", "real_backend"]
 
@@ -151,10 +159,14 @@ def _can_hand_over(cassette: LoadedCassette) -> bool:
 def _check(name: str) -> tuple[str, str] | None:
     try:
         check_runtime(name)
+        unknown = unknown_channels(runtime_traits(name).channels or frozenset())
     except RuntimeUnavailable as missing:
         return missing.problem, missing.mend
-    except UnknownRuntime as unknown:
-        return f"unknown runtime {name!r}", f"known: {', '.join(unknown.known)}"
+    except UnknownRuntime as error:
+        return f"unknown runtime {name!r}", f"known: {', '.join(error.known)}"
+    if unknown:
+        problem = f"the traits of the runtime {name!r} name channels that do not exist"
+        return f"{problem}: {', '.join(unknown)}", f"there are {', '.join(ChannelName)}"
     return None
 
 

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from harness.cassette.format import Cassette, During
 from harness.cassette.macros import Paths
@@ -40,9 +40,11 @@ from runtimes.contract import (
     RuntimeBroken,
     RuntimeTraits,
     RuntimeUnavailable,
+    ShowsMore,
     UnusableRuntime,
 )
 from runtimes.error_places import place_of
+from runtimes.project import current_project
 from runtimes.registry import open_runtime, runtime_factory, third_party_package
 from services.bundle import Services
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock, virtual_loop
@@ -201,6 +203,27 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
+def _custom_of(
+    runtime: Runtime, engine: str, names: frozenset[str]
+) -> Mapping[str, Sequence[JsonObject]]:
+    """Return the items of the custom channels that a runtime has.
+
+    Raises:
+        UnusableRuntime: the runtime returns another channel, or nothing though it has some.
+    """
+    shown = runtime.shown() if isinstance(runtime, ShowsMore) else {}
+    if shown.keys() != names:
+        problem = f"{engine} shows the custom channels {sorted(shown)}, its traits {sorted(names)}"
+        raise UnusableRuntime(problem, "make both agree")
+    return shown
+
+
+def _of_project() -> dict[str, Any]:
+    """Return what the project of this folder says about every observation."""
+    project = current_project()
+    return {} if project is None else {"left_out": project.leave_out, "vary": project.vary}
+
+
 def _place_of(errors: Sequence[BaseException], runtime: str) -> str:
     """Return the line of a third party's code that the first error passed; empty if none did."""
     packages = [third_party_package(engine) for engine in engines_of(runtime)]
@@ -234,7 +257,8 @@ class _Run:
             Paths(workspace=workspace.root, home=workspace.home, cassettes=cassette.root.resolve())
         )
         self.runtime = runtime
-        self._words = traits.words
+        self._traits = traits
+        self._custom: Mapping[str, Sequence[JsonObject]] = {}
         self._between = between
         self._versions: Mapping[str, str] = {}
         self._envelope = envelope
@@ -315,6 +339,7 @@ class _Run:
                 await driver.play(begun if cassette.resume is None else self._resumed())
             finally:
                 self._transcript = played.runtime.transcript()
+                self._custom = _custom_of(played.runtime, engine, self._traits.custom)
         return driver.leave()
 
     @asynccontextmanager
@@ -329,7 +354,7 @@ class _Run:
         setup = adapted(replace(self._setup(resumes), events=events, interaction=interaction))
         # Opening reports to the user, too. An engine with words of its own opens by itself: its
         # user does not see what our services report beside it.
-        own = self._words == RuntimeTraits().words
+        own = self._traits.words == RuntimeTraits().words
         if own:
             setup.events.subscribe(self._witness.on_core_event)
         async with open_services(setup) as services:
@@ -355,7 +380,9 @@ class _Run:
             name=self._cassette.name,
             runtime=self.runtime,
             paths=self._paths,
-            words=self._words,
+            words=self._traits.words,
+            channels=self._traits.channels,
+            **_of_project(),
             versions=self._what_ran(),
             events=witness.events,
             transcript=self._transcript,
@@ -374,6 +401,7 @@ class _Run:
             wire=self._wire,
             threads=witness.threads,
             workspace_changes=changes(self._before, folder_state(workspace.root)),
+            custom=self._custom,
             notes=[*(note.message for note in self._generator.notes), *witness.notes],
             unused_steps=self._generator.unused_steps(),
             error=self.error,
