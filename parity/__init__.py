@@ -30,6 +30,7 @@ __all__ = ["BUILTINS", "OWN", "ROOT", "OwnLoader", "own_name", "short_name"]
 
 OWN: Final = frozenset(
     {
+        "adapters",
         "agent_protocol",
         "harness",
         "parity_tests",

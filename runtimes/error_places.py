@@ -13,7 +13,7 @@ from typing import Final
 
 from parity import OWN, ROOT
 
-__all__ = ["place_of", "with_place"]
+__all__ = ["place_of", "short_place", "with_place"]
 
 _LIBRARY: Final = ("stdlib", "platstdlib")
 _PACKAGES: Final = ("purelib", "platlib")
@@ -29,7 +29,11 @@ def place_of(error: BaseException, package: str = "") -> str:
     places = [(file, line) for file, line in _lines(error) if _is_theirs(file, package)]
     if not places:
         return ""
-    file, line = places[-1]
+    return short_place(*places[-1])
+
+
+def short_place(file: str, line: int) -> str:
+    """Return a place for messages; the file is named from where Python imports it."""
     return f"{_short(file)}, line {line}"
 
 

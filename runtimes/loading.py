@@ -32,6 +32,7 @@ __all__ = [
     "described",
     "factory_of",
     "imported",
+    "needed_modules",
     "openable",
     "shaped_factory",
     "traits_of",
@@ -123,16 +124,27 @@ def traits_of(point: EntryPoint, variant: str | None) -> RuntimeTraits:
 
 
 def checked(point: EntryPoint, variant: str | None) -> None:
-    """Call `check(variant)` of a runtime's module, where it has one.
+    """Call `check(variant)` of a runtime's factory or else of its module, where it has one.
 
     Raises:
         UnusableRuntime: the check itself fails.
         RuntimeUnavailable: the check says that something is missing.
     """
     module = imported(point)
-    check = getattr(module, "check", None)
+    factory = _named(point) if point.attr else None
+    check = getattr(factory, "check", None) or getattr(module, "check", None)
     if check is not None:
         _guarded(point, f"calling {module.__name__}.check", check, variant)
+
+
+def needed_modules(point: EntryPoint) -> tuple[str, ...]:
+    """The modules that a factory wants to be imported before it is called.
+
+    Raises:
+        UnusableRuntime: the import of its own module fails.
+    """
+    factory = _named(point) if point.attr else None
+    return tuple(getattr(factory, "modules", ()))
 
 
 def openable(point: EntryPoint, made: object) -> AbstractAsyncContextManager[Runtime]:

@@ -98,6 +98,8 @@ class Project(_Table):
     signoffs: _Text | None = None
     runtimes: Mapping[_Name, Annotated[str, Field(pattern=_OBJECT)]] = Field(default_factory=dict)
     """Name → factory, `module:attribute`."""
+    env: Mapping[_Name, str] = Field(default_factory=dict)
+    """Variables that are set before the runtimes are imported, unless the environment has them."""
     leave_out: Mapping[_Name, _Text] = Field(default_factory=dict)
     """Channel that is not compared → the reason."""
     vary: tuple[Vary, ...] = Field(default=(), strict=False)
@@ -160,7 +162,7 @@ def project_points() -> dict[str, EntryPoint]:
     """Return the runtimes of the current project, by name; the group is the file's name.
 
     From then on, Python finds the project's modules: behind its own library, before the installed
-    packages.
+    packages. The variables of `env` are set.
 
     Raises:
         BadProjectFile: as for `current_project`.
@@ -168,6 +170,8 @@ def project_points() -> dict[str, EntryPoint]:
     project = current_project()
     if project is None or not project.runtimes:
         return {}
+    for name, value in project.env.items():
+        os.environ.setdefault(name, value)
     _import_from([os.path.abspath(project.place(name)) for name in project.path])  # noqa: PTH100
     return {name: EntryPoint(name, value, PROJECT_FILE) for name, value in project.runtimes.items()}
 

@@ -23,6 +23,7 @@ from runtimes.loading import (
     checked,
     factory_of,
     imported,
+    needed_modules,
     openable,
     shaped_factory,
     traits_of,
@@ -157,11 +158,13 @@ def warm_modules(names: Collection[str]) -> list[str]:
     """
     found = []
     for name in names:
-        module = imported(_point(name))
+        point = _point(name)
+        module = imported(point)
         warm = f"{module.__name__}.warm"
         found.append(module.__name__)
         if hasattr(module, "__path__") and importlib.util.find_spec(warm):
             found.append(warm)
+        found += needed_modules(point)
     return found
 
 

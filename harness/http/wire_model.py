@@ -18,6 +18,7 @@ import httpx
 
 from harness.cassette.format import Cassette
 from harness.http.client import local_client, reported
+from harness.http.sse import as_the_api_writes
 from harness.http.standin import STEP_HEADER, open_standin, stream_body
 from harness.replay.models import ModelSource
 from services.clock import VirtualClock
@@ -39,30 +40,14 @@ def wire_step(step: ModelStep) -> JsonObject:
     if step.error is not None:
         return {"error": _error(step.error)}
     if step.kind is StepKind.STREAM:
-        found: JsonObject = {"stream": [_as_the_api_writes(chunk) for chunk in step.chunks]}
+        found: JsonObject = {"stream": [as_the_api_writes(chunk) for chunk in step.chunks]}
         if step.then_error is not None:
             if step.then_error.status is not None:
                 found["then_error"] = _error(step.then_error)
             else:
                 found["reset_at"] = len(stream_body(found))
         return found
-    return {str(step.kind): _as_the_api_writes(step.value)}
-
-
-def _as_the_api_writes(response: Json) -> Json:
-    """Return a response as the Gemini API writes it, which names citations differently."""
-    if not isinstance(response, dict) or not response.get("candidates"):
-        return response
-    return {**response, "candidates": [_candidate(each) for each in response["candidates"]]}
-
-
-def _candidate(candidate: JsonObject) -> JsonObject:
-    metadata = candidate.get("citationMetadata")
-    if not isinstance(metadata, dict) or "citations" not in metadata:
-        return candidate
-    renamed = {**metadata, "citationSources": metadata["citations"]}
-    del renamed["citations"]
-    return {**candidate, "citationMetadata": renamed}
+    return {str(step.kind): as_the_api_writes(step.value)}
 
 
 def _error(error: ErrorSpec) -> JsonObject:

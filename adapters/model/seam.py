@@ -1,0 +1,135 @@
+"""`ModelSeam`: answers the HTTP requests of an agent's client with the model of the services.
+
+The client stays as it is, and so does the agent's code. What the services do for an answer happens
+in their own context, not in the agent's: see `adapters.crossing`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from contextvars import Context, copy_context
+from dataclasses import dataclass
+from typing import Final
+
+from adapters.crossing import Crossing
+from adapters.model.formats import Call, HttpRequest, WireFormat
+from adapters.model.gemini import GEMINI
+from services.model.errors import ApiError, NetworkError
+from services.model.generator import ContentGenerator
+from services.wire import JsonObject
+
+__all__ = ["FORMATS", "Answer", "CannotAnswer", "ModelSeam"]
+
+FORMATS: Final[tuple[WireFormat, ...]] = (GEMINI,)
+_JSON: Final = "application/json; charset=UTF-8"
+_EVENTS: Final = "text/event-stream"
+
+
+class CannotAnswer(Exception):
+    """The connection fails. The message is what the client's own error shows."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """An HTTP response: its whole body, or a stream that the client reads and closes."""
+
+    status: int
+    content_type: str = _JSON
+    body: bytes = b""
+    stream: AsyncGenerator[bytes, None] | None = None
+
+
+class ModelSeam:
+    """Answers the calls of one conversation."""
+
+    def __init__(
+        self, generator: ContentGenerator, formats: Sequence[WireFormat] = FORMATS
+    ) -> None:
+        self._generator = generator
+        self._formats = formats
+        self._outside: Context = copy_context()
+        self._open: set[Crossing[JsonObject | None]] = set()
+
+    def call(self, request: HttpRequest) -> Call | None:
+        """Return the call that a request makes; `None` if it is none of a model's API.
+
+        Raises:
+            CannotAnswer: it is one that cannot be read.
+        """
+        try:
+            found = (each.read(request) for each in self._formats)
+            return next((call for call in found if call is not None), None)
+        except ValueError as error:
+            raise CannotAnswer(f"the request to {request.path} cannot be read: {error}") from error
+
+    async def answer(self, call: Call) -> Answer:
+        """Answer a call, in the format that it came in.
+
+        Raises:
+            CannotAnswer: the cassette has a failed connection here.
+        """
+        if call.counts:
+            return await self._counted(call)
+        chunks = Crossing(self._chunks(call), context=self._outside.copy())
+        self._open.add(chunks)
+        await chunks.__aenter__()
+        streams = False
+        try:
+            await anext(chunks)
+            if call.streams:
+                streams = True
+                return Answer(200, _EVENTS, stream=self._streamed(call, chunks))
+            found = [chunk async for chunk in chunks if chunk is not None]
+            return Answer(200, body=call.whole(found))
+        except ApiError as error:
+            return Answer(error.status, body=call.error(error))
+        except NetworkError as error:
+            raise CannotAnswer(str(error)) from error
+        finally:
+            if not streams:
+                await self._close(chunks)
+
+    async def close(self) -> None:
+        """End the answers that the agent did not read to their end."""
+        for chunks in list(self._open):
+            await self._close(chunks)
+
+    async def _close(self, chunks: Crossing[JsonObject | None]) -> None:
+        self._open.discard(chunks)
+        await chunks.close()
+
+    async def _chunks(self, call: Call) -> AsyncGenerator[JsonObject | None, None]:
+        """The chunks of an answer, after a `None` when the connection stands."""
+        stream = await self._generator.generate_content_stream(call.request)
+        yield None
+        async with aclosing(stream):
+            async for chunk in stream:
+                yield chunk
+
+    async def _streamed(
+        self, call: Call, chunks: Crossing[JsonObject | None]
+    ) -> AsyncGenerator[bytes, None]:
+        try:
+            async for chunk in chunks:
+                if chunk is not None:
+                    yield call.chunk(chunk)
+            if ending := call.end():
+                yield ending
+        except ApiError as error:
+            yield call.late_error(error)
+        except NetworkError as error:
+            raise CannotAnswer(str(error)) from error
+        finally:
+            await self._close(chunks)
+
+    async def _counted(self, call: Call) -> Answer:
+        counting = self._generator.count_tokens(call.request)
+        task = asyncio.get_running_loop().create_task(counting, context=self._outside.copy())
+        try:
+            return Answer(200, body=call.count(await task))
+        except ApiError as error:
+            return Answer(error.status, body=call.error(error))
+        except NetworkError as error:
+            raise CannotAnswer(str(error)) from error

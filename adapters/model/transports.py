@@ -1,0 +1,190 @@
+"""Puts the model seam under the HTTP clients of this process, for the tasks of an agent alone.
+
+Clients for models use httpx, httpx2 (google-genai) or aiohttp. The transports of httpx and httpx2
+are wrapped once in a process: in the context of an agent they ask its seam, everywhere else they do
+what they did. google-genai then does without aiohttp, as it does where aiohttp is not installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import importlib
+import importlib.util
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from types import ModuleType
+from typing import Any, Final
+
+from adapters.model.formats import Call, HttpRequest
+from adapters.model.seam import Answer, CannotAnswer, ModelSeam
+from services.clock import foreign_clock
+
+__all__ = ["behind_clients"]
+
+_CLIENTS: Final = ("httpx", "httpx2")
+_HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_SEAM: ContextVar[tuple[ModelSeam, asyncio.AbstractEventLoop] | None] = ContextVar(
+    "model_seam", default=None
+)
+
+
+@contextmanager
+def behind_clients(seam: ModelSeam) -> Iterator[None]:
+    """Let the clients in this context, and in the tasks and threads of it, ask `seam`."""
+    _install()
+    token = _SEAM.set((seam, asyncio.get_running_loop()))
+    try:
+        yield
+    finally:
+        _SEAM.reset(token)
+
+
+@cache
+def _install() -> None:
+    """Wrap the transports of the installed clients, once in a process."""
+    for name in _CLIENTS:
+        if importlib.util.find_spec(name) is not None:
+            client = importlib.import_module(name)
+            _wrap(client.AsyncHTTPTransport, "handle_async_request", client, _asynchronous)
+            _wrap(client.HTTPTransport, "handle_request", client, _synchronous)
+    if importlib.util.find_spec("aiohttp") is not None:
+        base = importlib.import_module("google.genai._api_client").BaseApiClient
+        uses_aiohttp = base._use_aiohttp
+        base._use_aiohttp = lambda self: _SEAM.get() is None and uses_aiohttp(self)
+
+
+def _wrap(
+    kind: Any, name: str, client: ModuleType, handle: Callable[[ModuleType, Any], Any]
+) -> None:
+    """Replace a method of a transport; in the context of an agent, `handle` comes first."""
+    original = getattr(kind, name)
+    setattr(kind, name, functools.wraps(original)(handle(client, original)))
+
+
+def _asynchronous(client: ModuleType, original: Any) -> Any:
+    async def handle(self: Any, request: Any) -> Any:
+        found = _SEAM.get()
+        if found is None:
+            return await original(self, request)
+        seam, _ = found
+        with _failing(client, request):
+            call = seam.call(_read(request, await request.aread()))
+            if call is not None:
+                return _response(client, await seam.answer(call))
+        _refuse_others(client, request)
+        return await original(self, request)
+
+    return handle
+
+
+def _synchronous(client: ModuleType, original: Any) -> Any:
+    def handle(self: Any, request: Any) -> Any:
+        found = _SEAM.get()
+        if found is None:
+            return original(self, request)
+        seam, loop = found
+        with _failing(client, request):
+            call = seam.call(_read(request, request.read()))
+            if call is not None:
+                answer, body = _waited_for(_whole(seam, call), loop)
+                headers = {"content-type": answer.content_type}
+                return client.Response(answer.status, headers=headers, content=body)
+        _refuse_others(client, request)
+        return original(self, request)
+
+    return handle
+
+
+async def _whole(seam: ModelSeam, call: Call) -> tuple[Answer, bytes]:
+    answer = await seam.answer(call)
+    if answer.stream is None:
+        return answer, answer.body
+    return answer, b"".join([piece async for piece in answer.stream])
+
+
+def _waited_for(work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> Any:
+    """Wait for an answer in a function that is not asynchronous.
+
+    In a thread of its own, the event loop answers meanwhile. In the loop's thread nothing else can
+    happen, so only an answer that waits for nothing is possible.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run_coroutine_threadsafe(_without_hold(work), loop).result()
+    try:
+        while True:
+            if work.send(None) is not None:
+                work.close()
+                raise CannotAnswer(
+                    "a synchronous client in the event loop cannot wait for this answer; call it "
+                    "in a thread (asyncio.to_thread), or use the asynchronous client"
+                )
+    except StopIteration as done:
+        return done.value
+
+
+async def _without_hold(work: Coroutine[Any, Any, Any]) -> Any:
+    """Await `work` while virtual time may pass: the thread that asks for it waits for it."""
+    clock = foreign_clock()
+    if clock is None:
+        return await work
+    with clock.no_real_work():
+        return await work
+
+
+def _read(request: Any, body: bytes) -> HttpRequest:
+    url = request.url
+    return HttpRequest(request.method, url.host, url.path, url.query.decode("ascii"), body)
+
+
+def _refuse_others(client: ModuleType, request: Any) -> None:
+    """Refuse what would leave this machine: a replay must not depend on the network."""
+    host = request.url.host
+    if foreign_clock() is not None and host not in _HERE:
+        says = f"a replay connects to no other machine: {request.method} {host}{request.url.path}"
+        raise client.ConnectError(says, request=request)
+
+
+@contextmanager
+def _failing(client: ModuleType, request: Any) -> Iterator[None]:
+    """Turn a failed connection into the client's own error."""
+    try:
+        yield
+    except CannotAnswer as error:
+        raise client.ConnectError(str(error), request=request) from error
+
+
+def _response(client: ModuleType, answer: Answer) -> Any:
+    headers = {"content-type": answer.content_type}
+    if answer.stream is None:
+        return client.Response(answer.status, headers=headers, content=answer.body)
+    stream = _stream_class(client)(answer.stream)
+    return client.Response(answer.status, headers=headers, stream=stream)
+
+
+@cache
+def _stream_class(client: ModuleType) -> Any:
+    """Return the class of response streams for one of the clients."""
+
+    class SeamStream(client.AsyncByteStream):  # type: ignore[name-defined,misc]
+        """The bytes of an answer; closing it closes the answer."""
+
+        def __init__(self, pieces: AsyncGenerator[bytes, None]) -> None:
+            self._pieces = pieces
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            try:
+                async for piece in self._pieces:
+                    yield piece
+            except CannotAnswer as error:
+                raise client.ReadError(str(error)) from error
+
+        async def aclose(self) -> None:
+            """End the answer."""
+            await self._pieces.aclose()
+
+    return SeamStream
