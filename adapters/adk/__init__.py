@@ -54,6 +54,8 @@ def adk_runtime(
         pieces: Whether each piece of text is an event of its own.
     """
 
+    named = isinstance(agent, str)
+
     def prepared() -> Any:
         return import_quietly(_CONVERSATION).resolved(agent)
 
@@ -77,5 +79,5 @@ def adk_runtime(
         table=table if isinstance(table, EventTable) else ADK_EVENTS.extended(table),
         pieces=pieces,
         prepare=prepared,
-        modules=(own_name(_CONVERSATION), *([agent.partition(":")[0]] * isinstance(agent, str))),
+        modules=(own_name(_CONVERSATION), *([agent.partition(":")[0]] if named else [])),
     )

@@ -7,11 +7,12 @@ in their own context, not in the agent's: see `adapters.crossing`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
 from contextlib import aclosing
 from contextvars import Context, copy_context
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 from adapters.crossing import Crossing
 from adapters.model.formats import Call, HttpRequest, WireFormat
@@ -41,6 +42,41 @@ class Answer:
     stream: AsyncGenerator[bytes, None] | None = None
 
 
+class _Rest:
+    """The rest of a coroutine that was driven by hand up to a future that it awaits."""
+
+    def __init__(self, work: Coroutine[Any, None, Any], pending: Any, context: Context) -> None:
+        self._work = work
+        self._pending = pending
+        self._context = context
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        """Await it, as a task awaits a coroutine."""
+        run, pending = self._context.run, self._pending
+        while True:
+            try:
+                yield pending
+            except BaseException as error:  # noqa: BLE001 - it is the coroutine's
+                step = partial(self._work.throw, error)
+            else:
+                step = partial(self._work.send, None)
+            try:
+                pending = run(step)
+            except StopIteration as done:
+                return done.value
+
+    async def cancelled(self) -> None:
+        """Cancel it, and return when it has ended."""
+
+        async def rest() -> Any:
+            return await self
+
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(rest())
+            await asyncio.sleep(0)  # a task that was not begun would drop it where it stands
+            task.cancel()
+
+
 class ModelSeam:
     """Answers the calls of one conversation."""
 
@@ -51,6 +87,7 @@ class ModelSeam:
         self._formats = formats
         self._outside: Context = copy_context()
         self._open: set[Crossing[JsonObject | None]] = set()
+        self._left: list[_Rest] = []
 
     def call(self, request: HttpRequest) -> Call | None:
         """Return the call that a request makes; `None` if it is none of a model's API.
@@ -71,7 +108,9 @@ class ModelSeam:
             CannotAnswer: the cassette has a failed connection here.
         """
         if call.counts:
-            return await self._counted(call)
+            work = self._whole(call)
+            context = self._outside.copy()
+            return await asyncio.get_running_loop().create_task(work, context=context)
         chunks = Crossing(self._chunks(call), context=self._outside.copy())
         self._open.add(chunks)
         await chunks.__aenter__()
@@ -91,10 +130,49 @@ class ModelSeam:
             if not streams:
                 await self._close(chunks)
 
+    def answer_now(self, call: Call) -> Answer:
+        """Answer a call without waiting, for a client that blocks the event loop.
+
+        Raises:
+            CannotAnswer: the answer waits for something, or as for `answer`.
+        """
+        work, context = self._whole(call), self._outside.copy()
+        try:
+            while (pending := context.run(work.send, None)) is None:
+                pass  # `asyncio.sleep(0)` hands over nothing; anything else waits
+        except StopIteration as done:
+            found: Answer = done.value
+            return found
+        self._left.append(_Rest(work, pending, context))
+        raise CannotAnswer(
+            "a synchronous client in the event loop cannot wait for this answer; call it in a "
+            "thread (asyncio.to_thread), or use the asynchronous client"
+        )
+
+    async def _whole(self, call: Call) -> Answer:
+        """Answer a call with its whole body, in the context of the services."""
+        try:
+            if call.counts:
+                counted = await self._generator.count_tokens(call.request)
+                return Answer(200, body=call.count(counted))
+            chunks = self._chunks(call)
+            async with aclosing(chunks):
+                found = [chunk async for chunk in chunks if chunk is not None]
+        except ApiError as error:
+            return Answer(error.status, body=call.error(error))
+        except NetworkError as error:
+            raise CannotAnswer(str(error)) from error
+        if call.streams:
+            body = b"".join([*map(call.chunk, found), call.end()])
+            return Answer(200, _EVENTS, body=body)
+        return Answer(200, body=call.whole(found))
+
     async def close(self) -> None:
         """End the answers that the agent did not read to their end."""
         for chunks in list(self._open):
             await self._close(chunks)
+        for rest in self._left:
+            await rest.cancelled()
 
     async def _close(self, chunks: Crossing[JsonObject | None]) -> None:
         self._open.discard(chunks)
@@ -123,13 +201,3 @@ class ModelSeam:
             raise CannotAnswer(str(error)) from error
         finally:
             await self._close(chunks)
-
-    async def _counted(self, call: Call) -> Answer:
-        counting = self._generator.count_tokens(call.request)
-        task = asyncio.get_running_loop().create_task(counting, context=self._outside.copy())
-        try:
-            return Answer(200, body=call.count(await task))
-        except ApiError as error:
-            return Answer(error.status, body=call.error(error))
-        except NetworkError as error:
-            raise CannotAnswer(str(error)) from error

@@ -89,45 +89,38 @@ def _synchronous(client: ModuleType, original: Any) -> Any:
         with _failing(client, request):
             call = seam.call(_read(request, request.read()))
             if call is not None:
-                answer, body = _waited_for(_whole(seam, call), loop)
+                answer = _blocking(seam, call, loop)
                 headers = {"content-type": answer.content_type}
-                return client.Response(answer.status, headers=headers, content=body)
+                return client.Response(answer.status, headers=headers, content=answer.body)
         _refuse_others(client, request)
         return original(self, request)
 
     return handle
 
 
-async def _whole(seam: ModelSeam, call: Call) -> tuple[Answer, bytes]:
-    answer = await seam.answer(call)
-    if answer.stream is None:
-        return answer, answer.body
-    return answer, b"".join([piece async for piece in answer.stream])
+def _blocking(seam: ModelSeam, call: Call, loop: asyncio.AbstractEventLoop) -> Answer:
+    """Answer in a function that is not asynchronous.
 
-
-def _waited_for(work: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop) -> Any:
-    """Wait for an answer in a function that is not asynchronous.
-
-    In a thread of its own, the event loop answers meanwhile. In the loop's thread nothing else can
-    happen, so only an answer that waits for nothing is possible.
+    In a thread of its own, the event loop works meanwhile. In the loop's thread nothing else can
+    happen.
     """
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run_coroutine_threadsafe(_without_hold(work), loop).result()
-    try:
-        while True:
-            if work.send(None) is not None:
-                work.close()
-                raise CannotAnswer(
-                    "a synchronous client in the event loop cannot wait for this answer; call it "
-                    "in a thread (asyncio.to_thread), or use the asynchronous client"
-                )
-    except StopIteration as done:
-        return done.value
+        whole = _without_hold(_collected(seam, call))
+        return asyncio.run_coroutine_threadsafe(whole, loop).result()
+    return seam.answer_now(call)
 
 
-async def _without_hold(work: Coroutine[Any, Any, Any]) -> Any:
+async def _collected(seam: ModelSeam, call: Call) -> Answer:
+    """Answer a call, with the whole body."""
+    answer = await seam.answer(call)
+    if answer.stream is not None:
+        answer.body = b"".join([piece async for piece in answer.stream])
+    return answer
+
+
+async def _without_hold(work: Coroutine[Any, Any, Answer]) -> Answer:
     """Await `work` while virtual time may pass: the thread that asks for it waits for it."""
     clock = foreign_clock()
     if clock is None:
