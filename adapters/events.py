@@ -58,6 +58,8 @@ class Emit:
         self._calls: dict[str, str] = {}
         """The id of each open call, with the name of its tool."""
         self._made = 0
+        self.reason = "completed"
+        """Why the answer ends, if it is not aborted."""
         self.notes: dict[str, Any] = {}
         """For rows that need to know what came before in the stream."""
 
@@ -146,6 +148,10 @@ class Emit:
         """Emit an event that the contract has no name for."""
         shown = None if data is None else _json(data, "data")
         self._send(Custom(**self._fields(), kind=_text(kind, "kind"), data=shown))
+
+    def end(self, reason: str = "completed") -> None:
+        """Say why the answer ends; it ends when the agent has emitted everything."""
+        self.reason = _text(reason, "reason")
 
     def flush(self) -> None:
         """Emit the text that was collected."""
@@ -288,6 +294,7 @@ _KINDS: Final = (
     "error",
     "model",
     "custom",
+    "end",
 )
 
 

@@ -135,7 +135,7 @@ class ForeignAgent:
             except asyncio.CancelledError:
                 if not self._aborted:
                     raise
-        return "aborted" if self._aborted else "completed"
+        return "aborted" if self._aborted else emit.reason
 
     def _convert(self, item: Any, emit: Emit, conversation: Conversation) -> None:
         try:

@@ -12,7 +12,15 @@ ROOT: Final = Path(__file__).parents[1]
 MOST_LINES: Final = 500
 MOST_FUNCTION_LINES: Final = 80
 FOLDERS: Final = (
-    *("agent_protocol", "benchmarks", "harness", "parity", "parity_entry", "parity_tests"),
+    *(
+        "adapters",
+        "agent_protocol",
+        "benchmarks",
+        "harness",
+        "parity",
+        "parity_entry",
+        "parity_tests",
+    ),
     *("runtimes", "seeded_faults", "services", "surfaces", "tests"),
 )
 

@@ -53,7 +53,6 @@ def adk_runtime(
         confinable: Whether it reads no file but its code, connects to nothing and starts nothing.
         pieces: Whether each piece of text is an event of its own.
     """
-
     named = isinstance(agent, str)
 
     def prepared() -> Any:

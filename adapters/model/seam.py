@@ -7,12 +7,12 @@ in their own context, not in the agent's: see `adapters.crossing`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
 from contextlib import aclosing
 from contextvars import Context, copy_context
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from adapters.crossing import Crossing
 from adapters.model.formats import Call, HttpRequest, WireFormat
@@ -21,7 +21,7 @@ from services.model.errors import ApiError, NetworkError
 from services.model.generator import ContentGenerator
 from services.wire import JsonObject
 
-__all__ = ["FORMATS", "Answer", "CannotAnswer", "ModelSeam"]
+__all__ = ["FORMATS", "Answer", "CannotAnswer", "ModelSeam", "Stream"]
 
 FORMATS: Final[tuple[WireFormat, ...]] = (GEMINI,)
 _JSON: Final = "application/json; charset=UTF-8"
@@ -32,6 +32,25 @@ class CannotAnswer(Exception):
     """The connection fails. The message is what the client's own error shows."""
 
 
+class Stream(Protocol):
+    """The pieces of a body as they come.
+
+    It is no generator: a client that drops it leaves nothing open that the seam does not close.
+    """
+
+    def __aiter__(self) -> Stream:
+        """Return itself."""
+        ...
+
+    async def __anext__(self) -> bytes:
+        """Return the next piece; raises `CannotAnswer` where the connection fails."""
+        ...
+
+    async def aclose(self) -> None:
+        """End the model's answer."""
+        ...
+
+
 @dataclass(slots=True)
 class Answer:
     """An HTTP response: its whole body, or a stream that the client reads and closes."""
@@ -39,7 +58,7 @@ class Answer:
     status: int
     content_type: str = _JSON
     body: bytes = b""
-    stream: AsyncGenerator[bytes, None] | None = None
+    stream: Stream | None = None
 
 
 class _Rest:
@@ -119,7 +138,7 @@ class ModelSeam:
             await anext(chunks)
             if call.streams:
                 streams = True
-                return Answer(200, _EVENTS, stream=self._streamed(call, chunks))
+                return Answer(200, _EVENTS, stream=_Pieces(call, chunks, self._close))
             found = [chunk async for chunk in chunks if chunk is not None]
             return Answer(200, body=call.whole(found))
         except ApiError as error:
@@ -186,18 +205,45 @@ class ModelSeam:
             async for chunk in stream:
                 yield chunk
 
-    async def _streamed(
-        self, call: Call, chunks: Crossing[JsonObject | None]
-    ) -> AsyncGenerator[bytes, None]:
+
+class _Pieces:
+    """The chunks of an answer, as its provider writes them."""
+
+    def __init__(
+        self,
+        call: Call,
+        chunks: Crossing[JsonObject | None],
+        close: Callable[[Crossing[JsonObject | None]], Awaitable[None]],
+    ) -> None:
+        self._call = call
+        self._chunks = chunks
+        self._close = close
+        self._over = False
+
+    def __aiter__(self) -> _Pieces:
+        return self
+
+    async def __anext__(self) -> bytes:
+        """Return the next piece; at the end what ends the stream, or an error of the API."""
+        if self._over:
+            raise StopAsyncIteration
         try:
-            async for chunk in chunks:
-                if chunk is not None:
-                    yield call.chunk(chunk)
-            if ending := call.end():
-                yield ending
+            chunk = await anext(self._chunks, None)
         except ApiError as error:
-            yield call.late_error(error)
+            return await self._last(self._call.late_error(error))
         except NetworkError as error:
+            await self._last(b"")
             raise CannotAnswer(str(error)) from error
-        finally:
-            await self._close(chunks)
+        if chunk is None:
+            return await self._last(self._call.end())
+        return self._call.chunk(chunk)
+
+    async def _last(self, piece: bytes) -> bytes:
+        self._over = True
+        await self._close(self._chunks)
+        return piece
+
+    async def aclose(self) -> None:
+        """End the model's answer."""
+        if not self._over:
+            await self._last(b"")

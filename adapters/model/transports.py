@@ -11,7 +11,7 @@ import asyncio
 import functools
 import importlib
 import importlib.util
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from adapters.model.formats import Call, HttpRequest
-from adapters.model.seam import Answer, CannotAnswer, ModelSeam
+from adapters.model.seam import Answer, CannotAnswer, ModelSeam, Stream
 from services.clock import foreign_clock
 
 __all__ = ["behind_clients"]
@@ -166,13 +166,15 @@ def _stream_class(client: ModuleType) -> Any:
     class SeamStream(client.AsyncByteStream):  # type: ignore[name-defined,misc]
         """The bytes of an answer; closing it closes the answer."""
 
-        def __init__(self, pieces: AsyncGenerator[bytes, None]) -> None:
+        def __init__(self, pieces: Stream) -> None:
             self._pieces = pieces
 
-        async def __aiter__(self) -> AsyncIterator[bytes]:
+        def __aiter__(self) -> SeamStream:
+            return self
+
+        async def __anext__(self) -> bytes:
             try:
-                async for piece in self._pieces:
-                    yield piece
+                return await anext(self._pieces)
             except CannotAnswer as error:
                 raise client.ReadError(str(error)) from error
 

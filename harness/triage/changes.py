@@ -58,6 +58,7 @@ _COMPONENTS: Final[Mapping[str, ChangeKind]] = {
     "services": ChangeKind.SERVICES,
     "agent_protocol": ChangeKind.SERVICES,
     "harness": ChangeKind.HARNESS,
+    "adapters": ChangeKind.HARNESS,
     "corpus": ChangeKind.CASSETTES,
     "waivers": ChangeKind.WAIVERS,
     "baselines": ChangeKind.BASELINES,

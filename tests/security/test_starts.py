@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
+    "adapters",
     "agent_protocol",
     "seeded_faults",
     "services",
