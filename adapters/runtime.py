@@ -150,6 +150,11 @@ class _Runtime(Runtime):
         """Return when no stream runs."""
         await self._tasks.settled()
 
+    @property
+    def place(self) -> str:
+        """The line at which the agent stands."""
+        return self._opened.current.place
+
     def shown(self) -> Mapping[str, Sequence[JsonObject]]:
         """The items of the custom channels."""
         return self._opened.current.shown()

@@ -25,6 +25,7 @@ __all__ = [
     "KeepsRecording",
     "LeavesPlanMode",
     "ReplacesHistory",
+    "ReportsPlace",
     "ReportsVersions",
     "RestoresCheckpoints",
     "Runtime",
@@ -212,6 +213,16 @@ class KeepsHints(Protocol):
 
         An interactive client sends it as a message of its own whenever the agent is idle.
         """
+        ...
+
+
+@runtime_checkable
+class ReportsPlace(Protocol):
+    """An engine that knows where in its user's code it is."""
+
+    @property
+    def place(self) -> str:
+        """The line at which it stands, for messages; empty if it is not known."""
         ...
 
 

@@ -9,11 +9,12 @@ import traceback
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Final
 
 from parity import OWN, ROOT
 
-__all__ = ["place_of", "short_place", "with_place"]
+__all__ = ["calling_place", "place_of", "short_place", "with_place"]
 
 _LIBRARY: Final = ("stdlib", "platstdlib")
 _PACKAGES: Final = ("purelib", "platlib")
@@ -30,6 +31,16 @@ def place_of(error: BaseException, package: str = "") -> str:
     if not places:
         return ""
     return short_place(*places[-1])
+
+
+def calling_place(package: str) -> str:
+    """Return the innermost line of a user's code that has led to this call; empty without one."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if _is_theirs(frame.f_code.co_filename, package):
+            return short_place(frame.f_code.co_filename, frame.f_lineno)
+        frame = frame.f_back
+    return ""
 
 
 def short_place(file: str, line: int) -> str:

@@ -273,7 +273,7 @@ class Observation:
         if self.refused is not None:
             return f"stopped: {self.refused}"
         if self.stalled:
-            return f"could not go on by itself: {self.error or 'the run stalled'}"
+            return f"could not go on by itself: {self.placed_error or 'the run stalled'}"
         if self.broken:
             return f"broke: {self.placed_error}"
         if self.error is not None and not self.events and not self.requests:
