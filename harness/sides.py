@@ -17,6 +17,7 @@ __all__ = [
     "PROVIDERS",
     "SURFACES",
     "TURNS",
+    "USUAL",
     "base_names",
     "baseline_folder",
     "engines_of",
@@ -36,6 +37,9 @@ SURFACES: Final = ("terminal", "acp")
 
 PROVIDERS: Final = ("gemini", "openai", "anthropic")
 """The providers of models that a session can be played over, each through its SDK."""
+
+USUAL: Final = ("legacy", "adk")
+"""Control and candidate where nothing names others."""
 
 TURNS: Final = "+"
 """The separator between the names of runtimes that take turns."""

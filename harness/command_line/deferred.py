@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from parity import own_name
+
 __all__ = ["command", "deferred"]
 
 
@@ -17,7 +19,7 @@ def deferred(target: str) -> Callable[..., Any]:
     module, _, name = target.partition(":")
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return getattr(importlib.import_module(module), name)(*args, **kwargs)
+        return getattr(importlib.import_module(own_name(module)), name)(*args, **kwargs)
 
     call.__name__ = name  # as the type of an option, it names the option's value
     return call

@@ -19,16 +19,27 @@ from harness.cassette.variants import as_variant
 from harness.errors import Unplayable
 from harness.experiment.limits import Limits
 from harness.http.case import HttpCase, load_case
+from harness.parity.divergence import ChannelName
+from harness.parity.shown import unknown_channels
 from harness.replay.handover import script_halves
 from harness.replay.observation import Observation
 from harness.sides import engines_of, provider_name
+from parity import own_name
 from runtimes.contract import RuntimeUnavailable, UnusableRuntime
-from runtimes.registry import UnknownRuntime, check_runtime, known_runtimes, warm_modules
+from runtimes.registry import (
+    UnknownRuntime,
+    check_runtime,
+    known_runtimes,
+    runtime_traits,
+    warm_modules,
+)
 from services.providers.provider import Provider
 
 __all__ = ["Backend", "LoadedCassette", "real_backend"]
 
 _USUAL: Final = Limits()
+_ALWAYS: Final = ("harness.replay.runner", "harness.http.case")
+"""The modules that every run needs."""
 
 
 class LoadedCassette(Protocol):
@@ -177,10 +188,14 @@ def _can_hand_over(cassette: LoadedCassette) -> bool:
 def _check(name: str) -> tuple[str, str] | None:
     try:
         check_runtime(name)
+        unknown = unknown_channels(runtime_traits(name).channels or frozenset())
     except RuntimeUnavailable as missing:
         return missing.problem, missing.mend
-    except UnknownRuntime as unknown:
-        return f"unknown runtime {name!r}", f"known: {', '.join(unknown.known)}"
+    except UnknownRuntime as error:
+        return f"unknown runtime {name!r}", f"known: {', '.join(error.known)}"
+    if unknown:
+        problem = f"the traits of the runtime {name!r} name channels that do not exist"
+        return f"{problem}: {', '.join(unknown)}", f"there are {', '.join(ChannelName)}"
     return None
 
 
@@ -192,4 +207,4 @@ def _preload(names: Collection[str]) -> None:
 
 def _modules(names: Collection[str]) -> list[str]:
     engines = dict.fromkeys(engine for side in names for engine in engines_of(side))
-    return ["harness.replay.runner", "harness.http.case", *warm_modules(list(engines))]
+    return [*map(own_name, _ALWAYS), *warm_modules(list(engines))]

@@ -79,6 +79,8 @@ class CaseResult(Coded):
     """The probes that control and candidate reached, sorted (`harness.coverage`)."""
     cost: tuple[JsonObject, JsonObject] | None = None
     """The item of the cost channel of each side: model calls, tokens, contents sent."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Channel that was not compared → the reason (`harness.parity.shown`)."""
     timelines: str = ""
     """Both runs side by side, packed (`harness.timeline`). Empty where nothing was compared, and at
     parity unless the caller asked for them."""
