@@ -26,6 +26,7 @@ from adapters.problems import AgentBroke, yielded_at
 from adapters.runtime import IN_PROCESS, AgentRuntime
 from runtimes.contract import RuntimeTraits
 from services.bundle import Services
+from services.clock import foreign_timers
 from services.wire import JsonObject
 
 __all__ = ["AgentSession", "Answer", "Shows", "Start", "agent_runtime", "traits_of"]
@@ -134,7 +135,7 @@ class _InProcess:
     @contextmanager
     def around(self) -> Iterator[None]:
         """The agent's context: its clients ask the seam, its timers are those of the session."""
-        with self._services.clock.foreign_timers(), behind_clients(self._seam):
+        with foreign_timers(self._services.clock), behind_clients(self._seam):
             yield
 
     @property

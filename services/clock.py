@@ -6,8 +6,8 @@ so a ten-attempt backoff takes no real time. The loop's selector (`virtual_loop`
 alone knows that nothing is ready.
 
 Code that does not know this seam uses asyncio's own timers (`asyncio.sleep`, `asyncio.timeout`) and
-threads. Inside `foreign_timers()` these timers are virtual, too, and time stands still while such a
-thread works.
+threads. Inside `foreign_timers(clock)` these timers are virtual, too, and time stands still while
+such a thread works.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import heapq
 import selectors
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import Context, ContextVar
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -30,6 +30,7 @@ __all__ = [
     "SystemClock",
     "VirtualClock",
     "foreign_clock",
+    "foreign_timers",
     "iso_timestamp",
     "sleep_or_abort",
     "sleep_until_or_abort",
@@ -57,10 +58,6 @@ class Clock(Protocol):
 
     def no_real_work(self) -> AbstractContextManager[None]:
         """Mark a span in which what a `real_work` waits for itself waits for this program."""
-        ...
-
-    def foreign_timers(self) -> AbstractContextManager[None]:
-        """Mark a span whose code, and the tasks that it starts, know asyncio's timers only."""
         ...
 
 
@@ -104,7 +101,7 @@ class SystemClock:
         """Do nothing: all time is real."""
         yield
 
-    no_real_work = foreign_timers = real_work
+    no_real_work = real_work
 
 
 class VirtualClock:
@@ -180,8 +177,8 @@ class VirtualClock:
             self._real += 1
 
     @contextmanager
-    def foreign_timers(self) -> Iterator[None]:
-        """Make asyncio's timers virtual for the code inside, and for the tasks that it starts."""
+    def timers(self) -> Iterator[None]:
+        """See `foreign_timers`."""
         loop = asyncio.get_running_loop()
         assert isinstance(loop, _VirtualLoop)
         token = _TIMERS.set(self)
@@ -333,6 +330,14 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
                 self.call_soon(stalled)
                 moved = True
         return moved
+
+
+def foreign_timers(clock: Clock) -> AbstractContextManager[None]:
+    """Make asyncio's timers virtual for the code inside, and for the tasks that it starts.
+
+    They stay real where the clock is.
+    """
+    return clock.timers() if isinstance(clock, VirtualClock) else nullcontext()
 
 
 def foreign_clock() -> VirtualClock | None:

@@ -19,6 +19,7 @@ from adapters.agent import AgentSession, Shows
 from adapters.model.seam import ModelSeam
 from adapters.model.transports import behind_clients
 from services.bundle import Services
+from services.clock import foreign_timers
 from services.wire import JsonObject
 
 __all__ = ["open_conversation", "resolved"]
@@ -82,7 +83,7 @@ class _Conversation:
         clock, ids = self._services.clock, self._services.ids
         platform_time.set_time_provider(lambda: clock.now_ms() / 1000)
         platform_uuid.set_id_provider(lambda: ids.uuid("adk"))
-        with clock.foreign_timers(), behind_clients(self._seam):
+        with foreign_timers(clock), behind_clients(self._seam):
             yield
 
     async def send(self, text: str) -> AsyncGenerator[Any, None]:

@@ -7,58 +7,155 @@ in their own context, not in the agent's: see `adapters.crossing`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Generator
 from contextlib import aclosing
 from contextvars import Context, copy_context
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, TypeVar
 
 from adapters.crossing import Crossing
-from adapters.model.formats import Call, HttpRequest, WireFormat
-from adapters.model.gemini import GEMINI
-from services.model.errors import ApiError, NetworkError
-from services.model.generator import ContentGenerator
+from services.abort import AbortController
+from services.model.errors import NetworkError
+from services.model.generator import (
+    ChunkStream,
+    ContentGenerator,
+    EmbedRequest,
+    LlmRole,
+    ModelRequest,
+)
+from services.model.replay.steps import StepMethod
+from services.providers.dialect import WireCall
+from services.providers.wire.server import WireAnswer, WireServer
 from services.wire import JsonObject
 
-__all__ = ["FORMATS", "Answer", "CannotAnswer", "ModelSeam", "Stream"]
+__all__ = ["ModelSeam"]
 
-FORMATS: Final[tuple[WireFormat, ...]] = (GEMINI,)
-_JSON: Final = "application/json; charset=UTF-8"
-_EVENTS: Final = "text/event-stream"
+_PROMPT: Final = "agent"
+"""The prompt id of every request: an agent of a user has none."""
 
-
-class CannotAnswer(Exception):
-    """The connection fails. The message is what the client's own error shows."""
+T = TypeVar("T")
 
 
-class Stream(Protocol):
-    """The pieces of a body as they come.
+def _described(call: WireCall) -> ModelRequest:
+    """Return the request of the main agent; the settings say where it wants no stream."""
+    config = dict(call.asked.config)
+    if call.method is StepMethod.GENERATE:
+        config["stream"] = False
+    return ModelRequest(
+        model=call.asked.model,
+        contents=call.asked.contents,
+        role=LlmRole.MAIN,
+        prompt_id=_PROMPT,
+        signal=AbortController().signal,
+        config=config,
+    )
 
-    It is no generator: a client that drops it leaves nothing open that the seam does not close.
+
+class ModelSeam:
+    """Answers the calls of one conversation.
+
+    `server` answers them for code that awaits; `answer_now` for code that cannot.
     """
 
-    def __aiter__(self) -> Stream:
-        """Return itself."""
-        ...
+    def __init__(self, generator: ContentGenerator) -> None:
+        outside = copy_context()
+        self._outside = outside
+        self._elsewhere = _Elsewhere(generator, outside)
+        self.server = WireServer(self._elsewhere, described=_described)
+        self._here = WireServer(generator, described=_described)
+        self._left: list[_Rest] = []
 
-    async def __anext__(self) -> bytes:
-        """Return the next piece; raises `CannotAnswer` where the connection fails."""
-        ...
+    def answer_now(self, method: str, url: str, body: bytes) -> WireAnswer:
+        """Answer a request without waiting, for a client that blocks the event loop.
 
-    async def aclose(self) -> None:
-        """End the model's answer."""
-        ...
+        Raises:
+            NetworkError: the answer waits for something, or the generator raised it.
+        """
+        work, context = self._whole(method, url, body), self._outside.copy()
+        try:
+            while (pending := context.run(work.send, None)) is None:
+                pass  # `asyncio.sleep(0)` hands over nothing; anything else waits
+        except StopIteration as done:
+            found: WireAnswer = done.value
+            return found
+        self._left.append(_Rest(work, pending, context))
+        raise NetworkError(
+            "a synchronous client in the event loop cannot wait for this answer; call it in a "
+            "thread (asyncio.to_thread), or use the asynchronous client"
+        )
+
+    async def _whole(self, method: str, url: str, body: bytes) -> WireAnswer:
+        return await (await self._here.answer(method, url, body)).collected()
+
+    async def close(self) -> None:
+        """End the answers that the agent did not read to their end."""
+        await self._elsewhere.close()
+        for rest in self._left:
+            await rest.cancelled()
 
 
-@dataclass(slots=True)
-class Answer:
-    """An HTTP response: its whole body, or a stream that the client reads and closes."""
+class _Elsewhere:
+    """A generator that is called in another context, that of the services."""
 
-    status: int
-    content_type: str = _JSON
-    body: bytes = b""
-    stream: Stream | None = None
+    def __init__(self, generator: ContentGenerator, context: Context) -> None:
+        self._generator = generator
+        self._context = context
+        self._open: dict[Crossing[JsonObject | None], ChunkStream] = {}
+        """What is not closed. A stream that a client drops stays here until the end."""
+
+    async def generate_content(self, request: ModelRequest) -> JsonObject:
+        """See `ContentGenerator`."""
+        return await self._called(self._generator.generate_content(request))
+
+    async def count_tokens(self, request: ModelRequest) -> JsonObject:
+        """See `ContentGenerator`."""
+        return await self._called(self._generator.count_tokens(request))
+
+    async def embed_content(self, request: EmbedRequest) -> JsonObject:
+        """See `ContentGenerator`."""
+        return await self._called(self._generator.embed_content(request))
+
+    async def _called(self, work: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.get_running_loop().create_task(work, context=self._context.copy())
+
+    async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
+        """See `ContentGenerator`."""
+        chunks = Crossing(self._chunks(request), context=self._context.copy())
+        self._open[chunks] = stream = self._stream(chunks)
+        await chunks.__aenter__()
+        try:
+            await anext(chunks)
+        except BaseException:
+            await self._close(chunks)
+            raise
+        return stream
+
+    async def _chunks(self, request: ModelRequest) -> AsyncGenerator[JsonObject | None, None]:
+        """The chunks of an answer, after a `None` when the connection stands."""
+        stream = await self._generator.generate_content_stream(request)
+        yield None
+        async with aclosing(stream):
+            async for chunk in stream:
+                yield chunk
+
+    async def _stream(self, chunks: Crossing[JsonObject | None]) -> ChunkStream:
+        try:
+            async for chunk in chunks:
+                assert chunk is not None
+                yield chunk
+        finally:
+            self._open.pop(chunks, None)
+            await chunks.close()
+
+    async def _close(self, chunks: Crossing[JsonObject | None]) -> None:
+        await self._open[chunks].aclose()
+        if self._open.pop(chunks, None) is not None:  # nothing was read of it
+            await chunks.close()
+
+    async def close(self) -> None:
+        """Close every stream that is still open."""
+        for chunks in list(self._open):
+            await self._close(chunks)
 
 
 class _Rest:
@@ -94,156 +191,3 @@ class _Rest:
             task = group.create_task(rest())
             await asyncio.sleep(0)  # a task that was not begun would drop it where it stands
             task.cancel()
-
-
-class ModelSeam:
-    """Answers the calls of one conversation."""
-
-    def __init__(
-        self, generator: ContentGenerator, formats: Sequence[WireFormat] = FORMATS
-    ) -> None:
-        self._generator = generator
-        self._formats = formats
-        self._outside: Context = copy_context()
-        self._open: set[Crossing[JsonObject | None]] = set()
-        self._left: list[_Rest] = []
-
-    def call(self, request: HttpRequest) -> Call | None:
-        """Return the call that a request makes; `None` if it is none of a model's API.
-
-        Raises:
-            CannotAnswer: it is one that cannot be read.
-        """
-        try:
-            found = (each.read(request) for each in self._formats)
-            return next((call for call in found if call is not None), None)
-        except ValueError as error:
-            raise CannotAnswer(f"the request to {request.path} cannot be read: {error}") from error
-
-    async def answer(self, call: Call) -> Answer:
-        """Answer a call, in the format that it came in.
-
-        Raises:
-            CannotAnswer: the cassette has a failed connection here.
-        """
-        if call.counts:
-            work = self._whole(call)
-            context = self._outside.copy()
-            return await asyncio.get_running_loop().create_task(work, context=context)
-        chunks = Crossing(self._chunks(call), context=self._outside.copy())
-        self._open.add(chunks)
-        await chunks.__aenter__()
-        streams = False
-        try:
-            await anext(chunks)
-            if call.streams:
-                streams = True
-                return Answer(200, _EVENTS, stream=_Pieces(call, chunks, self._close))
-            found = [chunk async for chunk in chunks if chunk is not None]
-            return Answer(200, body=call.whole(found))
-        except ApiError as error:
-            return Answer(error.status, body=call.error(error))
-        except NetworkError as error:
-            raise CannotAnswer(str(error)) from error
-        finally:
-            if not streams:
-                await self._close(chunks)
-
-    def answer_now(self, call: Call) -> Answer:
-        """Answer a call without waiting, for a client that blocks the event loop.
-
-        Raises:
-            CannotAnswer: the answer waits for something, or as for `answer`.
-        """
-        work, context = self._whole(call), self._outside.copy()
-        try:
-            while (pending := context.run(work.send, None)) is None:
-                pass  # `asyncio.sleep(0)` hands over nothing; anything else waits
-        except StopIteration as done:
-            found: Answer = done.value
-            return found
-        self._left.append(_Rest(work, pending, context))
-        raise CannotAnswer(
-            "a synchronous client in the event loop cannot wait for this answer; call it in a "
-            "thread (asyncio.to_thread), or use the asynchronous client"
-        )
-
-    async def _whole(self, call: Call) -> Answer:
-        """Answer a call with its whole body, in the context of the services."""
-        try:
-            if call.counts:
-                counted = await self._generator.count_tokens(call.request)
-                return Answer(200, body=call.count(counted))
-            chunks = self._chunks(call)
-            async with aclosing(chunks):
-                found = [chunk async for chunk in chunks if chunk is not None]
-        except ApiError as error:
-            return Answer(error.status, body=call.error(error))
-        except NetworkError as error:
-            raise CannotAnswer(str(error)) from error
-        if call.streams:
-            body = b"".join([*map(call.chunk, found), call.end()])
-            return Answer(200, _EVENTS, body=body)
-        return Answer(200, body=call.whole(found))
-
-    async def close(self) -> None:
-        """End the answers that the agent did not read to their end."""
-        for chunks in list(self._open):
-            await self._close(chunks)
-        for rest in self._left:
-            await rest.cancelled()
-
-    async def _close(self, chunks: Crossing[JsonObject | None]) -> None:
-        self._open.discard(chunks)
-        await chunks.close()
-
-    async def _chunks(self, call: Call) -> AsyncGenerator[JsonObject | None, None]:
-        """The chunks of an answer, after a `None` when the connection stands."""
-        stream = await self._generator.generate_content_stream(call.request)
-        yield None
-        async with aclosing(stream):
-            async for chunk in stream:
-                yield chunk
-
-
-class _Pieces:
-    """The chunks of an answer, as its provider writes them."""
-
-    def __init__(
-        self,
-        call: Call,
-        chunks: Crossing[JsonObject | None],
-        close: Callable[[Crossing[JsonObject | None]], Awaitable[None]],
-    ) -> None:
-        self._call = call
-        self._chunks = chunks
-        self._close = close
-        self._over = False
-
-    def __aiter__(self) -> _Pieces:
-        return self
-
-    async def __anext__(self) -> bytes:
-        """Return the next piece; at the end what ends the stream, or an error of the API."""
-        if self._over:
-            raise StopAsyncIteration
-        try:
-            chunk = await anext(self._chunks, None)
-        except ApiError as error:
-            return await self._last(self._call.late_error(error))
-        except NetworkError as error:
-            await self._last(b"")
-            raise CannotAnswer(str(error)) from error
-        if chunk is None:
-            return await self._last(self._call.end())
-        return self._call.chunk(chunk)
-
-    async def _last(self, piece: bytes) -> bytes:
-        self._over = True
-        await self._close(self._chunks)
-        return piece
-
-    async def aclose(self) -> None:
-        """End the model's answer."""
-        if not self._over:
-            await self._last(b"")

@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
-from typing import Any, Final, Protocol
-from urllib.parse import unquote, urlsplit
+from typing import Any, Final, NamedTuple, Protocol
 
 import h11
 
-from adapters.model.formats import HttpRequest
-from adapters.model.seam import Answer, CannotAnswer, ModelSeam
+from adapters.model.seam import ModelSeam
+from services.model.errors import NetworkError
+from services.providers.wire.server import WireAnswer
 
 __all__ = ["ModelServer", "open_model_server"]
 
@@ -36,6 +36,12 @@ class Waits(Protocol):
     def model(self) -> AbstractContextManager[None]:
         """Mark one."""
         ...
+
+
+class _Request(NamedTuple):
+    method: str
+    target: str
+    body: bytes
 
 
 class ModelServer:
@@ -66,23 +72,17 @@ class ModelServer:
                 connection.start_next_cycle()
 
     async def _answer(
-        self, request: HttpRequest, connection: h11.Connection, writer: asyncio.StreamWriter
+        self, request: _Request, connection: h11.Connection, writer: asyncio.StreamWriter
     ) -> None:
         try:
-            call = self._seam.call(request)
-            if call is None:
-                says = f"no API of a model: {request.method} {request.path}"
-                answer = Answer(404, "text/plain", says.encode())
-            else:
-                answer = await self._seam.answer(call)
-            await _write(answer, connection, writer)
-        except CannotAnswer:
+            await _write(await self._seam.server.answer(*request), connection, writer)
+        except NetworkError:
             # As a network does where a connection fails: the client gets no answer.
             writer.transport.abort()
             raise ConnectionError from None
 
 
-async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> HttpRequest | None:
+async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> _Request | None:
     """Read the next request; `None` at the end of the connection."""
     head: h11.Request | None = None
     body = bytearray()
@@ -97,15 +97,16 @@ async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> Htt
             if len(body) > _LARGEST:
                 raise ConnectionError("request too long")
         elif isinstance(event, h11.EndOfMessage) and head is not None:
-            url = urlsplit(head.target.decode("latin-1"))
-            method = head.method.decode("latin-1")
-            return HttpRequest(method, "localhost", unquote(url.path), url.query, bytes(body))
+            target, method = head.target.decode("latin-1"), head.method.decode("latin-1")
+            return _Request(method, target, bytes(body))
         else:
             return None
 
 
-async def _write(answer: Answer, connection: h11.Connection, writer: asyncio.StreamWriter) -> None:
-    headers = [("content-type", answer.content_type)]
+async def _write(
+    answer: WireAnswer, connection: h11.Connection, writer: asyncio.StreamWriter
+) -> None:
+    headers = list(answer.headers.items())
     if answer.stream is None:
         headers.append(("content-length", str(len(answer.body))))
     parts: list[Any] = [h11.Response(status_code=answer.status, headers=headers)]

@@ -16,44 +16,53 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from adapters.model.formats import Call, HttpRequest
-from adapters.model.seam import Answer, CannotAnswer, ModelSeam, Stream
+from adapters.model.seam import ModelSeam
 from services.clock import foreign_clock
+from services.model.errors import NetworkError
+from services.providers.wire.failures import library_failure
+from services.providers.wire.server import WireAnswer, WireServer
+from services.providers.wire.transport import WireTransport, client_response
 
 __all__ = ["behind_clients"]
 
 _CLIENTS: Final = ("httpx", "httpx2")
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_SEAM: ContextVar[tuple[ModelSeam, asyncio.AbstractEventLoop] | None] = ContextVar(
-    "model_seam", default=None
-)
+
+
+class _Behind(NamedTuple):
+    seam: ModelSeam
+    transport: WireTransport
+    loop: asyncio.AbstractEventLoop
+
+
+_BEHIND: ContextVar[_Behind | None] = ContextVar("model_seam", default=None)
 
 
 @contextmanager
 def behind_clients(seam: ModelSeam) -> Iterator[None]:
     """Let the clients in this context, and in the tasks and threads of it, ask `seam`."""
     _install()
-    token = _SEAM.set((seam, asyncio.get_running_loop()))
+    transport = WireTransport(seam.server)
+    token = _BEHIND.set(_Behind(seam, transport, asyncio.get_running_loop()))
     try:
         yield
     finally:
-        _SEAM.reset(token)
+        _BEHIND.reset(token)
 
 
 @cache
 def _install() -> None:
     """Wrap the transports of the installed clients, once in a process."""
     for name in _CLIENTS:
-        if importlib.util.find_spec(name) is not None:
-            client = importlib.import_module(name)
-            _wrap(client.AsyncHTTPTransport, "handle_async_request", client, _asynchronous)
-            _wrap(client.HTTPTransport, "handle_request", client, _synchronous)
+        client = importlib.import_module(name)
+        _wrap(client.AsyncHTTPTransport, "handle_async_request", client, _asynchronous)
+        _wrap(client.HTTPTransport, "handle_request", client, _synchronous)
     if importlib.util.find_spec("aiohttp") is not None:
         base = importlib.import_module("google.genai._api_client").BaseApiClient
         uses_aiohttp = base._use_aiohttp
-        base._use_aiohttp = lambda self: _SEAM.get() is None and uses_aiohttp(self)
+        base._use_aiohttp = lambda self: _BEHIND.get() is None and uses_aiohttp(self)
 
 
 def _wrap(
@@ -66,39 +75,32 @@ def _wrap(
 
 def _asynchronous(client: ModuleType, original: Any) -> Any:
     async def handle(self: Any, request: Any) -> Any:
-        found = _SEAM.get()
-        if found is None:
+        found = _BEHIND.get()
+        if found is None or not WireServer.serves(request.method, str(request.url)):
+            _refuse_others(client, request)
             return await original(self, request)
-        seam, _ = found
-        with _failing(client, request):
-            call = seam.call(_read(request, await request.aread()))
-            if call is not None:
-                return _response(client, await seam.answer(call))
-        _refuse_others(client, request)
-        return await original(self, request)
+        return await found.transport.handle_async_request(request)
 
     return handle
 
 
 def _synchronous(client: ModuleType, original: Any) -> Any:
     def handle(self: Any, request: Any) -> Any:
-        found = _SEAM.get()
-        if found is None:
+        found = _BEHIND.get()
+        if found is None or not WireServer.serves(request.method, str(request.url)):
+            _refuse_others(client, request)
             return original(self, request)
-        seam, loop = found
-        with _failing(client, request):
-            call = seam.call(_read(request, request.read()))
-            if call is not None:
-                answer = _blocking(seam, call, loop)
-                headers = {"content-type": answer.content_type}
-                return client.Response(answer.status, headers=headers, content=answer.body)
-        _refuse_others(client, request)
-        return original(self, request)
+        asked = (request.method, str(request.url), request.read())
+        try:
+            return client_response(client, _blocking(found, *asked))
+        except NetworkError as error:
+            failure = library_failure(client, error, answering=False)
+            raise failure from failure.__cause__
 
     return handle
 
 
-def _blocking(seam: ModelSeam, call: Call, loop: asyncio.AbstractEventLoop) -> Answer:
+def _blocking(behind: _Behind, method: str, url: str, body: bytes) -> WireAnswer:
     """Answer in a function that is not asynchronous.
 
     In a thread of its own, the event loop works meanwhile. In the loop's thread nothing else can
@@ -107,20 +109,17 @@ def _blocking(seam: ModelSeam, call: Call, loop: asyncio.AbstractEventLoop) -> A
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        whole = _without_hold(_collected(seam, call))
-        return asyncio.run_coroutine_threadsafe(whole, loop).result()
-    return seam.answer_now(call)
+        whole = _without_hold(_collected(behind.seam.server, method, url, body))
+        return asyncio.run_coroutine_threadsafe(whole, behind.loop).result()
+    return behind.seam.answer_now(method, url, body)
 
 
-async def _collected(seam: ModelSeam, call: Call) -> Answer:
-    """Answer a call, with the whole body."""
-    answer = await seam.answer(call)
-    if answer.stream is not None:
-        answer.body = b"".join([piece async for piece in answer.stream])
-    return answer
+async def _collected(server: WireServer, method: str, url: str, body: bytes) -> WireAnswer:
+    """Answer a request, with the whole body."""
+    return await (await server.answer(method, url, body)).collected()
 
 
-async def _without_hold(work: Coroutine[Any, Any, Answer]) -> Answer:
+async def _without_hold(work: Coroutine[Any, Any, WireAnswer]) -> WireAnswer:
     """Await `work` while virtual time may pass: the thread that asks for it waits for it."""
     clock = foreign_clock()
     if clock is None:
@@ -129,57 +128,9 @@ async def _without_hold(work: Coroutine[Any, Any, Answer]) -> Answer:
         return await work
 
 
-def _read(request: Any, body: bytes) -> HttpRequest:
-    url = request.url
-    return HttpRequest(request.method, url.host, url.path, url.query.decode("ascii"), body)
-
-
 def _refuse_others(client: ModuleType, request: Any) -> None:
     """Refuse what would leave this machine: a replay must not depend on the network."""
     host = request.url.host
     if foreign_clock() is not None and host not in _HERE:
         says = f"a replay connects to no other machine: {request.method} {host}{request.url.path}"
         raise client.ConnectError(says, request=request)
-
-
-@contextmanager
-def _failing(client: ModuleType, request: Any) -> Iterator[None]:
-    """Turn a failed connection into the client's own error."""
-    try:
-        yield
-    except CannotAnswer as error:
-        raise client.ConnectError(str(error), request=request) from error
-
-
-def _response(client: ModuleType, answer: Answer) -> Any:
-    headers = {"content-type": answer.content_type}
-    if answer.stream is None:
-        return client.Response(answer.status, headers=headers, content=answer.body)
-    stream = _stream_class(client)(answer.stream)
-    return client.Response(answer.status, headers=headers, stream=stream)
-
-
-@cache
-def _stream_class(client: ModuleType) -> Any:
-    """Return the class of response streams for one of the clients."""
-
-    class SeamStream(client.AsyncByteStream):  # type: ignore[name-defined,misc]
-        """The bytes of an answer; closing it closes the answer."""
-
-        def __init__(self, pieces: Stream) -> None:
-            self._pieces = pieces
-
-        def __aiter__(self) -> SeamStream:
-            return self
-
-        async def __anext__(self) -> bytes:
-            try:
-                return await anext(self._pieces)
-            except CannotAnswer as error:
-                raise client.ReadError(str(error)) from error
-
-        async def aclose(self) -> None:
-            """End the answer."""
-            await self._pieces.aclose()
-
-    return SeamStream

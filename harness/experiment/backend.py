@@ -158,7 +158,7 @@ def _carried(
         if len(providers) > 1:
             raise Unplayable("two providers", "recorded traffic has the format of one provider")
         return cassette, ()
-    from harness.wire.carried import as_carried
+    from harness.http.carried import as_carried
 
     return as_carried(cassette, [Provider(each) for each in sorted(filter(None, providers))])
 

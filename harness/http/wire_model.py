@@ -17,9 +17,8 @@ from typing import Final
 import httpx
 
 from harness.cassette.format import Cassette
-from harness.http.client import local_client, reported
-from harness.http.sse import as_the_api_writes
 from harness.http.standin import STEP_HEADER, open_standin, stream_body
+from harness.replay.gemini_client import local_client, reported
 from harness.replay.models import ModelSource
 from services.clock import VirtualClock
 from services.model.gemini import GeminiContentGenerator

@@ -158,7 +158,9 @@ async def observe_cassette(
         raise Unplayable(surface.name, refusal)
     provider = provider_name(runtime)
     if provider is not None:
-        model = _over(model, provider, cassette)
+        from harness.replay.provider_model import over_provider  # imports SDKs
+
+        model = over_provider(model, provider, cassette)
     cell = Cell(cassette)
     if cell.confines and not traits.confinable:
         problem = f"{runtime} cannot be confined, and the cassette is not trusted"
@@ -174,23 +176,6 @@ async def observe_cassette(
                 with open_telemetry(telemetry, run.telemetry_seams()) as run.telemetry:
                     await _play(run, envelope.clock, deadline_s)
             return run.observation()
-
-
-def _over(model: ModelSource, name: str, cassette: Cassette) -> ModelSource:
-    """Return a source of models behind the SDK of a provider, which is imported only now.
-
-    Raises:
-        Unplayable: the provider cannot give the answers of the cassette.
-    """
-    from harness.wire.limits import refusal
-    from harness.wire.model import wired
-    from services.providers.provider import Provider
-
-    provider = Provider(name)
-    reason = refusal(cassette, provider)
-    if reason is not None:
-        raise Unplayable(f"SDK of {name}", reason)
-    return wired(model, provider)
 
 
 async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:

@@ -1,4 +1,4 @@
-"""What `WireTransport` needs of a provider's format."""
+"""What `WireServer` needs of a provider's format."""
 
 from __future__ import annotations
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Final
 
+from services.json_values import parse_json
 from services.model.errors import ApiError, ModelError, TerminalQuotaError
 from services.model.google_errors import GoogleError, parse_google_error
 from services.model.transport_errors import api_error
@@ -57,6 +58,8 @@ class Refusal:
     """The wait that the server asks for."""
     exhausted: bool = False
     """Whether the account has nothing left to spend, so that no wait helps."""
+    original: JsonObject | None = field(default=None, compare=False)
+    """The Gemini API's own body, with details that other providers have no place for."""
 
     def to_error(self, *, answering: bool) -> ModelError:
         """Return the error of the model seam; `answering`: it came within a stream."""
@@ -81,7 +84,17 @@ def refusal_of(error: ModelError) -> Refusal:
     waits = (detail.get("retryDelay") for detail in found.details if detail["@type"] == _RETRY_INFO)
     match = next((_DURATION.fullmatch(wait) for wait in waits if isinstance(wait, str)), None)
     delay_s = None if match is None else float(match[1])
-    return Refusal(status=status, message=found.message, delay_s=delay_s)
+    return Refusal(
+        status=status, message=found.message, delay_s=delay_s, original=_body_of(str(error))
+    )
+
+
+def _body_of(text: str) -> JsonObject | None:
+    try:
+        found = parse_json(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("error"), dict) else None
 
 
 def asked_delay_s(headers: Mapping[str, str], now_ms: int) -> float | None:

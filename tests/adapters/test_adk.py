@@ -67,7 +67,7 @@ def test_calls_results_texts_and_tokens(streaming: bool) -> None:
     assert (got["requestId"], got["data"]) == (call["requestId"], {"item": "tea", "id": "A-1"})
     assert said["content"] == [{"type": "text", "text": "Ordered."}]
     usage = [plain(event) for event in events if event.type == "usage"]
-    assert usage == [{"model": "", "inputTokens": 7, "outputTokens": 2}] * 2
+    assert usage == [{"model": "gemini-2.5-flash", "inputTokens": 7, "outputTokens": 2}] * 2
     assert [each.config.get("stream") for each in asked] == [None if streaming else False] * 2
 
 
@@ -109,7 +109,8 @@ def test_a_thought_is_no_text() -> None:
 
     events, _ = played(adk_runtime(shop(), streaming=True), {"stream": [chunk]})
 
-    found = [part for event in events[2:-1] for part in plain(event)["content"]]
+    said = [event for event in events[2:] if event.type == "message"]
+    found = [part for event in said for part in plain(event)["content"]]
     assert found == [{"type": "thought", "thought": "Hm."}, {"type": "text", "text": "Yes."}]
 
 

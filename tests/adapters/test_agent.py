@@ -77,10 +77,11 @@ def test_a_loop_with_a_tool_and_a_retry() -> None:
         async with stage(hand, *steps) as on:
             events = await on.say("how many?")
 
-            assert kinds(events) == ["tool_request", "tool_response", "message", "agent_end"]
-            asked, got, said, ended = map(plain, events[2:])
-            assert (asked["name"], asked["args"]) == ("stock", {"item": "tea"})
-            assert (got["requestId"], got["data"]) == (asked["requestId"], {"left": 3})
+            shown = [event for event in events if event.type != "usage"]
+            assert kinds(shown) == ["tool_request", "tool_response", "message", "agent_end"]
+            called, got, said, ended = map(plain, shown[2:])
+            assert (called["name"], called["args"]) == ("stock", {"item": "tea"})
+            assert (got["requestId"], got["data"]) == (called["requestId"], {"left": 3})
             assert said["content"] == [{"type": "text", "text": "Three left."}]
             assert ended == {"reason": "completed"}
             assert [each.request.model for each in on.requests] == ["gemini-2.5-flash"] * 3
@@ -185,6 +186,55 @@ def test_a_failure_of_the_model_is_the_clients_own_error(
             assert (error["status"], error["message"]) == (status, message)
             assert error["_meta"]["stack"].splitlines()[1].startswith("    at ")
             assert plain(events[-1]) == {"reason": "failed"}
+
+    play(scene)
+
+
+def test_an_answer_has_what_every_real_one_has() -> None:
+    async def ask(text: str) -> AsyncIterator[Any]:
+        client = genai.Client(api_key="local")
+        yield await client.aio.models.generate_content(model="gemini-x", contents=text)
+
+    async def scene() -> None:
+        async with stage(of(ask), chunks("a")) as on:
+            events = await on.say("hi")
+
+            usage = {"model": "gemini-x", "inputTokens": 0, "outputTokens": 0}
+            assert [plain(event) for event in events if event.type == "usage"] == [usage]
+
+    play(scene)
+
+
+def test_an_answer_that_is_dropped_is_closed_at_the_end() -> None:
+    async def ask(text: str) -> AsyncIterator[Any]:
+        client = genai.Client(api_key="local")
+        stream = await client.aio.models.generate_content_stream(model="x", contents=text)
+        yield (await anext(stream)).text
+
+    async def scene() -> None:
+        async with stage(of(ask), {"stream": [{"candidates": []}, {"hang": True}]}) as on:
+            assert kinds(await on.say("hi")) == ["agent_end"]
+        assert len(asyncio.all_tasks()) == 1
+
+    play(scene)
+
+
+def test_a_refusal_keeps_its_details() -> None:
+    quota = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": []}
+    refused = {"status": 429, "message": "a", "grpc": "RESOURCE_EXHAUSTED", "details": [quota]}
+
+    async def ask(text: str) -> AsyncIterator[Any]:
+        client = genai.Client(api_key="local")
+        try:
+            await client.aio.models.generate_content(model="x", contents=text)
+        except errors.ClientError as error:
+            yield {"type": "custom", "kind": "refused", "data": error.details}
+
+    async def scene() -> None:
+        async with stage(of(ask), {"error": refused}) as on:
+            events = await on.say("hi")
+            found = plain(events[2])["data"]["error"]
+            assert found["details"] == [quota]
 
     play(scene)
 

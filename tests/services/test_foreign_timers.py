@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from services.clock import SystemClock, VirtualClock, virtual_loop
+from services.clock import SystemClock, VirtualClock, foreign_timers, virtual_loop
 
 pytestmark = pytest.mark.timeout(20)
 
@@ -21,7 +21,7 @@ def play(scene: Callable[[VirtualClock], Awaitable[None]]) -> float:
 
     async def run() -> None:
         clock.watch()
-        with clock.foreign_timers():
+        with foreign_timers(clock):
             await scene(clock)
 
     with asyncio.Runner(loop_factory=virtual_loop) as runner:
@@ -129,7 +129,7 @@ def test_code_outside_keeps_the_real_timers() -> None:
     async def scene() -> None:
         begun = asyncio.get_running_loop().time()
         assert abs(begun - time.monotonic()) < 60
-        with clock.foreign_timers():
+        with foreign_timers(clock):
             assert asyncio.get_running_loop().time() == clock.now_ms() / 1000
 
     with asyncio.Runner(loop_factory=virtual_loop) as runner:
@@ -139,5 +139,5 @@ def test_code_outside_keeps_the_real_timers() -> None:
 async def test_under_the_machines_clock_nothing_changes() -> None:
     clock = SystemClock()
 
-    with clock.foreign_timers(), clock.no_real_work():
+    with foreign_timers(clock), clock.no_real_work():
         await asyncio.sleep(0)

@@ -101,6 +101,8 @@ class _EventWriter:
 
 
 def _body(refusal: Refusal) -> JsonObject:
+    if refusal.original is not None:
+        return refusal.original
     try:
         found = parse_json(str(refusal.to_error(answering=False)))
     except ValueError:
@@ -133,7 +135,16 @@ def _contents(body: Mapping[str, Json]) -> list[Content]:
 
 def _config(body: Mapping[str, Json]) -> JsonObject:
     config = {name: body[name] for name in _BESIDE if body.get(name) is not None}
+    if "systemInstruction" in config:
+        config["systemInstruction"] = _instruction(config["systemInstruction"])
     return {**mapping(body.get("generationConfig")), **config}
+
+
+def _instruction(instruction: Json) -> Json:
+    """Return an instruction as the model seam has it: as text, if it has nothing else."""
+    parts = list(items(mapping(instruction).get("parts")))
+    is_text = bool(parts) and all(part.keys() == {"text"} for part in parts)
+    return _text_of(mapping(instruction)) if is_text else instruction
 
 
 def _text_of(content: Mapping[str, Json]) -> str:

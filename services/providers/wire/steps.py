@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from services.model.replay.generator import ReplayedContentGenerator
 from services.model.replay.matching import MatchMode
 from services.model.replay.steps import parse_steps
+from services.providers.wire.server import WireServer
 from services.providers.wire.transport import WireTransport
 from services.wire import Json
 
@@ -52,4 +53,4 @@ def answering(steps: Json, *, match: MatchMode = "in_order") -> WireTransport:
     """
     clock = PassingTime()
     model = ReplayedContentGenerator(parse_steps(steps), clock=clock, match=match)
-    return WireTransport(model, clock=clock)
+    return WireTransport(WireServer(model, clock=clock))

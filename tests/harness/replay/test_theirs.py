@@ -109,8 +109,10 @@ def test_a_good_one_is_observed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         ),
         (
             "self.emit([3])",
-            "could not go on by itself: its stream never ended, since a task of it raised "
-            "AttributeError: 'int' object has no attribute 'id'",
+            (
+                "could not go on by itself: its stream never ended, since a task of it raised "
+                "AttributeError: 'int' object has no attribute 'id'"
+            ),
         ),
         (
             'await asyncio.Event().wait(); "here"',

@@ -1,5 +1,9 @@
 """The model of a run over a provider: the run's own model behind the provider's SDK.
 
+`openai:adk` is adk over OpenAI's SDK. The SDK's network is the model of the run, which answers in
+the provider's wire format (`services.providers.wire`). `harness/http/carried.py` removes from a
+cassette what that format cannot carry.
+
 The SDK of a provider cannot send who asks (role and thread), so the request of the runtime waits
 while the SDK sends it, and is what the run's model gets. The comparison sees the requests of the
 runtimes; what travels in the provider's format is checked by the tests of `services.providers`.
@@ -7,7 +11,7 @@ runtimes; what travels in the provider's format is checked by the tests of `serv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from typing import Final
 
@@ -15,46 +19,66 @@ import httpx
 import httpx2
 
 from harness.cassette.format import Cassette
-from harness.http.client import local_client
+from harness.replay.client import Unplayable
+from harness.replay.gemini_client import local_client
 from harness.replay.models import ModelSource, ReplayedModel
 from services.clock import VirtualClock
 from services.model.gemini import GeminiContentGenerator
-from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
+from services.model.generator import ChunkStream, EmbedRequest, LlmRole, ModelRequest
 from services.model.replay.generator import ReplayNote
 from services.model.replay.matching import ObservedRequest
+from services.model.replay.steps import StepMethod
 from services.providers.dialect import WireCall
 from services.providers.opening import open_provider
 from services.providers.provider import Provider
 from services.providers.sdk_generator import SdkContentGenerator
+from services.providers.wire.server import WireServer
 from services.providers.wire.transport import WireTransport
 from services.wire import JsonObject
 
-__all__ = ["WiredModel", "wired"]
+__all__ = ["over_provider"]
 
 _GEMINI: Final = "https://generativelanguage.googleapis.com"
 _ASKED: Final[ContextVar[ModelRequest | None]] = ContextVar("wired_request", default=None)
 
 
-def wired(source: ModelSource, provider: Provider) -> ModelSource:
-    """Return a source of models that are asked through the SDK of `provider`."""
+def over_provider(source: ModelSource, name: str, cassette: Cassette) -> ModelSource:
+    """Return a source of models that are asked through the SDK of a provider.
 
-    def over_provider(
+    Raises:
+        Unplayable: the provider cannot give the answers of the cassette.
+    """
+    provider = Provider(name)
+    reason = next(_refusals(cassette, provider), None)
+    if reason is not None:
+        raise Unplayable(f"SDK of {name}", reason)
+
+    def wired(
         cassette: Cassette,
         clock: VirtualClock,
         on_request: Callable[[ObservedRequest], None],
         on_chunk: Callable[[int, int], None],
-    ) -> WiredModel:
-        return WiredModel(source(cassette, clock, on_request, on_chunk), provider, clock)
+    ) -> _WiredModel:
+        return _WiredModel(source(cassette, clock, on_request, on_chunk), provider, clock)
 
-    return over_provider
+    return wired
 
 
-class WiredModel:
+def _refusals(cassette: Cassette, provider: Provider) -> Iterator[str]:
+    """Yield why a session over `provider` cannot have the answers of `cassette`, as sentences."""
+    for step in cassette.steps if provider is not Provider.GEMINI else ():
+        if step.role is LlmRole.UTILITY_TOOL:
+            yield f"{provider} has no counterpart of the web tools of the Gemini API"
+        if step.method is StepMethod.EMBED and provider is Provider.ANTHROPIC:
+            yield "anthropic has no embeddings"
+
+
+class _WiredModel:
     """A replayed model behind the SDK of a provider; see the module."""
 
     def __init__(self, inner: ReplayedModel, provider: Provider, clock: VirtualClock) -> None:
         self._inner = inner
-        network = WireTransport(
+        server = WireServer(
             inner,
             clock=clock,
             described=_described,
@@ -62,7 +86,7 @@ class WiredModel:
             complete=False,
             waiting=clock.no_real_work,
         )
-        self._sdk = _sdk(provider, network, clock)
+        self._sdk = _sdk(provider, WireTransport(server), clock)
 
     @property
     def notes(self) -> Sequence[ReplayNote]:
