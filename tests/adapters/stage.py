@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -58,7 +58,7 @@ async def stage(factory: AgentRuntime, *steps: dict[str, Any]) -> AsyncIterator[
             )
 
 
-def kinds(events: list[AgentEvent]) -> list[str]:
+def kinds(events: Sequence[AgentEvent]) -> list[str]:
     """The types of the events behind the user's message and `agent_start`."""
     return [event.type for event in events[2:]]
 
