@@ -105,35 +105,39 @@ async def test_a_stream_that_breaks_off_is_a_lost_connection_or_an_unfinished_an
         stream = await generator.generate_content_stream(asked())
         try:
             async for chunk in stream:
-                found.append(chunk)
+                found.append(chunk)  # noqa: PERF401 -- what came before the failure stays
         except ModelError as error:
             failed = error
         await stream.aclose()
-    assert "".join(p["text"] for c in found for p in c["candidates"][0]["content"]["parts"]) == "hel"
+    assert (
+        "".join(p["text"] for c in found for p in c["candidates"][0]["content"]["parts"]) == "hel"
+    )
     assert failed is None or isinstance(failed, NetworkError)
     assert not any("finishReason" in c["candidates"][0] for c in found)
 
 
 CALLED = {
-    OPENAI: lambda arguments: events(
-        {
-            "choices": [
-                {
-                    "delta": {
-                        "tool_calls": [
-                            {
-                                "index": 0,
-                                "id": "c",
-                                "function": {"name": "f", "arguments": arguments},
-                            }
-                        ]
+    OPENAI: lambda arguments: (
+        events(
+            {
+                "choices": [
+                    {
+                        "delta": {
+                            "tool_calls": [
+                                {
+                                    "index": 0,
+                                    "id": "c",
+                                    "function": {"name": "f", "arguments": arguments},
+                                }
+                            ]
+                        }
                     }
-                }
-            ]
-        },
-        {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]},
-    )
-    + b"data: [DONE]\n\n",
+                ]
+            },
+            {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]},
+        )
+        + b"data: [DONE]\n\n"
+    ),
     ANTHROPIC: lambda arguments: events(
         {
             "type": "content_block_start",
@@ -209,10 +213,36 @@ ANY = st.recursive(
         st.lists(inner, max_size=2),
         st.dictionaries(
             st.sampled_from(
-                "type index delta content text choices message tool_calls function name id "
-                "arguments usage content_block input partial_json thinking signature model error "
-                "code finish_reason stop_reason prompt_tokens input_tokens prompt_tokens_details "
-                "reasoning_content data".split()
+                [
+                    "type",
+                    "index",
+                    "delta",
+                    "content",
+                    "text",
+                    "choices",
+                    "message",
+                    "tool_calls",
+                    "function",
+                    "name",
+                    "id",
+                    "arguments",
+                    "usage",
+                    "content_block",
+                    "input",
+                    "partial_json",
+                    "thinking",
+                    "signature",
+                    "model",
+                    "error",
+                    "code",
+                    "finish_reason",
+                    "stop_reason",
+                    "prompt_tokens",
+                    "input_tokens",
+                    "prompt_tokens_details",
+                    "reasoning_content",
+                    "data",
+                ]
             ),
             inner,
             max_size=4,
@@ -221,8 +251,16 @@ ANY = st.recursive(
     max_leaves=12,
 )
 KINDS = st.sampled_from(
-    "message_start content_block_start content_block_delta content_block_stop message_delta "
-    "message_stop error ping".split()
+    [
+        "message_start",
+        "content_block_start",
+        "content_block_delta",
+        "content_block_stop",
+        "message_delta",
+        "message_stop",
+        "error",
+        "ping",
+    ]
 )
 
 
