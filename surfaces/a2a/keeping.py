@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Protocol
 
+from surfaces.a2a.feed import Saves
 from surfaces.a2a.record import TaskRecord
+from surfaces.a2a.storage.database import Page, Query
 
 __all__ = ["KeepsTasks"]
 
 
-class KeepsTasks(Protocol):
-    """Keeps the tasks of a server."""
+class KeepsTasks(Saves, Protocol):
+    """Keeps the tasks of a server, as `TaskStore` does. Each method raises `RpcError`."""
 
-    def save(self, record: TaskRecord, now_ms: int) -> None:
-        """Keep a task as it is now."""
-        ...
-
-    def load(self, task_id: str) -> TaskRecord | None:
+    async def load(self, task_id: str) -> TaskRecord | None:
         """The task with this id; `None`: there is none."""
-        ...
 
-    def unfinished(self) -> Sequence[TaskRecord]:
+    async def page(self, query: Query) -> Page:
+        """The tasks that match."""
+
+    async def unfinished(self) -> list[TaskRecord]:
         """The tasks whose turn had not ended, or that waited for an approval."""
-        ...
+
+    async def due(self) -> list[TaskRecord]:
+        """The tasks for which a callback is due."""

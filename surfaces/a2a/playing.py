@@ -27,15 +27,23 @@ from services.interaction.interaction import Interaction
 from services.state import CoreEvents
 from services.subagents.remote.chunks import chunk_of
 from services.wire import JsonObject
+from surfaces.a2a.access import Access
+from surfaces.a2a.card import AgentCards
 from surfaces.a2a.commands import ServerCommands
 from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, EXTENSION_URI
 from surfaces.a2a.extension.schema import ToolCall, ToolCallConfirmation
 from surfaces.a2a.folders import Folders
 from surfaces.a2a.in_process import InProcess
+from surfaces.a2a.protocol.routes import VERSION_HEADER
+from surfaces.a2a.push.delivery import Callbacks
+from surfaces.a2a.push.hosts import CallbackHosts
+from surfaces.a2a.push.signing import Signer, new_key
 from surfaces.a2a.record import TaskRecord
 from surfaces.a2a.rest import RestRoutes
-from surfaces.a2a.server import Access, make_app
-from surfaces.a2a.tasks import Opening, Tasks
+from surfaces.a2a.server import make_app
+from surfaces.a2a.sessions import Opening
+from surfaces.a2a.storage.database import Page, Query
+from surfaces.a2a.tasks import Tasks
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 
@@ -54,6 +62,8 @@ __all__ = [
 Note = Callable[[Literal["agent", "client"], JsonObject], None]
 """Gets each message of JSON-RPC, in order. The ids of the requests are counted."""
 _URL: Final = "http://localhost/"
+_EARLIER: Final = {"headers": {VERSION_HEADER: "0.3"}}
+"""In 0.3 a stream ends with the turn, which says when the client may go on."""
 
 
 @asynccontextmanager
@@ -71,19 +81,20 @@ async def open_played_server(
     tasks = Tasks(
         options=HeadlessOptions(),
         machine=machine,
-        folders=Folders(fixed=None, default=root, allowed=root),
+        folders=Folders(fixed=None, default=root, allowed=(root,)),
         store=_Memory(),
         warn=_nothing,
         opening=opening,
     )
     rest = RestRoutes(tasks, ServerCommands(tasks))
-    access = Access(host="127.0.0.1", token=None)
-    app = make_app(tasks, rest, access, url=_URL, version="played")
+    access = Access(own=True, token=None)
+    cards = AgentCards(_URL, "played", frozenset())
+    app = make_app(tasks, rest, access, cards, _no_callbacks(machine))
     async with asyncio.TaskGroup() as group:
         transport = _Noting(InProcess(app, group), note)
         async with httpx.AsyncClient(transport=transport, base_url=_URL) as http:
             factory = ClientFactory(ClientConfig(httpx_client=http))
-            client = await factory.create_from_url(_URL.rstrip("/"))
+            client = await factory.create_from_url(_URL.rstrip("/"), resolver_http_kwargs=_EARLIER)
             try:
                 yield PlayedClient(client, http)
             finally:
@@ -93,6 +104,12 @@ async def open_played_server(
 def without_user() -> tuple[Interaction, CoreEvents, Callable[[str], None]]:
     """What a server opens a session with: no user answers at once, and no client reads warnings."""
     return Interaction(), CoreEvents(), _nothing
+
+
+def _no_callbacks(machine: Machine) -> Callbacks:
+    """What an application has for callbacks, where no task gets any."""
+    signer = Signer(new_key(), issuer=_URL, clock=machine.clock, ids=machine.ids)
+    return Callbacks(CallbackHosts.of({}, own=False), signer, machine.clock, _nothing)
 
 
 def _nothing(_: str) -> None:
@@ -220,14 +237,26 @@ class _Memory:
     def __init__(self) -> None:
         self._kept: dict[str, TaskRecord] = {}
 
-    def save(self, record: TaskRecord, now_ms: int) -> None:
-        """Keep a task."""
+    def save(self, record: TaskRecord) -> int:
+        """Keep a task, which is safe at once."""
         self._kept[record.id] = record
+        return 0
 
-    def load(self, task_id: str) -> TaskRecord | None:
+    async def safe(self, number: int) -> None:
+        """Return at once."""
+
+    async def load(self, task_id: str) -> TaskRecord | None:
         """The task with this id."""
         return self._kept.get(task_id)
 
-    def unfinished(self) -> Sequence[TaskRecord]:
+    async def page(self, query: Query) -> Page:
+        """No task: the played client lists none."""
+        return Page((), 0, False)
+
+    async def unfinished(self) -> list[TaskRecord]:
         """None: no earlier server kept any."""
-        return ()
+        return []
+
+    async def due(self) -> list[TaskRecord]:
+        """None."""
+        return []

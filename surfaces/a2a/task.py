@@ -6,7 +6,7 @@ Source: `packages/a2a-server` `agent/task.ts`, `agent/executor.ts`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -14,7 +14,6 @@ from agent_protocol.agent import AgentProtocol, MessageSend
 from agent_protocol.content import ContentPart, TextPart, ThoughtPart
 from agent_protocol.errors import SendRejected
 from agent_protocol.events import AgentEnd, AgentEvent, ErrorEvent, Message, SessionUpdate
-from services.clock import iso_timestamp
 from services.message_bus import ToolCallsUpdate
 from services.model.errors import FatalError
 from services.scheduler.calls import CallStatus
@@ -25,9 +24,11 @@ from surfaces.a2a.calls import Answer
 from surfaces.a2a.dialects import dialect_of
 from surfaces.a2a.extension.executions import Execution
 from surfaces.a2a.extension.task_commands import TaskCommands
+from surfaces.a2a.feed import TaskFeed
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.record import TaskRecord
-from surfaces.a2a.wire import RpcError, agent_message, text_part
+from surfaces.a2a.voice import UPDATE, TaskVoice
+from surfaces.a2a.wire import RpcError
 from surfaces.allowed import Allowed, allows_for_ever
 from surfaces.headless.failures import api_error_text, failure_of
 from surfaces.headless.session_log import log_prompt
@@ -35,8 +36,6 @@ from surfaces.terminal.live import LiveSession
 
 __all__ = ["Task"]
 
-_STATE_CHANGE: Final = "state-change"
-_UPDATE: Final = "tool-call-update"
 _INPUT_REQUIRED: Final = "input-required"
 _NOT_FAILED: Final = frozenset({"INVALID_STREAM", "AGENT_EXECUTION_BLOCKED", "LOOP_DETECTED"})
 """The codes of errors after which the task takes further messages."""
@@ -69,35 +68,23 @@ class Task:
     the final event follows, and the next message begins a turn.
 
     Args:
-        record: the task's document.
+        feed: the task's record, and those who follow it.
         live: the session.
-        keep: writes the record to the disk.
-        warn: gets messages that no client reads.
     """
 
-    def __init__(
-        self,
-        record: TaskRecord,
-        live: LiveSession,
-        *,
-        keep: Callable[[TaskRecord], None],
-        warn: Callable[[str], None],
-    ) -> None:
-        self.record = record
+    def __init__(self, feed: TaskFeed, live: LiveSession) -> None:
+        self.feed = feed
         self.live = live
-        self._keep = keep
-        self._warn = warn
         allowed = Allowed(
             session=not live.services.settings.disable_always_allow,
             for_ever=allows_for_ever(live.prepared.plan.document),
         )
-        self._dialect = dialect_of(record.extension, allowed, live.user_tier)
+        self._dialect = dialect_of(self.record.extension, allowed, live.user_tier)
+        self._voice = TaskVoice(feed, live, self._dialect)
         self.commands = TaskCommands(live, self, allowed)
         self._own_command = False
-        self._arriving = 0
         self._notes: list[TextPart] = []
         self._calls = CallFeed(self)
-        self._listeners: list[Listener] = []
         self._runs: list[_Run] = []
         self._idle = asyncio.Event()
         self._idle.set()
@@ -105,23 +92,22 @@ class Task:
         self._group: asyncio.TaskGroup | None = None
         self._ending: _Ending | None = None
         self._count = 0
-        self._model: str | None = None
-        self._message_id = self._new_id()
+        self._submitting = 0
+
+    @property
+    def record(self) -> TaskRecord:
+        """The task's document."""
+        return self.feed.record
 
     @property
     def model(self) -> str:
         """The model that answers, or the configured one before the first answer."""
-        return self._model or self.live.services.state.model
+        return self._voice.model
 
     @property
     def is_busy(self) -> bool:
         """Whether a turn is under way."""
         return not self._idle.is_set()
-
-    @property
-    def closes(self) -> bool:
-        """Whether the session ends, and the task needs another one for its next message."""
-        return self._over.is_set()
 
     async def serve(self, ready: asyncio.Event) -> None:
         """Serve the task until it is over; sets `ready` when it takes messages."""
@@ -133,18 +119,34 @@ class Task:
             for run in self._runs:
                 await run.agent.abort()
 
-    def listen(self) -> Listener:
-        """The events from now on to the end of the turn."""
-        listener = Listener()
-        self._listeners = [each for each in self._listeners if not each.ended]
-        self._listeners.append(listener)
+    @property
+    def is_closed(self) -> bool:
+        """Whether the session ends, or has ended."""
+        return self._over.is_set()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the session can be closed and opened again, and no client notices."""
+        return not (self.is_busy or self._submitting or self._notes or self.record.waiting)
+
+    def resume(self, *, follows: bool = False) -> Listener:
+        """The task as it is now, and the events from now on.
+
+        Args:
+            follows: whether the events of further turns follow.
+        """
+        listener = self.feed.listen(follows=follows)
+        listener.add(self.record.shown_whole(), self.feed.saved)
+        for call, text in self._calls.writing():
+            # The history has no output of a running call.
+            event = self._voice.output_update(call, text)
+            if event is not None:
+                listener.add(event)
         return listener
 
-    async def leave(self, listener: Listener) -> None:
-        """Forget a listener whose client is gone; without any, the turn ends."""
-        self._listeners = [each for each in self._listeners if each is not listener]
-        if not listener.ended and not self._listeners:
-            await self.interrupt("Execution aborted by client.")
+    def close(self) -> None:
+        """End the session; the task takes further messages in another one."""
+        self._over.set()
 
     async def submit(self, message: JsonObject, *, announces: bool = False) -> Listener:
         """Begin to answer a message.
@@ -164,29 +166,23 @@ class Task:
         for answer in answers:
             if not self.commands.check(answer):
                 self._dialect.check(answer, self._calls.asked(answer.call_id))
-        self._arriving += 1
-        try:
-            while texts and self.is_busy:
-                await self._idle.wait()
-                self._check_open()
-            if texts:
-                await self._withdraw()
-        finally:
-            self._arriving -= 1
+        if texts:
+            await self._take_turn()
         for answer in answers:
             self._announce(answer)
-        listener = self.listen()
+        listener = self.feed.listen()
         record = self.record
-        record.said({**message, "contextId": record.context_id, "taskId": record.id})
+        record.said({**message, "taskId": record.id, "contextId": record.context_id})
+        saved = self.feed.keep()
         if announces:
-            listener.add(record.shown(len(record.document["history"])))
+            listener.add(record.shown_whole(), saved)
         answered = [self._follow(answer) for answer in answers]
         if texts:
             self._begin([TextPart(text=text) for text in texts if text])
         elif not any(answered) and not self.is_busy:
             self._end_turn()
             record.keep_state(record.state)
-            self._keep(record)
+            self.feed.keep()
         return listener
 
     async def execute(self, path: Sequence[str], args: str, *, own: bool) -> Execution:
@@ -203,11 +199,16 @@ class Task:
             RpcError: the task is over.
         """
         self._check_open()
-        command = await self.commands.prepared(path, args, busy=bool(self._runs))
+        self._submitting += 1
+        try:
+            command = await self.commands.prepared(path, args, busy=bool(self._runs))
+        finally:
+            self._submitting -= 1
+        self._check_open()
         assert self._group is not None
         self._own_command = own
         self._idle.clear()
-        self._change_state("working")
+        self._voice.state("working")
         self.commands.begin(command, self._group)
         return command
 
@@ -228,17 +229,17 @@ class Task:
         if busy:
             self._ending = _Ending("canceled", "Task canceled by user request.")
         else:
-            self._message_id = self._new_id()
+            self._voice.begin_message()
             self._ending = _Ending("canceled", "Task cancellation requested by user.")
         self._end_turn()
-        shown = self.record.shown(len(self.record.document["history"]))
+        shown = self.record.shown_whole()
         if busy:
             status = self.record.document["status"]
             self.record.document["status"] = {
                 name: value for name, value in status.items() if name != "message"
             }
             self.record.keep_state("canceled")
-            self._keep(self.record)
+            self.feed.keep()
         return shown
 
     async def interrupt(self, text: str) -> None:
@@ -257,40 +258,25 @@ class Task:
 
     def batch_began(self) -> None:
         """Report that the model has requested calls."""
-        self._change_state("working")
+        self._voice.state("working")
 
     def call_changed(self, call: ToolCall) -> None:
         """Report a call's new status."""
         asks = call.status is CallStatus.AWAITING_APPROVAL
-        kind = "tool-call-confirmation" if asks else _UPDATE
+        kind = "tool-call-confirmation" if asks else UPDATE
         for data in self._dialect.call_data(call):
-            self._say(kind, {"kind": "data", "data": data}, message_id=self._new_id())
+            self._voice.data(kind, data)
         self._check_turn()
 
     def call_wrote(self, call: ToolCall, text: str) -> None:
-        """Report a call's output so far. The history does not keep it: the result follows."""
-        data = self._dialect.output_data(call, text)
-        if data is not None:
-            part = {"kind": "data", "data": data}
-            self._say(_UPDATE, part, message_id=self._new_id(), remembers=False)
-            return
-        output = {"artifactId": f"tool-{call.call_id}-output", "parts": [text_part(text)]}
-        self._publish(
-            {
-                "kind": "artifact-update",
-                "taskId": self.record.id,
-                "contextId": self.record.context_id,
-                "artifact": output,
-                "append": True,
-                "lastChunk": False,
-            }
-        )
+        """Report a call's output so far."""
+        self._voice.output(call, text)
 
     def batch_ended(self, prompt_id: str, *, refused: bool) -> None:
         """Report that the model gets the results; where the user refused, it does not."""
         if not refused:
-            self._change_state("working")
-            self._message_id = self._new_id()
+            self._voice.state("working")
+            self._voice.begin_message()
             return
         assert self._group is not None
         for run in self._runs:
@@ -299,12 +285,11 @@ class Task:
 
     def command_said(self, text: str, *, error: str | None = None) -> None:
         """Report a text of a command."""
-        part = text_part(text)
-        self._say("text-content", part, message_id=self._new_id(), error=error)
+        self._voice.note(text, error=error)
 
     def command_called(self, data: JsonObject) -> None:
         """Report a call of a command, which may wait for the user."""
-        self._say(_UPDATE, {"kind": "data", "data": data}, message_id=self._new_id())
+        self._voice.data(UPDATE, data)
         self._check_turn()
 
     def command_ended(self, content: Sequence[ContentPart], *, error: str | None) -> None:
@@ -315,7 +300,7 @@ class Task:
         elif own and error is not None:
             self._ending = self._ending or _Ending("failed", None)
         self._check_turn()
-        if own and not content and not self._arriving:
+        if own and not content and not self._submitting:
             self._over.set()
 
     def command_noted(self, text: str) -> None:
@@ -330,6 +315,21 @@ class Task:
                 f"Task {record.id} is in a terminal state ({record.state}) and cannot be modified.",
             )
 
+    async def _take_turn(self) -> None:
+        """Wait for the end of the turn under way, and end the prompts that wait for an approval.
+
+        Raises:
+            RpcError: meanwhile the task has ended.
+        """
+        self._submitting += 1
+        try:
+            while self.is_busy:
+                await self._idle.wait()
+                self._check_open()
+            await self._withdraw()
+        finally:
+            self._submitting -= 1
+
     async def _withdraw(self) -> None:
         """End the prompts that wait for an approval: the user writes something else instead.
 
@@ -342,10 +342,9 @@ class Task:
 
     def _announce(self, answer: Answer) -> None:
         """Report an answer to the clients that did not give it; the history has its message."""
-        if any(not listener.ended for listener in self._listeners):
+        if self.feed.is_followed:
             for data in self._dialect.answer_data(answer):
-                part = {"kind": "data", "data": data}
-                self._say("tool-call-answer", part, message_id=self._new_id(), remembers=False)
+                self._voice.data("tool-call-answer", data, remembers=False)
 
     def _follow(self, answer: Answer) -> bool:
         """Pass on the user's answer; whether the call waited for it."""
@@ -370,8 +369,8 @@ class Task:
         content = [*self._notes, *asked]
         self._notes.clear()
         self._idle.clear()
-        self._message_id = self._new_id()
-        self._change_state("working")
+        self._voice.begin_message()
+        self._voice.state("working")
         prompt_id = self.live.prompt_id(self._count)
         run = _Run(prompt_id, self.live.agent(self._count))
         self._count += 1
@@ -402,7 +401,7 @@ class Task:
     def _take(self, run: _Run, event: AgentEvent) -> None:
         match event:
             case SessionUpdate(model=str() as model):
-                self._model = model
+                self._voice.answered_by = model
             case Message(role="agent", thread_id=None):
                 self._take_message(event)
             case ErrorEvent():
@@ -416,12 +415,11 @@ class Task:
         meta = message.meta or {}
         for part in message.content:
             if isinstance(part, TextPart) and part.text.strip() and meta.get("citation"):
-                self._say("citation", text_part(part.text))
+                self._voice.text("citation", part.text)
             elif isinstance(part, TextPart) and part.text:
-                self._say("text-content", text_part(part.text))
+                self._voice.text("text-content", part.text)
             elif isinstance(part, ThoughtPart) and (part.thought or meta.get("subject")):
-                thought = self._dialect.thought(meta.get("subject") or "", part.thought or "")
-                self._say("thought", {"kind": "data", "data": thought})
+                self._voice.thought(meta.get("subject") or "", part.thought or "")
 
     def _fail(self, event: ErrorEvent) -> None:
         code = (event.meta or {}).get("code")
@@ -432,7 +430,7 @@ class Task:
             return
         text = f"Agent Error, unknown agent message: {event.message}"
         shown = api_error_text(failure_of(event), None)
-        self._change_state(self.record.state, text, error=shown)
+        self._voice.state(self.record.state, text, error=shown)
         self._ending = _Ending("failed", f"LLM stream error: {event.message}")
 
     def _check_turn(self) -> None:
@@ -447,58 +445,7 @@ class Task:
         ending = self._ending or _Ending(usual, None)
         self._ending = None
         self.record.waiting = waiting
-        self._change_state(ending.state, ending.text, final=True)
+        self._voice.state(ending.state, ending.text, final=True)
         self._idle.set()
         if self.record.is_over:
             self._over.set()
-
-    def _change_state(
-        self, state: str, text: str | None = None, *, final: bool = False, error: str | None = None
-    ) -> None:
-        part = None if text is None else text_part(text)
-        self._say(_STATE_CHANGE, part, state=state, final=final, error=error)
-        self._keep(self.record)
-
-    def _say(
-        self,
-        kind: str,
-        part: JsonObject | None,
-        *,
-        state: str | None = None,
-        message_id: str | None = None,
-        final: bool = False,
-        error: str | None = None,
-        remembers: bool = True,
-    ) -> None:
-        record = self.record
-        status: JsonObject = {"state": state or self._dialect.during or record.state}
-        if part is not None:
-            status["message"] = agent_message(
-                [part],
-                message_id=message_id or self._message_id,
-                task_id=record.id,
-                context_id=record.context_id,
-            )
-        status["timestamp"] = iso_timestamp(self.live.services.clock.now_ms())
-        usage = self.live.metrics.last_usage if final else None
-        self._publish(
-            {
-                "kind": "status-update",
-                "taskId": record.id,
-                "contextId": record.context_id,
-                "status": status,
-                "final": final,
-                "metadata": self._dialect.metadata(kind, self.model, error=error, usage=usage),
-            },
-            remembers=remembers,
-        )
-
-    def _publish(self, event: JsonObject, *, remembers: bool = True) -> None:
-        if self.record.is_over:
-            return
-        self.record.apply(event, remembers=remembers)
-        for listener in self._listeners:
-            listener.add(event)
-
-    def _new_id(self) -> str:
-        return self.live.prepared.machine.ids.uuid("message")

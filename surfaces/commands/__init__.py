@@ -48,6 +48,7 @@ opens the shortcuts in the published command line; `layer.run` takes `?` as a pr
 
 from surfaces.commands.builtin.overview import shortcut_lines
 from surfaces.commands.contract import (
+    CONSENT_QUESTION,
     CommandContext,
     CommandError,
     CommandKind,
@@ -72,9 +73,11 @@ from surfaces.commands.results import (
     Result,
     SubmitPrompt,
 )
+from surfaces.commands.settings_files import Scope, SettingsFiles
 from surfaces.commands.sources import default_sources
 
 __all__ = [
+    "CONSENT_QUESTION",
     "CallTool",
     "CommandContext",
     "CommandError",
@@ -92,6 +95,8 @@ __all__ = [
     "ParsedCommand",
     "Quit",
     "Result",
+    "Scope",
+    "SettingsFiles",
     "SlashCommand",
     "Source",
     "SubmitPrompt",

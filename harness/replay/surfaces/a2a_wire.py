@@ -73,11 +73,7 @@ def _by_call(items: Sequence[T], call_of: Callable[[T], str | None]) -> list[T]:
             stretch += 2
             keys.append((stretch - 1, []))
         else:
-            # Numbers in an id count as such: `_2` comes before `_10`.
-            words = re.split(r"(\d+)", call)
-            keys.append(
-                (stretch, [(int(word), "") if word.isdecimal() else (0, word) for word in words])
-            )
+            keys.append((stretch, _natural(call)))
     order = sorted(range(len(items)), key=keys.__getitem__)
     return [items[place] for place in order]
 

@@ -32,6 +32,7 @@ def _command(skill: Skill) -> SlashCommand:
         name=re.sub(r"\s+", "-", skill.name.strip()),
         description=skill.description or f"Activate the {skill.name} skill",
         kind=CommandKind.SKILL,
+        extension=skill.extension,
         arguments=(Argument(name="prompt", description="What the model does with the skill"),),
         runs_at_once=True,
         action=activate,

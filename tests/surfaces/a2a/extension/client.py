@@ -33,7 +33,7 @@ async def played(peer: Peer, message: Json, header: str | None = EXTENSION_URI) 
 async def called(peer: Peer, method: str, **params: Any) -> Json:
     """The result of a method of the extension, or its error."""
     answer = await peer.rpc(method, **params)
-    found: Json = answer.get("result", answer.get("error"))
+    found: Json = answer["result"] if "result" in answer else answer["error"]
     return found
 
 

@@ -143,7 +143,7 @@ def test_3_2_and_3_3_schema_our_models_are_those_of_the_proto_text(name: str) ->
 def test_3_2_and_3_3_schema_our_enumerations_are_those_of_the_proto_text(
     model: type[StrEnum],
 ) -> None:
-    name = {EventKind: "DevelopmentToolEventKind"}.get(model, model.__name__)
+    name = "DevelopmentToolEventKind" if model is EventKind else model.__name__
 
     assert [each.value for each in model] == list(declared(FILE.read_text())[name])[1:]
 
