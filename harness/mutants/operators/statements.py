@@ -81,8 +81,13 @@ def swapped(
 
 
 def returned_before(source: Source, node: ast.stmt) -> Iterator[Change]:
-    """`return` before a statement of a function that returns nothing."""
+    """`return` before a statement of a function that returns nothing.
+
+    Nothing can stand before an `elif`, which the syntax tree has as an `if`.
+    """
     start, _ = source.span(node)
+    if source.text.startswith("elif", start):
+        return
     indent = " " * node.col_offset
     yield Change(Operator.RETURN_EARLY, (Edit(start, start, f"return\n{indent}"),))
 

@@ -113,6 +113,25 @@ def test_a_function_that_returns_nothing_returns_before_each_statement_but_first
     assert "return" not in module(text).text
 
 
+def test_nothing_returns_before_an_elif() -> None:
+    text = """
+        def run(self) -> None:
+            if self.ready:
+                self.first()
+            elif self.late:
+                self.second()
+            else:
+                self.third()
+            self.fourth()
+    """
+    source = module(text)
+    early = [each for each in mutants_of(source) if each.operator == "return-early"]
+
+    assert [each.place.line for each in early] == [3, 5, 7]
+    for mutant in early:
+        ast.parse(mutant.text(source))
+
+
 @pytest.mark.parametrize(
     ("annotation", "expected"),
     [
