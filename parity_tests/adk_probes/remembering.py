@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import re
+from collections.abc import Sequence
 from typing import Any, Final
 
 from parity_tests.adk_probes.observing import said
@@ -168,24 +170,46 @@ _SAID: Final = (
 )
 
 
-def _after(name: str, row: str, *operations: Operation, **more: Any) -> list[Probe]:
-    """Events and state after two messages and an operation."""
+_FIRST: Final = (
+    "0 user: hello",
+    "0 gemini_cli_agent: functionCall STOP 1",
+    # A recording has the result of a call twice: with the call, and as a message.
+    "0 gemini_cli_agent: functionResponse",
+    "0 gemini_cli_agent: functionResponse",
+    "0 gemini_cli_agent: it is alpha STOP 2",
+)
+"""What a recording has of the first message."""
+
+
+def _after(
+    name: str, row: str, *operations: Operation, session: Sequence[str], **more: Any
+) -> list[Probe]:
+    """Events and state after two messages and an operation.
+
+    `session` has the lines of `Probe.session`. Where the answers count themselves in the state, a
+    number behind a line is the count; without state, what says nothing leaves no event.
+    """
     common: dict[str, Any] = {
         "script": _SAID,
         "messages": ("hello", "again", *operations, "and then"),
         **more,
     }
+    counted = [re.sub(r" (\d)$", r" {'asked': \1, 'answered': \1}", line) for line in session]
+    said = [re.sub(r" \d$", "", line) for line in session if not re.search(r":  (STOP )?\d$", line)]
+    numbers = [*dict.fromkeys(line[0] for line in said)]
     return [
         Probe(
             name=f"events-after-{name}",
             row=f"`session.events` after {row}",
             plugins=lambda: [JoinedEvents()],
+            session=[f"{numbers.index(line[0])}{line[1:]}" for line in said],
             **common,
         ),
         Probe(
             name=f"state-after-{name}",
             row=f"`session.state` after {row}",
             plugins=lambda: [ModelState()],
+            session=counted,
             **common,
         ),
     ]
@@ -218,10 +242,44 @@ PROBES: Final = (
     _state("across", "`state` written in one callback, read in others", AcrossCallbacks),
     _state("metadata", "`custom_metadata` and ids of settled events", Metadata),
     *map(_reading, ("iteration", "list", "index", "slice", "reversed", "deepcopy", "model_dump")),
-    *_after("compression", "compression", Operation(_compress)),
-    *_after("reset", "a reset", Operation(_reset, forgets=True)),
-    *_after("resume", "a resume", Operation(_resume)),
-    *_after("rewind", "a rewind", Operation(_rewind, rewinds_to=1)),
+    *_after(
+        "compression",
+        "compression",
+        Operation(_compress),
+        session=(
+            "0 gemini_cli_agent:  STOP 1",
+            "0 gemini_cli_agent:  STOP 2",
+            "1 gemini_cli_agent:  STOP 3",
+            "2 user: <state_snapshot>what was …",
+            "2 gemini_cli_agent: Got it. Thanks for the additional …",
+            "3 user: and then",
+            "3 gemini_cli_agent: three STOP 4",
+        ),
+    ),
+    *_after(
+        "reset",
+        "a reset",
+        Operation(_reset, forgets=True),
+        session=("0 user: and then", "0 gemini_cli_agent: three STOP 1"),
+    ),
+    *_after(
+        "resume",
+        "a resume",
+        Operation(_resume),
+        session=(
+            *_FIRST,
+            "1 user: again",
+            "1 gemini_cli_agent: line 0 line 1 line 2 line 3 line 4 … STOP 3",
+            "2 user: and then",
+            "2 gemini_cli_agent: three STOP 4",
+        ),
+    ),
+    *_after(
+        "rewind",
+        "a rewind",
+        Operation(_rewind, rewinds_to=1),
+        session=(*_FIRST, "1 user:  2", "2 user: and then", "2 gemini_cli_agent: three STOP 3"),
+    ),
     *_after(
         "masking",
         "masking",
@@ -229,5 +287,15 @@ PROBES: Final = (
         script=(calls(("read_file", {"file_path": "long.txt"})), text("a"), text("b"), text("c")),
         files={"long.txt": _LONG},
         settings=_MASKING,
+        session=(
+            "0 user: hello",
+            "0 gemini_cli_agent: functionCall STOP 1",
+            "0 gemini_cli_agent: functionResponse",
+            "0 gemini_cli_agent: a STOP 2",
+            "1 user: again",
+            "1 gemini_cli_agent: b STOP 3",
+            "2 user: and then",
+            "2 gemini_cli_agent: c STOP 4",
+        ),
     ),
 )

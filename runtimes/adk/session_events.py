@@ -45,11 +45,8 @@ AGENT_NAME: Final = "gemini_cli_agent"
 """The agent's name, and so the author of its events."""
 
 _RECORD: Final = "settled record"
-_KEPT: Final = (
-    *("id", "invocation_id", "author", "timestamp", "branch", "custom_metadata"),
-    *("usage_metadata", "model_version", "finish_reason"),
-)
-"""The fields of an event that its record keeps beside content and actions."""
+_APART: Final = {"content", "actions", "partial", "node_info"}
+"""The fields of an event that its record does not keep, or keeps in a form of its own."""
 
 
 class SessionEvents(list[Event]):
@@ -102,8 +99,11 @@ class SettledEvent:
     @classmethod
     def recording(cls, event: Event, content: Content | None) -> SettledEvent:
         """The record of `event`; `content` is its content as the history holds it."""
-        own = event.__dict__
-        fields = {name: own[name] for name in _KEPT if own[name] is not None}
+        fields = {
+            name: value
+            for name, value in event.__dict__.items()
+            if value is not None and name not in _APART
+        }
         if any(event.actions.__dict__.values()):
             fields["actions"] = event.actions
         return cls(fields, content)
@@ -197,11 +197,18 @@ class SettledTurns:
         """Whether the history was replaced since the records followed it."""
         return self._history.view.raw is not self._raw
 
-    def follow(self, live: Sequence[Event] = (), *, keeps_state: bool = True) -> None:
+    def follow(
+        self,
+        live: Sequence[Event] = (),
+        *,
+        answered: str | None = None,
+        keeps_state: bool = True,
+    ) -> None:
         """Bring the records up to date with the history.
 
         Args:
             live: The events that the newest turns were, oldest first; they are settled now.
+            answered: The id of the event that brought the newest answer.
             keeps_state: What events of turns that are gone did to state stays on record.
         """
         raw, ids, replaced = self._history.view.raw, self._history.turn_ids, self.outdated
@@ -226,7 +233,7 @@ class SettledTurns:
                 at += [SettledEvent(record.fields) for record in records if record.changes_state]
         # Live events are the newest turns of a history that has grown, not of another one.
         newest, at = ((), self._records[-1]) if replaced and old else (live, before)
-        places = _places(newest, turns)
+        places = _places(newest, turns, answered)
         others = {id(event) for event in live if _of_others(event)}
         for event in live:
             content = None
@@ -301,21 +308,21 @@ def _say_anew(turns: Sequence[HistoryTurn], lists: Sequence[Sequence[SettledEven
             saying[0].say(content)
 
 
-def _places(live: Sequence[Event], turns: Sequence[HistoryTurn]) -> dict[int, int]:
+def _places(
+    live: Sequence[Event], turns: Sequence[HistoryTurn], answered: str | None
+) -> dict[int, int]:
     """Which turns live events were: the turns' indices by the events' identity (`id`).
 
-    The user's first event is the user's first turn, the last answer the last turn. The history has
-    turns beside those two: a placeholder for an answer that was broken off before the user's turn,
-    binary data behind it.
+    The user's first event is the user's first turn; the event with the id `answered` is the last
+    turn, if the model said that. The history has turns beside those two: a placeholder for an
+    answer that was broken off before the user's turn, binary data behind it.
     """
-    places: dict[int, int] = {}
-    for index, (_, content) in enumerate(turns):
-        role = content.get("role")
-        said = [id(event) for event in live if event.content and event.content.role == role]
-        if said and role == "user":
-            places.setdefault(said[0], index)
-        elif said and index == len(turns) - 1:
-            places[said[-1]] = index
+    roles = [content.get("role") for _, content in turns]
+    said = [id(event) for event in live if event.content and event.content.role == "user"]
+    answers = [id(event) for event in live if event.id == answered]
+    places = {each: roles.index("user") for each in said[:1] if "user" in roles}
+    if roles[-1:] == ["model"]:
+        places.update(dict.fromkeys(answers, len(roles) - 1))
     return places
 
 

@@ -63,6 +63,8 @@ class GcliSessionService(InMemorySessionService):
         """The stored state of these sessions, without the values of an app or a user."""
         self._joined: tuple[list[types.Content], WireContent] | None = None
         """The turn that several events make, with their contents."""
+        self._answered: str | None = None
+        """The id of the event that brought the last answer."""
         self._count = count(1)
         self.artifacts = InMemoryArtifactService()
         """What tools and plugins save as artifacts; gone with the process."""
@@ -276,6 +278,7 @@ class GcliSessionService(InMemorySessionService):
             self.conversation.expect(None)
         if isinstance(note, Answer):
             self.conversation.answer(note.turn, note.model)
+            self._answered = event.id
         elif isinstance(note, (ToolsDone, CallsOutcome)):
             self._settle(live, live_events(live))
         await super().append_event(live, event)
@@ -301,7 +304,7 @@ class GcliSessionService(InMemorySessionService):
 
     def _show(self, session: Session, over: Sequence[Event] = ()) -> None:
         """Have the session's events begin with those of the turns that are settled now."""
-        self._turns.follow(over)
+        self._turns.follow(over, answered=self._answered)
         self._turns.show(_events_of(session))
 
 

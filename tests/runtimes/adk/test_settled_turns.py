@@ -73,7 +73,7 @@ def a_round(turns: Turns, settled: SettledTurns, *, answered: bool = True) -> li
         answer: Content = {"role": "model", "parts": [part(turns)]}
         live.append(event(turns, answer))
         turns.push(answer)
-    settled.follow(live)
+    settled.follow(live, answered=live[-1].id)
     return live
 
 
@@ -146,7 +146,7 @@ def test_turns_around_a_request_are_not_taken_for_it():
     live = [event(turns, asked), event(turns, answer)]
     for content in (broken_off, asked, received, binary, answer):
         turns.push(content)
-    settled.follow(live)
+    settled.follow(live, answered=live[1].id)
     ids = [each.id for each in settled.events]
     assert [ids[1], ids[4]] == [each.id for each in live]
     assert len(set(ids)) == 5
@@ -158,15 +158,23 @@ def test_events_of_others_stay_where_they_were_said():
     settled = SettledTurns(cast("Any", turns), VirtualClock())
     asked: Content = {"role": "user", "parts": [part(turns)]}
     answer: Content = {"role": "model", "parts": [part(turns)]}
-    plain = types.Content(role="model", parts=[types.Part(text="aside")])
-    aside = Event(author="other", invocation_id="i", content=plain)
+    aside, farewell = (
+        Event(
+            author="other",
+            invocation_id="i",
+            content=types.Content(role="model", parts=[types.Part(text=words)]),
+        )
+        for words in ("aside", "farewell")
+    )
     note = event(turns, {"role": "model", "parts": []})
     turns.push(asked)
     turns.push(answer)
-    settled.follow([event(turns, asked), aside, event(turns, answer), note])
-    assert [each.author for each in settled.events] == ["user", "other", "agent"]
-    found = settled.events[1].content
-    assert [each.text for each in found.parts or ()] == ["aside"]
+    said = event(turns, answer)
+    settled.follow([event(turns, asked), aside, said, farewell, note], answered=said.id)
+    assert [each.author for each in settled.events] == ["user", "other", "agent", "other"]
+    assert settled.events[2].id == said.id
+    found = [settled.events[index].content for index in (1, 3)]
+    assert [part.text for each in found for part in each.parts or ()] == ["aside", "farewell"]
 
 
 def test_what_others_said_instead_of_an_answer_stays_with_the_message():
