@@ -203,9 +203,12 @@ def _acts(node: ast.stmt) -> bool:
 
 
 def _stores(node: ast.stmt) -> bool:
-    """Whether a statement is there for its effect, not for a name that it binds."""
+    """Whether a statement is there for its effect, not for a name that it binds.
+
+    The docstring of an attribute has no effect.
+    """
     if isinstance(node, ast.Expr | ast.Delete):
-        return True
+        return not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
     kept = (ast.Attribute, ast.Subscript)
     return any(
         isinstance(each, kept) and isinstance(each.ctx, ast.Store) for each in ast.walk(node)
