@@ -51,8 +51,8 @@ class RequestBase:
     """What the product wrote into the `LlmRequest` of one step."""
 
     def __init__(self) -> None:
-        self.model: str | None = None
-        """The model that was routed to; `None` before."""
+        self.model = ""
+        """The model that was routed to; empty before."""
         self._config = _NOTHING
         self._contents: tuple[Sequence[types.Content], Sequence[types.Content]] = (), ()
         """The history and the turn that is to be sent."""
@@ -122,7 +122,7 @@ class RequestBase:
         if labels:
             changed["labels"] = labels
         return RequestEdits(
-            model=None if self.model in (None, request.model) else request.model,
+            model=None if self.model in ("", request.model) else request.model,
             config=_config_json(changed),
             instruction=_instruction_edit(config.system_instruction, self._instruction),
             tools=None if self._declared is None else _tools_edit(config.tools, self._declared),

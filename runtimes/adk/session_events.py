@@ -21,7 +21,6 @@ from google.adk.events.event import Event
 from google.adk.sessions.session import Session
 from pydantic import BaseModel
 
-from runtimes.adk.notes import note_of
 from services.chat import ChatHistory, successors, with_parts
 from services.clock import Clock
 from services.history.prefix import shared_prefix, shared_stack
@@ -38,7 +37,6 @@ __all__ = [
     "SettledTurns",
     "UnreadEvent",
     "live_events",
-    "write_parts",
 ]
 
 AGENT_NAME: Final = "gemini_cli_agent"
@@ -64,26 +62,7 @@ class SessionEvents(list[Event]):
 
 def live_events(session: Session) -> list[Event]:
     """The events of the current invocation that are not settled yet, oldest first; a copy."""
-    events = session.events
-    return events[events.settled :] if isinstance(events, SessionEvents) else list(events)
-
-
-def write_parts(event: Event, changed: Mapping[int, Part]) -> None:
-    """Replace parts of an event that carries its JSON; parts that stay equal stay the same objects.
-
-    Args:
-        event: The event.
-        changed: The new parts under the identity (`id`) of the old ones in its JSON.
-    """
-    content = event.content
-    old = {} if content is None else wire_of(content)
-    new = with_parts(old, changed)
-    if content is None or new is old:
-        return
-    event.content = made = WireContent.of(new, note_of(event))
-    if len(content.parts or ()) == len(old["parts"]):
-        pairs = zip(old["parts"], new["parts"], content.parts or (), made.parts or (), strict=True)
-        made.parts = [typed if one == other else fresh for one, other, typed, fresh in pairs]
+    return session.events[getattr(session.events, "settled", 0) :]
 
 
 class SettledEvent:
@@ -121,16 +100,15 @@ class SettledEvent:
 
     def put(self, changed: Mapping[int, Part]) -> None:
         """Replace parts: `changed` has the new ones under the identity (`id`) of the old ones."""
-        if type(self.event) is Event:
-            write_parts(self.event, changed)
-        if self.content is not None:
-            self.content = with_parts(self.content, changed)
+        content = None if self.content is None else with_parts(self.content, changed)
+        if content is not None and content is not self.content:
+            self.say(content)
 
     def say(self, content: Content) -> None:
         """Replace the content."""
         self.content = content
         if type(self.event) is Event:
-            self.event.content = WireContent.of(content, note_of(self.event))
+            self.event.content = WireContent.of(content)
 
 
 class UnreadEvent(Event):
@@ -259,12 +237,6 @@ class SettledTurns:
         known = events.settled if events.version is self.version else 0
         events[known : events.settled] = self.events[known:]
         events.settled, events.version = len(self.events), self.version
-
-    def put(self, changed: Mapping[int, Part]) -> None:
-        """Replace parts: `changed` has the new ones under the identity (`id`) of the old ones."""
-        self._contents = [with_parts(content, changed) for content in self._contents]
-        for record in chain.from_iterable(self._records):
-            record.put(changed)
 
     def add(self, fields: dict[str, Any]) -> None:
         """Put an event without a turn, and without content, at the end."""
