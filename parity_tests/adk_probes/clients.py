@@ -17,6 +17,7 @@ from agent_protocol.codec import to_wire
 from agent_protocol.events import AgentEvent
 from parity_tests.adk_probes.watching import json_of
 from services.model.parts import citations, parse_thought
+from services.presentation.finish import end_reason
 from services.wire import JsonObject, Part, js_json
 
 __all__ = ["Items", "Reader", "of_agent_events"]
@@ -90,6 +91,8 @@ class Reader:
         """The thoughts (`True`) and the other text of the answer, so far."""
         self._sources: set[str] = set()
         self._codes: set[str] = set()
+        self._finish: str | None = None
+        """Why the last answer ended."""
 
     def read(self, event: Event) -> None:
         """Take in an event."""
@@ -108,6 +111,8 @@ class Reader:
             self._codes.clear()
 
     def _close(self, event: Event) -> None:
+        if event.author != "user":
+            self._finish = event.finish_reason and event.finish_reason.value
         if self._sources:
             self.items.append(["citations", "\n".join(["Citations:", *sorted(self._sources)])])
         if event.usage_metadata is not None:
@@ -125,7 +130,7 @@ class Reader:
 
     def ended(self) -> None:
         """The run has ended well."""
-        self.items.append(["end", "completed"])
+        self.items.append(["end", end_reason(self._finish)])
 
     def _part(self, part: types.Part, event: Event) -> None:
         call, answer = part.function_call, part.function_response

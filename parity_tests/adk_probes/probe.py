@@ -131,7 +131,7 @@ class Seen:
     of its configuration."""
     events: list[JsonObject] = field(default_factory=list)
     """Of each event that the Runner yielded: all that is not drawn anew. Of partial events author,
-    role, kinds of parts and error; those that follow each other are one."""
+    role, kinds of parts, error and how the answer ended; those that follow each other are one."""
     asked: list[JsonObject] = field(default_factory=list)
     """The requests as the first plugin finds them: as `requests`, and the names of the tools that
     can be called."""

@@ -7,6 +7,10 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from google.adk.events.event import Event
+from google.adk.events.event_actions import EventActions
+from google.adk.sessions.base_session_service import GetSessionConfig
+
 from parity_tests.adk_probes.observing import said
 from parity_tests.adk_probes.probe import (
     SAME_HISTORY,
@@ -140,6 +144,23 @@ class Metadata(Noting):
         return event
 
 
+class Copied(Noting):
+    """Takes a copy of the session with its last events, and appends to that."""
+
+    async def before_run_callback(self, *, invocation_context: Any) -> None:
+        session, service = invocation_context.session, invocation_context.session_service
+        ids = {"app_name": session.app_name, "user_id": session.user_id}
+        copied = await service.get_session(
+            **ids, session_id=session.id, config=GetSessionConfig(num_recent_events=2)
+        )
+        state = {"copies": copied.state.get("copies", 0) + 1}
+        actions = EventActions(state_delta=state)
+        await service.append_event(copied, Event(author="copier", actions=actions))
+        self.note([event.author for event in copied.events], dict(copied.state))
+        whole = await service.get_session(**ids, session_id=session.id)
+        self.note([event.author for event in whole.events], dict(whole.state))
+
+
 def _commands(runtime: Runtime) -> ConversationCommands:
     assert isinstance(runtime, ConversationCommands)
     return runtime
@@ -241,6 +262,7 @@ PROBES: Final = (
     _state("agent", "`state` in agent callbacks", AgentState),
     _state("across", "`state` written in one callback, read in others", AcrossCallbacks),
     _state("metadata", "`custom_metadata` and ids of settled events", Metadata),
+    _state("copied", "an event that is appended to a copy of the session", Copied),
     *map(_reading, ("iteration", "list", "index", "slice", "reversed", "deepcopy", "model_dump")),
     *_after(
         "compression",

@@ -47,6 +47,8 @@ _APART: Final = {
     *("author", "content", "partial", "actions"),
 }
 """Fields of an event that are drawn anew, or are shown by themselves."""
+_ENDING: Final = {"finish_reason", "usage_metadata"}
+"""Fields of a partial event that say how the answer ended."""
 
 
 class Counting(BasePlugin):
@@ -140,7 +142,8 @@ def shown_event(event: Event) -> JsonObject:
             found[name] = getattr(event, name)
     if event.partial:
         # Its actions are those of the whole response, as far as they are known by then.
-        return {**found, "partial": True}
+        ends = event.model_dump(mode="json", exclude_none=True, include=_ENDING)
+        return {**found, "partial": True, **ends}
     found.update(event.model_dump(mode="json", exclude_none=True, exclude=_APART))
     if event.content is not None:
         found["content"] = json_of(event.content).get("parts")
@@ -178,7 +181,7 @@ def merged(events: Sequence[JsonObject]) -> list[JsonObject]:
             new = event["parts"]
             if new[:1] == last["parts"][-1:] and new[:1] in (["text"], ["thought"]):
                 new = new[1:]
-            found[-1] = {**last, "parts": [*last["parts"], *new]}
+            found[-1] = {**last, **event, "parts": [*last["parts"], *new]}
         else:
             found.append(event)
     return found

@@ -98,15 +98,13 @@ class RequestBase:
 
     def write_tools(self, request: LlmRequest, declared: DeclaredTools) -> None:
         """Write the tools; others that are there already come after them, functions in one tool."""
-        ours, others = types.Tool(), [*(request.config.tools or ())]
+        others = [*(request.config.tools or ())]
         functions = [*declared.functions]
         for tool in others[:]:
             if isinstance(tool, types.Tool) and tool.function_declarations:
                 functions += tool.function_declarations
                 others.remove(tool)
-        # Past the type, which would make a plain list of it.
-        ours.__dict__["function_declarations"] = LentList(functions, copy.deepcopy)
-        request.config.tools = [ours, *others]
+        request.config.tools = [_lending(functions), *others]
         request.tools_dict = {**declared.by_name, **request.tools_dict}
         self._declared = declared
 
@@ -159,6 +157,14 @@ class TypedConfig:
             known = {key: value for key, value in config.items() if key in _KNOWN}
             self._made = copy.deepcopy(config), typed(types.GenerateContentConfig, known)
         return self._made[1]
+
+
+def _lending(functions: Sequence[types.FunctionDeclaration]) -> types.Tool:
+    """A tool with a `LentList` of functions."""
+    tool = types.Tool()
+    # Past the type, which would make a plain list of it.
+    tool.__dict__["function_declarations"] = LentList(functions, copy.deepcopy)
+    return tool
 
 
 def _copied(value: Any) -> Any:

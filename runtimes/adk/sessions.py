@@ -271,9 +271,9 @@ class GcliSessionService(InMemorySessionService):
     def _settle(self, session: Session, over: list[Event]) -> None:
         """Settle some of the live events; the others stay live."""
         live, gone = live_events(session), set(map(id, over))
-        del session.events[len(session.events) - len(live) :]
+        kept = [event for event in live if id(event) not in gone]
+        session.events[len(session.events) - len(live) :] = kept
         self._show(session, over)
-        session.events.extend(event for event in live if id(event) not in gone)
 
     def _follow_history(self, session: Session) -> None:
         """Show what was settled outside of this session: by another one, or by a new history."""

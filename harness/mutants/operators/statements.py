@@ -61,9 +61,10 @@ def swapped(
 ) -> Iterator[Change]:
     """Two neighbours in the other order, where both do something.
 
-    Two assignments of plain values do the same in either order. So do two assignments in an
-    `__init__` (`making`) if one is plain and the other's value does not name `self`: what computes
-    that value does not have the object yet.
+    Two assignments of plain values do the same in either order. So do two statements of an
+    `__init__` (`making`) if one is such an assignment and the other assigns a value that does not
+    name `self`, or calls the base's `__init__`: what computes that value does not have the object
+    yet, and a base fills attributes of its own.
     """
     if not isinstance(node, _SIMPLE) or not isinstance(following, _SIMPLE):
         return
@@ -229,7 +230,10 @@ def _assigns_plainly(node: ast.stmt) -> bool:
 
 
 def _fills(node: ast.stmt) -> bool:
-    """Whether a statement is an assignment whose value is computed without `self`."""
+    """Whether a statement assigns a value computed without `self`, or has a base do its part."""
+    if isinstance(node, ast.Expr):
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        return isinstance(called, ast.Attribute) and called.attr == "__init__"
     if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
         return False
     named = {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)}

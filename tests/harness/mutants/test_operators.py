@@ -268,3 +268,17 @@ def test_what_fills_a_new_object_has_no_order(name: str, second: str, swaps: int
         f"class A:\n    def {name}(self, first):\n        self.a = []\n        self.b = {second}\n"
     )
     assert len(changed_lines(text, "swap-statements")) == swaps
+
+
+@pytest.mark.parametrize(
+    ("name", "called", "swaps"),
+    [
+        ("__init__", "super().__init__(first)", 0),
+        ("__init__", "Base.__init__(self, first)", 0),
+        ("__init__", "super().open(first)", 1),
+        ("open", "super().__init__(first)", 1),
+    ],
+)
+def test_what_a_base_fills_has_no_order_either(name: str, called: str, swaps: int) -> None:
+    text = f"class A:\n    def {name}(self, first):\n        {called}\n        self.b = first\n"
+    assert len(changed_lines(text, "swap-statements")) == swaps
