@@ -3,7 +3,8 @@
 
 The command line's arguments add features: `resources` (with `pages`: one per page), `prompts`,
 `instructions`, and the further tools `inputs`, `long`, `count`, `never`, `leave`, `babble` and
-`forget`. `bare`: without any tool.
+`forget`. `bare`: without any tool. `scripted FILE`: the server answers as a JSON file says, see
+`Scripted`.
 """
 
 import json
@@ -245,4 +246,23 @@ class Server:
         return {"content": [text("learned")]}
 
 
-Server(sys.argv[1:]).run()
+class Scripted(Server):
+    """Answers as a file says: method, or method and name, to the result; a list has one for each
+    value of the argument `n`. A text instead of a result is the message of an error."""
+
+    def __init__(self, file):
+        super().__init__(["bare"])
+        with open(file, encoding="utf-8") as answers:
+            self.answers = json.load(answers)
+
+    def answer(self, method, params):
+        named = f"{method} {params.get('name', params.get('uri'))}"
+        found = self.answers.get(named, self.answers.get(method))
+        if isinstance(found, list):
+            found = found[params["arguments"]["n"]]
+        if isinstance(found, str):
+            raise Refused(-32000, found)
+        return super().answer(method, params) if found is None else found
+
+
+(Scripted(sys.argv[2]) if "scripted" in sys.argv else Server(sys.argv[1:])).run()

@@ -27,6 +27,8 @@ def places(text: str) -> list[Place]:
         "def go(x):\n    assert x > 1, 'never'\n",
         "def go(x):\n    logger.debug('said %s', x)\n",
         "def go(x):\n    x.state.log('said', f'{x} calls', {'calls': 1})\n",
+        "def go(x):\n    x._log('said', f'{x} calls')\n    log_call(x, 'said')\n",
+        "def log_call(x, name):\n    lines = x.count + 1\n    x.state.log(name, f'{lines}')\n",
         "@dataclass(frozen=True, slots=True)\nclass A:\n    '''Says.'''\n    x: int\n",
     ],
 )
