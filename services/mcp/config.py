@@ -85,8 +85,6 @@ class McpServerConfig:
     """Never these, even if `include_tools` has them."""
     oauth: OAuthConfig = field(default_factory=OAuthConfig)
     auth_provider_type: str | None = None
-    extension: str | None = None
-    """The extension that defines it, `None` for the user's own."""
     raw: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """As it was written."""
 
@@ -191,7 +189,6 @@ def merge_configs(base: McpServerConfig, override: McpServerConfig) -> McpServer
         "include_tools": include,
         "exclude_tools": tuple(dict.fromkeys([*base.exclude_tools, *override.exclude_tools])),
         "env": {**base.env, **override.env},
-        "extension": override.extension or base.extension,
         "raw": {**base.raw, **override.raw},
     }
     return replace(base, **merged)

@@ -91,13 +91,7 @@ class McpManager:
             registries: a subagent's; `None`: the main agent's.
         """
         known = self._known.get(name)
-        if known is not None and _rivals(known, config):
-            logger.warning('Skipping MCP config for server with name "%s".', name)
-            return
-        final = config
-        if known is not None and known != config:
-            from_extension = config.extension is not None and known.extension is None
-            final = merge_configs(config, known) if from_extension else merge_configs(known, config)
+        final = config if known is None else merge_configs(known, config)
         self._known[name] = final
         key = final.key(name)
         if registries is None:
@@ -253,8 +247,3 @@ class McpManager:
         async with asyncio.TaskGroup() as group:
             for work in works:
                 group.create_task(work)
-
-
-def _rivals(one: McpServerConfig, other: McpServerConfig) -> bool:
-    """True for servers of one name from two extensions."""
-    return None not in (one.extension, other.extension) and one.extension != other.extension

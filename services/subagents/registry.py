@@ -1,8 +1,8 @@
 """`AgentRegistry`: the agents of a session.
 
-Built-in agents come first, then the project's, the user's and those of extensions. Of two with one
-name the first counts, with a warning. A project's agents count only in a trusted folder, and only
-if the user has acknowledged them.
+Built-in agents come first, then the project's and the user's. Of two with one name the first
+counts, with a warning. A project's agents count only in a trusted folder, and only if the user has
+acknowledged them.
 
 Source: core `agents/registry.ts`.
 """
@@ -72,7 +72,6 @@ class AgentRegistry:
         models: ModelConfigs,
         policy: PolicyEngine,
         builtin: Sequence[BuiltInAgent] = (),
-        extensions: Sequence[tuple[str, Path]] = (),
         remote: RemoteLoader | None = None,
     ) -> None:
         """Make an empty registry, which follows changes of the session's model.
@@ -82,7 +81,6 @@ class AgentRegistry:
             models: receives the agents' model configs.
             policy: receives the rules for remote agents.
             builtin: the built-in agents.
-            extensions: names of active extensions, and the folders of their agents.
             remote: reads remote agents' cards; without it remote agents are skipped.
         """
         self.acknowledged = AcknowledgedAgents(session.workspace)
@@ -93,7 +91,6 @@ class AgentRegistry:
         self._policy = policy
         self._events = session.events
         self._builtin = tuple(builtin)
-        self._extensions = tuple(extensions)
         self._remote = remote
         self._found = _Found()
         self._unsubscribe = session.events.subscribe(self._follow)
@@ -113,8 +110,6 @@ class AgentRegistry:
             self._report("info", _UNTRUSTED)
         user = self._loaded(self._workspace.home / ".gemini" / "agents")
         await self._register_all([with_card_hash(agent) for agent in user.agents], "user")
-        for _, folder in self._extensions:
-            await self._register_all(self._loaded(folder).agents, "extension")
         for warning in warnings_about_calls(_written(found.discovered.values()), found.failed):
             self._report("warning", warning)
 

@@ -30,39 +30,31 @@ def duplicate(name: str) -> tuple[str, str]:
     return "warning", message
 
 
-def test_built_in_agents_come_first_then_project_user_and_extensions(
-    place: Place, tmp_path: Path
-) -> None:
-    extension = tmp_path / "extension" / "agents"
-    place.write(extension, "ext")
+def test_built_in_agents_come_first_then_project_and_user(place: Place) -> None:
     place.write(place.user, "user")
     file = place.write(place.project, "own")
     known = place.registry().acknowledged
     known.add("own", load_agents(file.parent).agents[0].hash or "")
 
-    registry = place.loaded(builtin=True, extensions=[("e", extension)])
+    registry = place.loaded(builtin=True)
 
-    assert registry.names() == [*BUILT_IN, "own", "user", "ext"]
+    assert registry.names() == [*BUILT_IN, "own", "user"]
     assert [agent.name for agent in registry.definitions()] == registry.names()
     assert place.feedback == []
 
 
-def test_of_two_agents_with_one_name_the_first_wins_with_a_warning(
-    place: Place, tmp_path: Path
-) -> None:
-    extension = tmp_path / "extension"
+def test_of_two_agents_with_one_name_the_first_wins_with_a_warning(place: Place) -> None:
     place.write(place.user, "one", "description: first")
     place.write(place.user, "generalist")
     (place.user / "two.md").write_text((place.user / "one.md").read_text())
-    place.write(extension, "one", "description: third")
 
-    registry = place.loaded(builtin=True, extensions=[("e", extension)])
+    registry = place.loaded(builtin=True)
 
     one = registry.definition("one")
     assert one is not None
     assert one.description == "first"
     assert registry.names() == [*BUILT_IN, "one"]
-    assert place.feedback == [duplicate("generalist"), duplicate("one"), duplicate("one")]
+    assert place.feedback == [duplicate("generalist"), duplicate("one")]
 
 
 def test_settings_can_disable_all_agents(place: Place) -> None:
