@@ -32,8 +32,8 @@ _NO_BODY: Final = frozenset({"abstractmethod", "overload"})
 _LOGGERS: Final = frozenset({"_logger", "logger", "logging"})
 _SESSION_LOGS: Final = frozenset({"_state", "state"})
 """What has the method `SessionState.log`: only telemetry reads what it emits."""
-_LOGS: Final = re.compile(r"_log|_?log_\w+")
-"""Functions that only write to such a log."""
+_LOGS: Final = re.compile(r"_log|_?log_\w+|Logged")
+"""Functions that only write to such a log, and what makes a record of it."""
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BLOCKS: Final = ("body", "orelse", "finalbody")
 
@@ -224,7 +224,9 @@ class _Places:
             if _name(function.returns) == "bool" and node.value is not None:
                 yield from conditions.returned_truth(source, node.value)
         elif scope.returns_nothing and node is not scope.first and not _ends(node, scope.last):
-            yield from statements.returned_before(source, node)
+            # What only logs before the function returns anyway is no behaviour.
+            if not (_logs(node) and isinstance(following, ast.Return)):
+                yield from statements.returned_before(source, node)
 
     def _in_expression(
         self,

@@ -199,7 +199,9 @@ def _acts(node: ast.stmt) -> bool:
 
 def _stores(node: ast.stmt) -> bool:
     """Whether a statement is there for its effect, not for a name that it binds."""
-    if isinstance(node, ast.Expr | ast.Delete):
+    if isinstance(node, ast.Expr):
+        return not isinstance(node.value, ast.Constant)  # what documents an attribute
+    if isinstance(node, ast.Delete):
         return True
     kept = (ast.Attribute, ast.Subscript)
     return any(

@@ -51,6 +51,7 @@ def in_function(body: str, head: str = "def run(self, first, second, items) -> i
         ("del items[first]", "skip-reset", ["pass"]),
         ("self.a(first)\nself.b = 1", "swap-statements", ["self.b = 1"]),
         ("self.a = first\nself.b = [1]", "swap-statements", []),
+        ("self.a = go()\n'''What it is.'''", "swap-statements", []),
         ("x = list(items)", "forget-copy", ["x = items"]),
         ("x = items.copy()", "forget-copy", ["x = items"]),
         ("x = [*items]", "forget-copy", ["x = items"]),
