@@ -223,10 +223,14 @@ class _Places:
             yield from statements.returned_empty(source, node, function.returns)
             if _name(function.returns) == "bool" and node.value is not None:
                 yield from conditions.returned_truth(source, node.value)
-        elif scope.returns_nothing and node is not scope.first and not _ends(node, scope.last):
+        elif (
+            scope.returns_nothing
+            and node is not scope.first
+            and not _ends(node, scope.last)
             # What only logs before the function returns anyway is no behaviour.
-            if not (_logs(node) and isinstance(following, ast.Return)):
-                yield from statements.returned_before(source, node)
+            and not (_logs(node) and isinstance(following, ast.Return))
+        ):
+            yield from statements.returned_before(source, node)
 
     def _in_expression(
         self,

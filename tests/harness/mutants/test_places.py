@@ -39,7 +39,14 @@ def test_what_is_no_behaviour_has_no_place(text: str) -> None:
 
 
 def test_a_function_does_not_return_before_what_only_logs_at_its_end() -> None:
-    text = "def go(x) -> None:\n    x.end()\n    if x.ended:\n        logger.debug('over')\n        return\n"
+    text = """
+        def go(x) -> None:
+            x.end()
+            if x.ended:
+                logger.debug('over')
+                return
+            x.go()
+    """
     changes = [change for place in places(text) for change in place.changes]
 
     assert sum(change.operator is Operator.RETURN_EARLY for change in changes) == 1
