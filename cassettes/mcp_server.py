@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 PICTURE = "iVBORw0KGgo="
@@ -247,13 +248,15 @@ class Server:
 
 
 class Scripted(Server):
-    """Answers as a file says: method, or method and name, to the result; a list has one for each
-    value of the argument `n`. A text instead of a result is the message of an error."""
+    """A server whose answers stand in a JSON file.
+
+    The file maps a method, or a method and a name, to the result. A list has one result for each
+    value of the argument `n`. A text instead of a result is the message of an error.
+    """
 
     def __init__(self, file):
         super().__init__(["bare"])
-        with open(file, encoding="utf-8") as answers:
-            self.answers = json.load(answers)
+        self.answers = json.loads(Path(file).read_text(encoding="utf-8"))
 
     def answer(self, method, params):
         named = f"{method} {params.get('name', params.get('uri'))}"

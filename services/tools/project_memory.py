@@ -47,8 +47,8 @@ class ProjectMemory:
         self._private = self._unreported(
             next(([path] for path in (private / _INDEX, private / _NAME) if _readable(path)), [])
         )
-        upward = self._upward(workspace.root, workspace.root) if trusted else []
-        self._project = self._unreported(sorted(upward, key=str))
+        upward = {file for each in workspace.folders for file in self._upward(each, each)}
+        self._project = self._unreported(sorted(upward, key=str) if trusted else [])
         self._began_with = len(self._reported)
 
     @property
@@ -68,7 +68,7 @@ class ProjectMemory:
 
     @property
     def of_project(self) -> str:
-        """The files of the project's root and the folders above, up to the repository's root."""
+        """The files of the workspace's folders and those above, up to their repository's root."""
         return self._project
 
     @property
