@@ -1,8 +1,8 @@
 """`AgentRegistry`: the agents of a session.
 
-Built-in agents come first, then the project's and the user's. Of two with one name the first
-counts, with a warning. A project's agents count only in a trusted folder, and only if the user has
-acknowledged them.
+Built-in agents come first, then the project's, the user's and those of extensions. Of two with one
+name the first counts, with a warning. A project's agents count only in a trusted folder, and only
+if the user has acknowledged them.
 
 Source: core `agents/registry.ts`.
 """
@@ -10,8 +10,8 @@ Source: core `agents/registry.ts`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from services.model.configs import ModelConfigs
@@ -19,6 +19,7 @@ from services.policy.engine import PolicyEngine
 from services.policy.rule_book import AGENT_RULE_SOURCE
 from services.session import Session
 from services.settings import Settings
+from services.settings.agents import AgentOverride
 from services.state import (
     AgentsDiscovered,
     AgentsRefreshed,
@@ -72,6 +73,7 @@ class AgentRegistry:
         models: ModelConfigs,
         policy: PolicyEngine,
         builtin: Sequence[BuiltInAgent] = (),
+        extensions: Callable[[], Iterable[LoadedAgents]] = tuple,
         remote: RemoteLoader | None = None,
     ) -> None:
         """Make an empty registry, which follows changes of the session's model.
@@ -81,6 +83,7 @@ class AgentRegistry:
             models: receives the agents' model configs.
             policy: receives the rules for remote agents.
             builtin: the built-in agents.
+            extensions: the agents of each active extension.
             remote: reads remote agents' cards; without it remote agents are skipped.
         """
         self.acknowledged = AcknowledgedAgents(session.workspace)
@@ -91,6 +94,7 @@ class AgentRegistry:
         self._policy = policy
         self._events = session.events
         self._builtin = tuple(builtin)
+        self._extensions = extensions
         self._remote = remote
         self._found = _Found()
         self._unsubscribe = session.events.subscribe(self._follow)
@@ -110,6 +114,8 @@ class AgentRegistry:
             self._report("info", _UNTRUSTED)
         user = self._loaded(self._workspace.home / ".gemini" / "agents")
         await self._register_all([with_card_hash(agent) for agent in user.agents], "user")
+        for loaded in self._extensions():
+            await self._register_all(loaded.agents, "extension")
         for warning in warnings_about_calls(_written(found.discovered.values()), found.failed):
             self._report("warning", warning)
 
@@ -173,6 +179,15 @@ class AgentRegistry:
     def discovered_names(self) -> list[str]:
         """The names of all agents, disabled ones included."""
         return list(self._found.discovered)
+
+    def discovered(self, name: str) -> AgentDefinition | None:
+        """The definition of an agent as its author wrote it, disabled or not."""
+        agent = self._found.discovered.get(name)
+        return agent.make() if isinstance(agent, BuiltInAgent) else agent
+
+    async def override(self, overrides: Mapping[str, AgentOverride]) -> ReloadResult:
+        """Search all agents again, with these overrides in place of those of the settings."""
+        return await self.reload(replace(self._settings, agent_overrides=overrides))
 
     @property
     def folder_trusted(self) -> bool:

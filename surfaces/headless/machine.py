@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from random import Random
@@ -113,6 +114,7 @@ async def open_run_services(
         interaction=interaction or Interaction(),
         batch_style=batch_style or BatchStyle(),
         text_files=text_files or TextFiles(),
+        only_extensions=plan.only_extensions,
     )
     async with AsyncExitStack() as stack:
         try:
@@ -164,6 +166,7 @@ def _installation_id(home: Path) -> str | None:
     return text.strip() or None
 
 
+@cache
 def _version() -> str:
     try:
         return version("parity")

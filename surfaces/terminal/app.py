@@ -6,7 +6,8 @@ import asyncio
 import logging
 import os
 from contextlib import AsyncExitStack
-from typing import ClassVar, Final
+from dataclasses import replace
+from typing import ClassVar
 
 from textual import work
 from textual.app import App, ComposeResult
@@ -16,14 +17,15 @@ from textual.widgets import Static
 
 from runtimes.registry import Surface
 from services.interaction.interaction import Interaction
-from services.model.errors import FatalError
+from services.model.errors import FatalAuthenticationError
 from services.model.limits import token_limit
 from services.progress import CallKey, CallQuestion
 from services.recording.deletion import delete_stored_session
 from services.state import ApprovalMode, ApprovalModeChanged, CoreEvent, CoreEvents, HintsKept
 from surfaces.commands import Suggestion, is_slash_command, shortcut_lines
 from surfaces.headless.engine import chosen_runtime
-from surfaces.headless.sessions import RecordedSession
+from surfaces.headless.preferences import Preferences
+from surfaces.terminal.again import Again
 from surfaces.terminal.approvals import Approvals
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.composer import Composer, PromptInput
@@ -31,14 +33,17 @@ from surfaces.terminal.dialogs.confirmation import Allowed
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.questions import handlers
 from surfaces.terminal.drawing import Cleared, Drawing, Screen, Shown, Typed
+from surfaces.terminal.extension_updates import offer_extension_updates
 from surfaces.terminal.external_editor import ExternalEditor
+from surfaces.terminal.failures import exit_of, failure_of
 from surfaces.terminal.inert import inert_line
 from surfaces.terminal.key_bindings import offer_key_bindings
 from surfaces.terminal.live import LiveSession, OpenSession, Prepared, open_live_session
 from surfaces.terminal.mentions import Mentions, mention_place
 from surfaces.terminal.menu import SuggestionMenu
-from surfaces.terminal.preferences import Preferences
-from surfaces.terminal.slash import SHORTCUTS, Application, SlashCommands
+from surfaces.terminal.mode_keys import next_mode, toggle_yolo
+from surfaces.terminal.signing_in import SigningIn
+from surfaces.terminal.slash import SHORTCUTS, VIM_SETTING, Application, SlashCommands
 from surfaces.terminal.status import ActivityLine, Footer, ModeLine, known_beside
 from surfaces.terminal.stored_sessions import conversation_of
 from surfaces.terminal.themes import DEFAULT_THEME, THEME_SETTING, textual_theme
@@ -48,21 +53,6 @@ from surfaces.terminal.turns import Turns
 __all__ = ["TerminalApp"]
 
 logger = logging.getLogger(__name__)
-
-_AGAIN_S: Final = 3.0
-"""How long a first Ctrl+C, Ctrl+D or Esc waits for the second."""
-_NEXT_MODE: Final = {
-    ApprovalMode.DEFAULT: ApprovalMode.AUTO_EDIT,
-    ApprovalMode.AUTO_EDIT: ApprovalMode.PLAN,
-    ApprovalMode.PLAN: ApprovalMode.DEFAULT,
-    ApprovalMode.YOLO: ApprovalMode.AUTO_EDIT,
-}
-_AGAIN: Final = {
-    "ctrl+c": "Press Ctrl+C again to exit.",
-    "ctrl+d": "Press Ctrl+D again to exit.",
-    "escape": "Press Esc again to clear prompt.",
-    "rewind": "Press Esc again to rewind.",
-}
 
 
 class TerminalApp(App[int]):
@@ -77,6 +67,7 @@ class TerminalApp(App[int]):
         Binding("ctrl+q", "quit_now", show=False, priority=True),
         Binding("escape", "escape", show=False),
         Binding("ctrl+y", "toggle_yolo", show=False, priority=True),
+        Binding("ctrl+b", "show_tasks", show=False),
         Binding("ctrl+l", "clear_screen", show=False, priority=True),
         Binding("ctrl+g", "edit_prompt", show=False),
         Binding("ctrl+o", "toggle_expanded", show=False, priority=True),
@@ -121,13 +112,12 @@ class TerminalApp(App[int]):
         self._mentions: Mentions | None = None
         self._deletes = False
         """Whether the session's recording is deleted at its end."""
-        self._next: RecordedSession | None = None
-        """The session that takes the place of this one when it ends."""
+        self._next: Prepared | None = prepared
+        """What opens the session that takes the place of this one when it ends."""
         self._leaving = asyncio.Event()
         self.failure: Exception | None = None
         """Why the session has ended, unless the user has left."""
-        self._armed: str | None = None
-        """The key that was pressed once and does something when it is pressed again."""
+        self._again = Again(lambda: self.query_one(ActivityLine))
 
     def compose(self) -> ComposeResult:
         """The transcript above, and below it the dialogs or the input."""
@@ -149,11 +139,12 @@ class TerminalApp(App[int]):
         self.theme = textual_theme(str(theme or DEFAULT_THEME))
         prompt = self.query_one(PromptInput)
         prompt.connect(self.query_one(SuggestionMenu), self._turns.take_back)
+        prompt.switch_vim(self._preferences.in_force(VIM_SETTING) is True)
         prompt.focus()
         self._show_settings()
         if self._prepared.options.prompt_interactive:
             self._turns.submit(self._prepared.options.prompt_interactive)
-        self._hold_session()
+        self._hold_sessions()
 
     # ------------------------------------------------------------------ the session
 
@@ -168,31 +159,58 @@ class TerminalApp(App[int]):
         return self._turns.busy or bool(self._turns.waiting)
 
     @work(exit_on_error=False)
-    async def _hold_session(self) -> None:
-        """Open the session, let it work until the user leaves, and close it."""
+    async def _hold_sessions(self) -> None:
+        """Open one session after the other until the user leaves."""
         code = 0
         try:
-            await self._with_session()
-            while (chosen := self._next) is not None:
-                self._begin_again(self._prepared.resuming(chosen))
-                await self._with_session()
+            while (prepared := self._next) is not None:
+                self._begin(prepared)
+                await self._sign_in_and_work()
         except Exception as error:
             # The outermost layer of the session: the user gets a message for any error.
             logger.debug("the session failed", exc_info=True)
-            failure = self.failure = _first(error)
-            if isinstance(failure, FatalError):
-                code, words = failure.exit_code, str(failure)
-            else:
-                code, words = 1, f"{type(failure).__name__}: {failure}"
+            self.failure = failure_of(error)
+            code, words = exit_of(self.failure)
             await self._failed(words)
         self.exit(code)
 
-    def _begin_again(self, prepared: Prepared) -> None:
+    def _begin(self, prepared: Prepared) -> None:
         """Forget the session that has ended, and take what opens the next one."""
+        if prepared is not self._prepared:
+            self._drawing.add(Cleared())
         self._prepared = prepared
         self._session = self._slash = self._mentions = self._approvals = self._next = None
         self._leaving.clear()
-        self._drawing.add(Cleared())
+
+    async def _sign_in_and_work(self) -> None:
+        """Hold a session, once the user has signed in."""
+        prepared = self._prepared
+        if prepared.unsigned is not None:
+            self._next = await self._signing_in().required(prepared.unsigned, self._leaving)
+            return
+        try:
+            await self._with_session()
+        except Exception as error:
+            failure = failure_of(error)
+            if not isinstance(failure, FatalAuthenticationError) or self.opened:
+                raise
+            self._next = replace(prepared, unsigned=f"Failed to sign in. Message: {failure}")
+
+    def _signing_in(self) -> SigningIn:
+        return SigningIn(self._prepared, self._preferences, self._dialogs)
+
+    async def _sign_in_again(self) -> None:
+        changed = await self._signing_in().changed()
+        if changed is not None:
+            self._go_on(changed)
+
+    async def _sign_out(self) -> None:
+        self._next = await self._signing_in().signed_out()
+        self._leaving.set()
+
+    def _go_on(self, prepared: Prepared) -> None:
+        self._next = prepared
+        self._leaving.set()
 
     async def _failed(self, words: str) -> None:
         """Show why the session ended, and wait for the user to leave."""
@@ -217,8 +235,7 @@ class TerminalApp(App[int]):
             self._slash = slash
             self._mentions = Mentions(session.services)
             stack.callback(session.services.ide.context.subscribe(self._show_settings))
-            offer = offer_key_bindings(session.services, self._dialogs, self._drawing)
-            offering = tasks.create_task(offer, name="offer of key bindings")
+            offering = tasks.create_task(self._offer(session, slash), name="offers")
             turns = tasks.create_task(self._turns.run(session, slash), name="turns")
             await self._leaving.wait()
             await self._turns.abort()
@@ -230,6 +247,11 @@ class TerminalApp(App[int]):
         if self._deletes:
             delete_stored_session(self._prepared.machine.workspace.project_temp, session_id)
 
+    async def _offer(self, session: LiveSession, slash: SlashCommands) -> None:
+        services = session.services
+        await offer_key_bindings(services, self._dialogs, self._drawing)
+        await offer_extension_updates(services.extensions, self._drawing, slash.consents)
+
     def _slash_commands(self, session: LiveSession) -> SlashCommands:
         async def copy(text: str) -> None:
             self.copy_to_clipboard(text)
@@ -238,15 +260,19 @@ class TerminalApp(App[int]):
             self._deletes = delete
             self._leaving.set()
 
-        def go_on(chosen: RecordedSession) -> None:
-            self._next = chosen
-            self._leaving.set()
+        def vim() -> bool:
+            prompt = self.query_one(PromptInput)
+            prompt.switch_vim(prompt.vim_mode is None)
+            return prompt.vim_mode is not None
 
         hooks = Application(
             draft=lambda text: self.query_one(PromptInput).replace_all(text),
             leave=leave,
-            go_on=go_on,
+            go_on=lambda chosen: self._go_on(self._prepared.resuming(chosen)),
+            sign_in=self._sign_in_again,
+            sign_out=self._sign_out,
             copy=copy,
+            vim=vim,
             editor=self._editor,
             themed=self,
             preferences=self._preferences,
@@ -322,7 +348,8 @@ class TerminalApp(App[int]):
         self.query_one(ModeLine).show(mode, known_beside(session), shell=shell)
         mark = "!" if shell else "*" if mode is ApprovalMode.YOLO else ">"
         self.query_one(Composer).mark(mark)
-        self.query_one(Footer).show(self._folder(), model, left)
+        vim_mode = self.query_one(PromptInput).vim_mode
+        self.query_one(Footer).show(self._folder(), model, left, vim_mode)
 
     def _folder(self) -> str:
         workspace = self._prepared.machine.workspace
@@ -353,7 +380,7 @@ class TerminalApp(App[int]):
         else:
             self._turns.submit(text)
 
-    def on_prompt_input_shell_switched(self) -> None:
+    def on_prompt_input_mode_switched(self) -> None:
         """Show the mode."""
         self._show_settings()
 
@@ -385,7 +412,7 @@ class TerminalApp(App[int]):
 
     async def action_interrupt(self) -> None:
         """Ctrl+C: end what runs, or clear the input; twice: leave."""
-        if self._again("ctrl+c"):
+        if self._again.pressed("ctrl+c"):
             self._leaving.set()
             return
         self.query_one(PromptInput).text = ""
@@ -393,7 +420,7 @@ class TerminalApp(App[int]):
 
     def action_end_of_input(self) -> None:
         """Ctrl+D twice: leave."""
-        if not self.query_one(PromptInput).text and self._again("ctrl+d"):
+        if not self.query_one(PromptInput).text and self._again.pressed("ctrl+d"):
             self._leaving.set()
 
     def action_quit_now(self) -> None:
@@ -416,46 +443,31 @@ class TerminalApp(App[int]):
         elif prompt.shell:
             prompt.switch_shell(False)
         elif prompt.text:
-            if self._again("escape"):
+            if self._again.pressed("escape"):
                 prompt.text = ""
-        elif self._again("rewind"):
-            self._disarm()
+        elif prompt.vim_mode is None and self._again.pressed("rewind"):
+            self._again.forget()
             self._turns.submit("/rewind")
-
-    def _again(self, key: str) -> bool:
-        """Whether `key` was pressed a moment ago, too; if not, say what a second time does."""
-        if self._armed == key:
-            return True
-        self._armed = key
-        self.query_one(ActivityLine).hint = _AGAIN[key]
-        self.set_timer(_AGAIN_S, self._disarm)
-        return False
-
-    def _disarm(self) -> None:
-        self._armed = None
-        self.query_one(ActivityLine).hint = ""
 
     async def action_next_mode(self) -> None:
         """Shift+Tab: the next approval mode."""
         if self._session is not None:
-            mode = self._session.services.state.approval_mode
-            await self._turns.set_mode(_NEXT_MODE[mode])
+            await next_mode(self._session.services, self._turns)
 
     async def action_toggle_yolo(self) -> None:
         """Ctrl+Y: YOLO mode on or off."""
-        if self._session is None:
-            return
-        services = self._session.services
-        yolo = services.state.approval_mode is ApprovalMode.YOLO
-        if not yolo and services.settings.disable_yolo_mode:
-            words = "YOLO mode is disabled by the settings file's security.disableYoloMode."
-            self._drawing.add(Typed(text=words, mark="warning"))
-            return
-        await self._turns.set_mode(ApprovalMode.DEFAULT if yolo else ApprovalMode.YOLO)
+        if self._session is not None:
+            await toggle_yolo(self._session.services, self._turns, self._drawing)
+
+    @work(group="tasks")
+    async def action_show_tasks(self) -> None:
+        """Ctrl+B: the commands that run in the background."""
+        if self._slash is not None and not self._dialogs.busy:
+            await self._slash.show_tasks()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave Ctrl+L to an open dialog."""
-        return action != "clear_screen" or not self._dialogs.busy
+        """Leave Ctrl+L and the page keys to an open dialog."""
+        return action not in ("clear_screen", "scroll_transcript") or not self._dialogs.busy
 
     def action_clear_screen(self) -> None:
         """Ctrl+L: remove what is shown; the conversation stays."""
@@ -478,13 +490,6 @@ class TerminalApp(App[int]):
             self._transcript.scroll_page_up(animate=False)
         else:
             self._transcript.scroll_page_down(animate=False)
-
-
-def _first(error: Exception) -> Exception:
-    """The error itself, without the groups that task groups put around it."""
-    while isinstance(error, ExceptionGroup):
-        error = error.exceptions[0]
-    return error
 
 
 def _shortcuts() -> str:

@@ -6,13 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Final
 
 from agent_protocol.agent import AgentProtocol
 from runtimes.contract import Runtime
 from runtimes.registry import Surface, open_runtime
 from services.bundle import Services
 from services.interaction.interaction import Interaction
-from services.model.errors import FatalInputError
+from services.model.errors import FatalAuthenticationError, FatalInputError
 from services.progress import ProgressFeed
 from services.scheduler.style import BatchStyle
 from services.state import CoreEvents
@@ -35,6 +36,9 @@ from surfaces.headless.streams import Streams
 __all__ = ["LiveSession", "OpenSession", "Prepared", "open_live_session", "prepare"]
 
 
+_NO_METHOD: Final = "No authentication method selected."
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """The facts that are fixed before a session opens."""
@@ -44,6 +48,8 @@ class Prepared:
     plan: Plan
     source: ModelSource
     session_id: str
+    unsigned: str | None = None
+    """Why the user must sign in before the session opens; `None`: `source` answers."""
     resumed: RecordedSession | None = None
     batch_style: BatchStyle | None = None
     """How the calls of a batch run; `None`: as in the core's scheduler."""
@@ -92,6 +98,8 @@ OpenSession = Callable[
 def prepare(options: HeadlessOptions, machine: Machine, streams: Streams) -> Prepared:
     """Settle what a session needs, and find the errors that need no session.
 
+    A session without a way to sign in is `unsigned`.
+
     Raises:
         FatalError: an error was found.
     """
@@ -101,19 +109,26 @@ def prepare(options: HeadlessOptions, machine: Machine, streams: Streams) -> Pre
     )
     resumed = session_to_resume(options, machine, streams)
     new_id = options.session_id or machine.ids.uuid("session")
-    source = choose_model(
-        variables,
-        fake=options.fake_responses,
-        record=options.record_responses,
-        selected=plan.selected_auth,
-        enforced=plan.enforced_auth,
-        strict=options.strict_responses,
-    )
+    source, unsigned = ModelSource(auth_type=""), None
+    try:
+        source = choose_model(
+            variables,
+            fake=options.fake_responses,
+            record=options.record_responses,
+            selected=plan.selected_auth,
+            enforced=plan.enforced_auth,
+            provider=plan.provider,
+            strict=options.strict_responses,
+            home=workspace.home,
+        )
+    except FatalAuthenticationError as error:
+        unsigned = str(error) if plan.selected_auth else _NO_METHOD
     return Prepared(
         options=options,
         machine=machine,
         plan=plan,
         source=source,
+        unsigned=unsigned,
         session_id=new_id if resumed is None else resumed.session_id,
         resumed=resumed,
     )
@@ -154,6 +169,7 @@ async def open_live_session(
             open_model(
                 source,
                 machine,
+                model=plan.model,
                 session_id=prepared.session_id,
                 interaction=interaction,
                 warn=warn,
@@ -183,6 +199,7 @@ async def open_live_session(
         runtime = await stack.enter_async_context(open_runtime(name, services))
         if resumed is not None:
             await resume_session(runtime, resumed)
+            _add_folders(services, resumed)
         progress = ProgressFeed(services)
         stack.callback(progress.close)
         yield LiveSession(
@@ -192,6 +209,19 @@ async def open_live_session(
             progress=progress,
             metrics=metrics,
         )
+
+
+def _add_folders(services: Services, resumed: RecordedSession) -> None:
+    """Add the folders that the user has added to the session before.
+
+    Source: `packages/cli` `ui/hooks/useSessionResume.ts`.
+    """
+    known = services.workspace.folders
+    added = [each for each in resumed.folders if each not in known and each.is_dir()]
+    for folder in added:
+        services.workspace.add_folder(folder)
+    if added:
+        services.memory.reload()
 
 
 def _aside(prepared: Prepared) -> RecordedSession | None:

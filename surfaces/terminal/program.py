@@ -22,8 +22,8 @@ _MISSING: Final = (
 def run_terminal(options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
     """Hold an interactive session in the current folder; returns the exit code.
 
-    0 the user has left; 1 the session failed; 41 no way to sign in; 42 unusable input, or Textual
-    is missing; 52 unusable settings.
+    0 the user has left; 1 the session failed; 42 unusable input, or Textual is missing; 52 unusable
+    settings.
     """
     streams = Streams(out, err)
     machine = Machine.here()

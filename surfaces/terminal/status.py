@@ -110,11 +110,14 @@ class ModeLine(Static):
 
 
 class Footer(Static):
-    """The folder, the model, and how much of its context is left."""
+    """What Vim's keys do, the folder, the model, and how much of its context is left."""
 
-    def show(self, folder: str, model: str, left_percent: int | None) -> None:
+    def show(
+        self, folder: str, model: str, left_percent: int | None, vim_mode: str | None = None
+    ) -> None:
         """Show these values; without `left_percent` nothing was sent yet."""
+        left = f"[{vim_mode}] {inert_line(folder)}" if vim_mode else inert_line(folder)
         right = inert_line(model)
         if left_percent is not None:
             right += f" ({left_percent}% context left)"
-        self.update(_both_ends(Text(f" {inert_line(folder)}", style="dim"), Text(f"{right} ")))
+        self.update(_both_ends(Text(f" {left}", style="dim"), Text(f"{right} ")))

@@ -215,6 +215,10 @@ def test_a_checker_has_half_a_minute(workspace: Workspace, takes_ms: int, decisi
             CheckerSpec(name="none", external=True),
             'Failed to run safety checker "none": Unknown external checker "none".',
         ),
+        (
+            CheckerSpec(name="../x", external=True),
+            'Failed to run safety checker "../x": Invalid checker name "../x".',
+        ),
     ],
 )
 def test_a_checker_that_cannot_run_refuses(

@@ -30,31 +30,39 @@ def duplicate(name: str) -> tuple[str, str]:
     return "warning", message
 
 
-def test_built_in_agents_come_first_then_project_and_user(place: Place) -> None:
+def test_built_in_agents_come_first_then_project_user_and_extensions(
+    place: Place, tmp_path: Path
+) -> None:
+    extension = tmp_path / "extension" / "agents"
+    place.write(extension, "ext")
     place.write(place.user, "user")
     file = place.write(place.project, "own")
     known = place.registry().acknowledged
     known.add("own", load_agents(file.parent).agents[0].hash or "")
 
-    registry = place.loaded(builtin=True)
+    registry = place.loaded(builtin=True, extensions=lambda: [load_agents(extension)])
 
-    assert registry.names() == [*BUILT_IN, "own", "user"]
+    assert registry.names() == [*BUILT_IN, "own", "user", "ext"]
     assert [agent.name for agent in registry.definitions()] == registry.names()
     assert place.feedback == []
 
 
-def test_of_two_agents_with_one_name_the_first_wins_with_a_warning(place: Place) -> None:
+def test_of_two_agents_with_one_name_the_first_wins_with_a_warning(
+    place: Place, tmp_path: Path
+) -> None:
+    extension = tmp_path / "extension"
     place.write(place.user, "one", "description: first")
     place.write(place.user, "generalist")
     (place.user / "two.md").write_text((place.user / "one.md").read_text())
+    place.write(extension, "one", "description: third")
 
-    registry = place.loaded(builtin=True)
+    registry = place.loaded(builtin=True, extensions=lambda: [load_agents(extension)])
 
     one = registry.definition("one")
     assert one is not None
     assert one.description == "first"
     assert registry.names() == [*BUILT_IN, "one"]
-    assert place.feedback == [duplicate("generalist"), duplicate("one")]
+    assert place.feedback == [duplicate("generalist"), duplicate("one"), duplicate("one")]
 
 
 def test_settings_can_disable_all_agents(place: Place) -> None:
