@@ -101,8 +101,7 @@ class TerminalApp(App[int]):
                 settings_changed=self._show_settings,
                 question=self._ask,
                 moved=self._moved,
-            ),
-            prepared.machine.clock,
+            )
         )
         self._preferences = Preferences(
             prepared.machine.workspace, prepared.plan.document, prepared.options.settings_file
@@ -197,8 +196,8 @@ class TerminalApp(App[int]):
     async def _failed(self, words: str) -> None:
         """Show why the session ended, and wait for the user to leave."""
         self._session = None
-        await self._transcript.notice(words, "error")
-        await self._transcript.notice("The session has ended. Press Ctrl+C twice to leave.")
+        self._transcript.notice(words, "error")
+        self._transcript.notice("The session has ended. Press Ctrl+C twice to leave.")
         await self._leaving.wait()
 
     async def _with_session(self) -> None:
@@ -474,10 +473,7 @@ class TerminalApp(App[int]):
 
     def action_scroll_transcript(self, pages: int) -> None:
         """Scroll the transcript."""
-        if pages < 0:
-            self._transcript.scroll_page_up(animate=False)
-        else:
-            self._transcript.scroll_page_down(animate=False)
+        self._transcript.scroll_pages(pages)
 
 
 def _first(error: Exception) -> Exception:
