@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import ClassVar, Final
 
 from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -118,7 +119,7 @@ class Transcript(Widget):
     def render_line(self, y: int) -> Strip:
         """One line of the view."""
         self._draw_page()
-        return self._page[y] if y < len(self._page) else Strip.blank(self.size.width)
+        return self._page[y] if y < len(self._page) else self._blank
 
     def _forget(self) -> None:
         self._drawn.clear()
@@ -153,9 +154,14 @@ class Transcript(Widget):
             block += 1
         self._drawn = kept
         self._page = page[line : line + height]
-        self._page += [Strip.blank(self.size.width)] * (height - len(self._page))
+        self._page += [self._blank] * (height - len(self._page))
         if self._top is not None and height:
-            self._page[-1] = Strip([Segment(f"{_MORE:>{self.size.width}}")])
+            more = Strip([Segment(f"{_MORE:>{self.size.width}}", Style(dim=True))])
+            self._page[-1] = more.apply_style(self.rich_style)
+
+    @property
+    def _blank(self) -> Strip:
+        return Strip.blank(self.size.width, self.rich_style)
 
     @property
     def _end(self) -> Place:
@@ -189,8 +195,10 @@ class Transcript(Widget):
             return known[1]
         pen = self._pen or self._make_pen()
         rows = block.rows(pen)
-        blank = [] if block.joined or not rows else [Strip([])]
-        strips = blank + [Strip(row).crop(0, pen.width) for row in rows]
+        if rows and not block.joined:
+            rows = [[], *rows]
+        base = self.rich_style  # The filters for NO_COLOR need a style on every segment.
+        strips = [Strip(row).crop(0, pen.width).apply_style(base) for row in rows]
         self._drawn[place] = block.revision, strips
         return strips
 

@@ -115,6 +115,19 @@ async def test_page_up_ends_at_the_first_line(shown: Open) -> None:
         assert (await screen.lines())[:2] == ["", "b0 first"]
 
 
+async def test_without_colours_everything_is_drawn(
+    shown: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with shown() as screen:
+        screen.transcript.append(screen.transcript.answer(), "text\n\n```py\nx = 1\n```\n")
+        screen.transcript.add(CallBox(call("x", "executing", output=SCREEN)))
+        for number in range(30):
+            screen.transcript.add(Counted(f"b{number}"))
+        screen.transcript.scroll_pages(-9)
+        assert "1 x = 1" in await screen.text()
+
+
 async def test_another_width_makes_other_lines(shown: Open) -> None:
     async with shown(60) as screen:
         screen.transcript.add(UserMessage("word " * 20))

@@ -62,7 +62,7 @@ def test_a_terminal_that_drops_a_text_is_seen_on_the_screen_alone(
 ) -> None:
     control = played("text/text", SIDES[0])
 
-    async def silent(self: Drawing, message: Any) -> None:
+    def silent(self: Drawing, message: Any) -> None:
         return
 
     monkeypatch.setattr(Drawing, "_message", silent)
