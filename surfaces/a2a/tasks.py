@@ -36,7 +36,8 @@ from surfaces.headless.sessions import (
     find_session,
     moved_aside,
 )
-from surfaces.terminal.live import LiveSession, Prepared, open_live_session
+from surfaces.terminal.live import LiveSession, open_live_session
+from surfaces.terminal.prepared import Prepared
 
 __all__ = ["DEFAULT_MODEL", "Tasks"]
 

@@ -33,11 +33,10 @@ from surfaces.headless.engine import (
     chosen_runtime,
     open_engine,
     resume_session,
-    session_to_resume,
 )
 from surfaces.headless.failures import CANCELLED, ReportedError
 from surfaces.headless.interruption import Interruption
-from surfaces.headless.machine import Machine, open_run_services, open_run_telemetry
+from surfaces.headless.machine import Machine
 from surfaces.headless.mentions import with_mentioned_files
 from surfaces.headless.metrics import SessionMetrics
 from surfaces.headless.model import ModelSource, auth_type_of, choose_model, open_model
@@ -45,6 +44,8 @@ from surfaces.headless.options import HeadlessOptions, OutputFormat
 from surfaces.headless.piped_input import read_piped_input, with_piped_input
 from surfaces.headless.planning import Plan, plan_run
 from surfaces.headless.presenters import Presenter, Showing, make_presenter
+from surfaces.headless.resuming import session_to_resume
+from surfaces.headless.run_services import open_run_services, open_run_telemetry
 from surfaces.headless.session_log import log_configuration, log_onboarding, log_prompt
 from surfaces.headless.sessions import NoSessions, RecordedSession, SessionNotFound
 from surfaces.headless.stored_sessions import delete_session, list_sessions

@@ -1,12 +1,17 @@
-"""`TerminalApp`: the screen of an interactive session, and its keys."""
+"""`TerminalApp`: the screen of an interactive session, and its keys.
+
+The user can type before the session is open: the rest of the product is imported behind the screen.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
-from contextlib import AsyncExitStack
-from typing import ClassVar, Final
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import work
 from textual.app import App, ComposeResult
@@ -14,41 +19,27 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from runtimes.registry import Surface
-from services.interaction.interaction import Interaction
 from services.model.errors import FatalError
-from services.model.limits import token_limit
-from services.progress import CallKey, CallQuestion
-from services.recording.deletion import delete_stored_session
-from services.state import ApprovalMode, ApprovalModeChanged, CoreEvent, CoreEvents, HintsKept
-from surfaces.commands import Suggestion, is_slash_command, shortcut_lines
-from surfaces.headless.engine import chosen_runtime
-from surfaces.headless.sessions import RecordedSession
-from surfaces.terminal.approvals import Approvals
-from surfaces.terminal.call_words import CallShown
+from services.settings.declaring import look_up
+from services.state import ApprovalMode
 from surfaces.terminal.composer import Composer, PromptInput
-from surfaces.terminal.dialogs.confirmation import Allowed
 from surfaces.terminal.dialogs.dialog import DialogHost
-from surfaces.terminal.dialogs.questions import handlers
-from surfaces.terminal.drawing import Cleared, Drawing, Screen, Shown, Typed
-from surfaces.terminal.external_editor import ExternalEditor
 from surfaces.terminal.inert import inert_line
-from surfaces.terminal.key_bindings import offer_key_bindings
-from surfaces.terminal.live import LiveSession, OpenSession, Prepared, open_live_session
-from surfaces.terminal.mentions import Mentions, mention_place
 from surfaces.terminal.menu import SuggestionMenu
-from surfaces.terminal.preferences import Preferences
-from surfaces.terminal.slash import SHORTCUTS, Application, SlashCommands
-from surfaces.terminal.status import ActivityLine, Footer, ModeLine, known_beside
-from surfaces.terminal.stored_sessions import conversation_of
+from surfaces.terminal.prepared import Prepared
+from surfaces.terminal.status import ActivityLine, Footer, ModeLine, Status
 from surfaces.terminal.themes import DEFAULT_THEME, THEME_SETTING, textual_theme
 from surfaces.terminal.transcript import Transcript
-from surfaces.terminal.turns import Turns
+
+if TYPE_CHECKING:
+    from surfaces.terminal.live import OpenSession
+    from surfaces.terminal.session_view import SessionView
 
 __all__ = ["TerminalApp"]
 
 logger = logging.getLogger(__name__)
 
+_SESSION: Final = "surfaces.terminal.session_view"
 _AGAIN_S: Final = 3.0
 """How long a first Ctrl+C, Ctrl+D or Esc waits for the second."""
 _NEXT_MODE: Final = {
@@ -66,7 +57,7 @@ _AGAIN: Final = {
 
 
 class TerminalApp(App[int]):
-    """Holds one session; its result is the exit code."""
+    """Holds one session after the other; its result is the exit code."""
 
     TITLE = "parity"
     ENABLE_COMMAND_PALETTE = False
@@ -84,44 +75,17 @@ class TerminalApp(App[int]):
         Binding("pagedown", "scroll_transcript(1)", show=False, priority=True),
     ]
 
-    def __init__(self, prepared: Prepared, open_session: OpenSession = open_live_session) -> None:
+    def __init__(self, prepared: Prepared, open_session: OpenSession | None = None) -> None:
+        """Show a session; `open_session` opens it, `None`: as the product does."""
         super().__init__()
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-wide")]
         self._prepared = prepared
         self._open_session = open_session
-        self._events = CoreEvents()
         self._transcript = Transcript(id="transcript")
         self._dialogs = DialogHost(prepared.machine.clock)
-        self._drawing = Drawing(
-            Screen(
-                transcript=self._transcript,
-                root=str(prepared.machine.workspace.root),
-                auth_type=prepared.source.auth_type,
-                activity=self._show_activity,
-                settings_changed=self._show_settings,
-                question=self._ask,
-                moved=self._moved,
-            )
-        )
-        self._preferences = Preferences(
-            prepared.machine.workspace, prepared.plan.document, prepared.options.settings_file
-        )
-        self._editor = ExternalEditor(
-            self._preferences,
-            prepared.machine.environment.variables,
-            self._dialogs,
-            self._drawing,
-            self.suspend,
-        )
-        self._turns = Turns(self._drawing, self._turns_changed)
-        self._session: LiveSession | None = None
-        self._approvals: Approvals | None = None
-        self._slash: SlashCommands | None = None
-        self._mentions: Mentions | None = None
-        self._deletes = False
-        """Whether the session's recording is deleted at its end."""
-        self._next: RecordedSession | None = None
-        """The session that takes the place of this one when it ends."""
+        self._view: SessionView | None = None
+        self._early: list[tuple[str, bool]] = []
+        """What was sent before there was a session, and whether it was sent to the shell."""
         self._leaving = asyncio.Event()
         self.failure: Exception | None = None
         """Why the session has ended, unless the user has left."""
@@ -135,46 +99,60 @@ class TerminalApp(App[int]):
         with Vertical(id="below"):
             yield Static("", id="waiting", markup=False)
             yield ActivityLine()
-            yield Static(_shortcuts(), id="shortcuts", markup=False)
+            yield Static("", id="shortcuts", markup=False)
             yield ModeLine(markup=False)
             yield Composer()
             yield SuggestionMenu()
-        yield Footer(markup=False)
+        yield Footer(self._setting("ui.footer", {}))
 
     def on_mount(self) -> None:
         """Show the screen, and open the session behind it."""
-        self._events.subscribe(self._on_core_event)
-        theme = self._preferences.in_force(THEME_SETTING)
-        self.theme = textual_theme(str(theme or DEFAULT_THEME))
+        self.theme = textual_theme(str(self._setting(THEME_SETTING, DEFAULT_THEME)))
         prompt = self.query_one(PromptInput)
-        prompt.connect(self.query_one(SuggestionMenu), self._turns.take_back)
+        prompt.connect(self.query_one(SuggestionMenu), self._take_back)
         prompt.focus()
-        self._show_settings()
+        self.show_status()
         if self._prepared.options.prompt_interactive:
-            self._turns.submit(self._prepared.options.prompt_interactive)
-        self._hold_session()
+            self._submit(self._prepared.options.prompt_interactive)
+        self._hold_sessions()
+
+    def _setting(self, key: str, default: Any) -> Any:
+        value = look_up(self._prepared.plan.document, key)[1]
+        usable = isinstance(value, Mapping if isinstance(default, Mapping) else type(default))
+        return value if usable else default
 
     # ------------------------------------------------------------------ the session
 
     @property
+    def view(self) -> SessionView | None:
+        """The present session; `None`: the product is not imported yet."""
+        return self._view
+
+    @property
     def opened(self) -> bool:
         """Whether the session takes prompts."""
-        return self._slash is not None and self._session is not None
+        return self._view is not None and self._view.opened
 
     @property
     def working(self) -> bool:
         """Whether the agent or a command works, or a prompt waits."""
-        return self._turns.busy or bool(self._turns.waiting)
+        view = self._view
+        return bool(self._early) if view is None else view.turns.busy or bool(view.turns.waiting)
 
     @work(exit_on_error=False)
-    async def _hold_session(self) -> None:
-        """Open the session, let it work until the user leaves, and close it."""
+    async def _hold_sessions(self) -> None:
+        """Hold the session, and those that take its place, until the user leaves."""
         code = 0
         try:
-            await self._with_session()
-            while (chosen := self._next) is not None:
-                self._begin_again(self._prepared.resuming(chosen))
-                await self._with_session()
+            make = (await _imported(_SESSION)).SessionView
+            going_on: Prepared | None = self._prepared
+            while going_on is not None and not self._leaving.is_set():
+                self._prepared = going_on
+                view = self._view = make(self, going_on, self._open_session)
+                for text, shell in self._early:
+                    self._submit(text, shell=shell)
+                self._early.clear()
+                going_on = await view.hold()
         except Exception as error:
             # The outermost layer of the session: the user gets a message for any error.
             logger.debug("the session failed", exc_info=True)
@@ -186,147 +164,91 @@ class TerminalApp(App[int]):
             await self._failed(words)
         self.exit(code)
 
-    def _begin_again(self, prepared: Prepared) -> None:
-        """Forget the session that has ended, and take what opens the next one."""
-        self._prepared = prepared
-        self._session = self._slash = self._mentions = self._approvals = self._next = None
-        self._leaving.clear()
-        self._drawing.add(Cleared())
-
     async def _failed(self, words: str) -> None:
         """Show why the session ended, and wait for the user to leave."""
-        self._session = None
+        self._view = None
         self._transcript.notice(words, "error")
         self._transcript.notice("The session has ended. Press Ctrl+C twice to leave.")
         await self._leaving.wait()
 
-    async def _with_session(self) -> None:
-        async with AsyncExitStack() as stack:
-            tasks = await stack.enter_async_context(asyncio.TaskGroup())
-            drawing = tasks.create_task(self._drawing.run(), name="drawing")
-            stack.callback(drawing.cancel)
-            interaction = Interaction(handlers(lambda: self._dialogs, self._turns.abort))
-            session = await stack.enter_async_context(
-                self._open_session(self._prepared, interaction, self._events, self._warn)
-            )
-            stack.callback(session.progress.subscribe(self._drawing.add))
-            self._show_opened(session)
-            slash = self._slash_commands(session)
-            await slash.load()
-            self._slash = slash
-            self._mentions = Mentions(session.services)
-            stack.callback(session.services.ide.context.subscribe(self._show_settings))
-            offer = offer_key_bindings(session.services, self._dialogs, self._drawing)
-            offering = tasks.create_task(offer, name="offer of key bindings")
-            turns = tasks.create_task(self._turns.run(session, slash), name="turns")
-            await self._leaving.wait()
-            await self._turns.abort()
-            if self._approvals is not None:
-                self._approvals.close()
-            turns.cancel()
-            offering.cancel()
-            session_id = session.services.state.session_id
-        if self._deletes:
-            delete_stored_session(self._prepared.machine.workspace.project_temp, session_id)
+    def _leave(self) -> None:
+        self._leaving.set()
+        if self._view is not None:
+            self._view.leave()
 
-    def _slash_commands(self, session: LiveSession) -> SlashCommands:
-        async def copy(text: str) -> None:
-            self.copy_to_clipboard(text)
+    def _submit(self, text: str, *, shell: bool = False) -> None:
+        view = self._view
+        if view is None:
+            self._early.append((text, shell))
+            self.show_waiting()
+        elif shell:
+            view.turns.submit_shell(text)
+        else:
+            view.turns.submit(text)
 
-        def leave(delete: bool) -> None:
-            self._deletes = delete
-            self._leaving.set()
+    def _take_back(self) -> str:
+        if self._view is not None:
+            return self._view.turns.take_back()
+        texts = [text for text, _ in self._early]
+        self._early.clear()
+        self.show_waiting()
+        return "\n\n".join(texts)
 
-        def go_on(chosen: RecordedSession) -> None:
-            self._next = chosen
-            self._leaving.set()
+    # ------------------------------------------------------------------ what a session shows
 
-        hooks = Application(
-            draft=lambda text: self.query_one(PromptInput).replace_all(text),
-            leave=leave,
-            go_on=go_on,
-            copy=copy,
-            editor=self._editor,
-            themed=self,
-            preferences=self._preferences,
-        )
-        name = chosen_runtime(
-            self._prepared.options.runtime, self._prepared.plan.settings, Surface.INTERACTIVE
-        )
-        return SlashCommands(session, name, self._dialogs, self._drawing, hooks, self._turns.notes)
+    @property
+    def transcript(self) -> Transcript:
+        """Shows what was said and done."""
+        return self._transcript
 
-    def _show_opened(self, session: LiveSession) -> None:
-        services = session.services
-        document = self._prepared.plan.document.get("security")
-        permanent = isinstance(document, dict) and document.get("enablePermanentToolApproval")
-        self._approvals = Approvals(
-            self._dialogs,
-            services.bus,
-            services.ide,
-            Allowed(
-                session=services.settings.folder_trusted,
-                for_ever=permanent is True,
-            ),
-            edit=self._editor.edit,
-            refused=self._turns.abort,
-        )
-        self._session = session
-        if services.session_hooks.started.message:
-            self._warn(services.session_hooks.started.message)
-        for item in conversation_of(session):
-            self._drawing.add(Shown(item=item))
-        for warning in self._prepared.plan.settings.warnings:
-            self._drawing.add(Typed(text=warning, mark="warning"))
-        self._show_settings()
+    @property
+    def dialogs(self) -> DialogHost:
+        """Shows the questions."""
+        return self._dialogs
 
-    def _warn(self, words: str) -> None:
-        self._drawing.add(Typed(text=words, mark="info"))
+    def draft(self, text: str) -> None:
+        """Put a text into the input."""
+        self.query_one(PromptInput).replace_all(text)
 
-    def _on_core_event(self, event: CoreEvent) -> None:
-        if isinstance(event, ApprovalModeChanged) and self._approvals is not None:
-            self._approvals.mode_changed(event.mode)
-        if not isinstance(event, HintsKept):
-            self._drawing.add(event)
-
-    def _ask(self, question: CallQuestion, call: CallShown) -> None:
-        if self._approvals is not None:
-            self._approvals.ask(question, call)
-
-    def _moved(self, call: CallKey, status: str) -> None:
-        if self._approvals is not None:
-            self._approvals.moved(call, status)
-
-    # ------------------------------------------------------------------ what is shown
-
-    def _show_activity(self, words: str | None) -> None:
+    def show_activity(self, words: str | None) -> None:
+        """Show what the agent does; `None` for nothing."""
         self.query_one(ActivityLine).activity = words
 
-    def _turns_changed(self) -> None:
+    def show_waiting(self) -> None:
+        """Show the prompts that wait."""
         if not self.is_running:
             return
+        view = self._view
+        waiting = view.turns.waiting if view is not None else [text for text, _ in self._early]
         line = self.query_one("#waiting", Static)
-        line.display = self._turns.busy and bool(self._turns.waiting)
-        line.update("\n".join(f"… {inert_line(text)}" for text in self._turns.waiting))
+        line.display = bool(waiting) and (view is None or view.turns.busy)
+        line.update("\n".join(f"… {inert_line(text)}" for text in waiting))
 
-    def _show_settings(self) -> None:
-        plan, session = self._prepared.plan, self._session
-        mode, model, left = plan.approval_mode, plan.model, None
-        if session is not None:
-            state = session.services.state
-            mode, model = state.approval_mode, state.active_model
-            if state.last_prompt_tokens:
-                used = state.last_prompt_tokens / token_limit(model)
-                left = max(0, round((1 - used) * 100))
+    def show_status(self) -> None:
+        """Show the mode, the model and the like."""
+        plan, view = self._prepared.plan, self._view
+        status = view.status if view is not None else None
+        status = status or Status(mode=plan.approval_mode, model=plan.model)
         shell = self.query_one(PromptInput).shell
-        self.query_one(ModeLine).show(mode, known_beside(session), shell=shell)
-        mark = "!" if shell else "*" if mode is ApprovalMode.YOLO else ">"
+        self.query_one(ModeLine).show(status, shell=shell)
+        mark = "!" if shell else "*" if status.mode is ApprovalMode.YOLO else ">"
         self.query_one(Composer).mark(mark)
-        self.query_one(Footer).show(self._folder(), model, left)
+        self.query_one(Footer).show(self._folder(), self._sandbox(), status)
 
     def _folder(self) -> str:
         workspace = self._prepared.machine.workspace
         root, home = str(workspace.root), str(workspace.home)
         return f"~{root.removeprefix(home)}" if root.startswith(f"{home}{os.sep}") else root
+
+    def _sandbox(self) -> str:
+        """Where the tools run.
+
+        Source: `packages/cli` `ui/components/Footer.tsx` (`SandboxIndicator`).
+        """
+        if not self._prepared.plan.settings.folder_trusted:
+            return "untrusted"
+        variables = self._prepared.machine.environment.variables
+        return "current process" if variables.get("SANDBOX") else "no sandbox"
 
     def on_dialog_host_opened(self) -> None:
         """The dialog takes the place of the input."""
@@ -345,20 +267,21 @@ class TerminalApp(App[int]):
     def on_prompt_input_submitted(self, event: PromptInput.Submitted) -> None:
         """Send a prompt, or run a command."""
         text = event.text.strip()
-        if event.shell:
-            self._turns.submit_shell(text)
-        elif self._slash is None and text in ("/quit", "/exit"):
-            self._leaving.set()  # The session is still opening, or has failed.
+        if not event.shell and not self.opened and text in ("/quit", "/exit"):
+            self._leave()  # The session is still opening, or has failed.
         else:
-            self._turns.submit(text)
+            self._submit(text, shell=event.shell)
 
     def on_prompt_input_shell_switched(self) -> None:
         """Show the mode."""
-        self._show_settings()
+        self.show_status()
 
     def on_prompt_input_asks_for_shortcuts(self) -> None:
         """Show the keys until the user writes, or asks again."""
-        panel = self.query_one("#shortcuts")
+        from surfaces.terminal.shortcuts import shortcuts
+
+        panel = self.query_one("#shortcuts", Static)
+        panel.update("\n".join(f" {line}" for line in shortcuts()))
         panel.display = not panel.display
 
     def on_text_area_changed(self) -> None:
@@ -370,48 +293,41 @@ class TerminalApp(App[int]):
 
     @work(exclusive=True, group="menu")
     async def _suggest(self, text: str, shell: bool) -> None:
-        offered: list[Suggestion] = []
-        place = mention_place(text)
-        if place is None and self._mentions is not None:
-            self._mentions.forget()
-        if self._slash is not None and is_slash_command(text) and "\n" not in text and not shell:
-            place = max(1, text.rfind(" ") + 1)
-            offered = await self._slash.suggestions(text)
-        elif place is not None and self._mentions is not None:
-            with self._prepared.machine.clock.real_work():
-                offered = await self._mentions.suggestions(text)
-        self.query_one(SuggestionMenu).offer(text, place or 0, offered)
+        view = self._view
+        place, offered = (0, []) if view is None else await view.suggestions(text, shell)
+        self.query_one(SuggestionMenu).offer(text, place, offered)
 
     async def action_interrupt(self) -> None:
         """Ctrl+C: end what runs, or clear the input; twice: leave."""
         if self._again("ctrl+c"):
-            self._leaving.set()
+            self._leave()
             return
         self.query_one(PromptInput).text = ""
-        await self._turns.abort()
+        if self._view is not None:
+            await self._view.turns.abort()
 
     def action_end_of_input(self) -> None:
         """Ctrl+D twice: leave."""
         if not self.query_one(PromptInput).text and self._again("ctrl+d"):
-            self._leaving.set()
+            self._leave()
 
     def action_quit_now(self) -> None:
         """Leave."""
-        self._leaving.set()
+        self._leave()
 
     async def action_escape(self) -> None:
         """Esc: close what is open, or end what runs; twice: clear the prompt, or rewind."""
         prompt, menu = self.query_one(PromptInput), self.query_one(SuggestionMenu)
-        shortcuts = self.query_one("#shortcuts")
+        shortcuts, view = self.query_one("#shortcuts"), self._view
         if menu.is_for(prompt.text):
             menu.close()
         elif shortcuts.display:
             shortcuts.display = False
-        elif self._turns.busy:
-            waiting = self._turns.take_back()
+        elif view is not None and view.turns.busy:
+            waiting = self._take_back()
             if waiting:
                 prompt.replace_all(waiting)
-            await self._turns.abort()
+            await view.turns.abort()
         elif prompt.shell:
             prompt.switch_shell(False)
         elif prompt.text:
@@ -419,7 +335,7 @@ class TerminalApp(App[int]):
                 prompt.text = ""
         elif self._again("rewind"):
             self._disarm()
-            self._turns.submit("/rewind")
+            self._submit("/rewind")
 
     def _again(self, key: str) -> bool:
         """Whether `key` was pressed a moment ago, too; if not, say what a second time does."""
@@ -436,21 +352,22 @@ class TerminalApp(App[int]):
 
     async def action_next_mode(self) -> None:
         """Shift+Tab: the next approval mode."""
-        if self._session is not None:
-            mode = self._session.services.state.approval_mode
-            await self._turns.set_mode(_NEXT_MODE[mode])
+        view = self._view
+        if view is not None and view.session is not None:
+            mode = view.session.services.state.approval_mode
+            await view.turns.set_mode(_NEXT_MODE[mode])
 
     async def action_toggle_yolo(self) -> None:
         """Ctrl+Y: YOLO mode on or off."""
-        if self._session is None:
+        view = self._view
+        if view is None or view.session is None:
             return
-        services = self._session.services
+        services = view.session.services
         yolo = services.state.approval_mode is ApprovalMode.YOLO
         if not yolo and services.settings.disable_yolo_mode:
-            words = "YOLO mode is disabled by the settings file's security.disableYoloMode."
-            self._drawing.add(Typed(text=words, mark="warning"))
+            view.warn("YOLO mode is disabled by the settings file's security.disableYoloMode.")
             return
-        await self._turns.set_mode(ApprovalMode.DEFAULT if yolo else ApprovalMode.YOLO)
+        await view.turns.set_mode(ApprovalMode.DEFAULT if yolo else ApprovalMode.YOLO)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave Ctrl+L to an open dialog."""
@@ -458,12 +375,15 @@ class TerminalApp(App[int]):
 
     def action_clear_screen(self) -> None:
         """Ctrl+L: remove what is shown; the conversation stays."""
-        self._drawing.add(Cleared())
+        if self._view is not None:
+            self._view.clear_screen()
 
     async def action_edit_prompt(self) -> None:
         """Ctrl+G: write the prompt in the user's editor."""
         prompt = self.query_one(PromptInput)
-        edited = await self._editor.edit("prompt.md", prompt.text)
+        if self._view is None:
+            return
+        edited = await self._view.editor.edit("prompt.md", prompt.text)
         if edited is not None:
             prompt.replace_all(edited.rstrip("\n"))
 
@@ -476,12 +396,13 @@ class TerminalApp(App[int]):
         self._transcript.scroll_pages(pages)
 
 
+async def _imported(name: str) -> Any:
+    """The module of this name; a thread imports it, so that the screen stays alive."""
+    return sys.modules.get(name) or await asyncio.to_thread(import_module, name)
+
+
 def _first(error: Exception) -> Exception:
     """The error itself, without the groups that task groups put around it."""
     while isinstance(error, ExceptionGroup):
         error = error.exceptions[0]
     return error
-
-
-def _shortcuts() -> str:
-    return "\n".join(f" {line}" for line in shortcut_lines(SHORTCUTS))

@@ -1,29 +1,26 @@
-"""The blocks of the transcript. A block keeps its text, and makes lines of it when it is shown."""
+"""The blocks of the transcript. A block keeps its text, and makes lines of it when it is shown.
+
+The first screen waits for this module, so the blocks that need much are in modules of their own.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from rich.box import ROUNDED
 from rich.console import Console, RenderableType
-from rich.padding import Padding
 from rich.panel import Panel as Frame
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
 
-from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.inert import inert
-from surfaces.terminal.markdown import MarkdownPieces, Piece, drawn
 
 __all__ = [
-    "Answer",
-    "AnswerPart",
     "Block",
-    "CallBox",
     "Notice",
     "Panel",
     "Pen",
@@ -32,11 +29,8 @@ __all__ = [
     "framed",
 ]
 
-_LIVE_LINES: Final = 15
-_ALL_LINES: Final = 5_000
 _MESSAGE_LINES: Final = 20
 _MARKS: Final = {"info": "\u2139", "warning": "⚠", "error": "✕", "hint": "💡", "shell": "!"}
-_ANSWER_MARK: Final = "✦ "
 
 Row = list[Segment]
 
@@ -144,88 +138,6 @@ class Panel(Block):
         return self._text
 
 
-class AnswerPart(Block):
-    """A piece of an answer."""
-
-    __slots__ = ("_first", "_piece", "joined")
-
-    def __init__(self, piece: Piece, *, first: bool) -> None:
-        """A piece; the `first` one of an answer has the mark."""
-        super().__init__()
-        self._piece, self._first = piece, first
-        self.joined = piece.joined
-
-    def become(self, piece: Piece) -> None:
-        """Show `piece` from now on."""
-        if piece != self._piece:
-            self._piece, self.joined = piece, piece.joined
-            self.revision += 1
-
-    def rows(self, pen: Pen) -> list[Row]:
-        """The Markdown, beside the mark."""
-        rows = pen.rows(drawn(self._piece, dark=pen.dark), pen.width - len(_ANSWER_MARK))
-        while rows and _is_blank(rows[0]):
-            rows.pop(0)
-        while rows and _is_blank(rows[-1]):
-            rows.pop()
-        marks = [_ANSWER_MARK if self._first else "  ", *["  "] * len(rows)]
-        return [[Segment(mark), *row] for mark, row in zip(marks, rows, strict=False)]
-
-    @property
-    def words(self) -> str:
-        """The source of the Markdown."""
-        return f"{'Model: ' if self._first else ''}{self._piece.text.strip()}"
-
-
-class Answer:
-    """An answer of the model, which grows while it is streamed."""
-
-    def __init__(self, add: Callable[[Block], None]) -> None:
-        """`add` gets its parts as they begin."""
-        self._add = add
-        self._pieces = MarkdownPieces()
-        self._open = AnswerPart(self._pieces.open, first=True)
-        add(self._open)
-
-    def append(self, text: str) -> None:
-        """Add a fragment of Markdown."""
-        for piece in self._pieces.add(inert(text)):
-            self._open.become(piece)
-            self._open = AnswerPart(self._pieces.open, first=False)
-            self._add(self._open)
-        self._open.become(self._pieces.open)
-
-
-class CallBox(Block):
-    """One tool call."""
-
-    __slots__ = ("call",)
-
-    def __init__(self, call: CallShown) -> None:
-        super().__init__()
-        self.call = call
-
-    def rows(self, pen: Pen) -> list[Row]:
-        """The call's line and what stands below; nothing while a question shows it."""
-        if self.call.hidden:
-            return []
-        shown = self.call.line()
-        body = self.call.body(_ALL_LINES if pen.expanded else _LIVE_LINES)
-        if body.plain:
-            shown = Text("\n\n").join([shown, body])
-        shown.overflow = "fold"
-        return pen.rows(framed(shown, pen) if self.call.boxed else Padding(shown, (0, 0, 0, 1)))
-
-    @property
-    def words(self) -> str:
-        """The call's line, its state as a word, and what stands below."""
-        return "" if self.call.hidden else self.call.words(_ALL_LINES)
-
-
 def framed(text: Text, pen: Pen) -> Frame:
     """`text` in a frame."""
     return Frame(text, box=ROUNDED, border_style=pen.styles["frame"], padding=(0, 1))
-
-
-def _is_blank(row: Row) -> bool:
-    return not any(segment.text.strip() for segment in row)

@@ -39,10 +39,12 @@ from services.state import (
     RetryAttempt,
     UserFeedback,
 )
-from surfaces.commands import Item
+from surfaces.commands import Item, ItemKind
 from surfaces.headless.failures import INVALID_STREAM_WORDS, api_error_text, failure_of
 from surfaces.terminal.agents_box import AGENT_TOOL, AgentsBox
-from surfaces.terminal.blocks import Answer, CallBox, UserMessage
+from surfaces.terminal.answer import Answer
+from surfaces.terminal.blocks import Panel, UserMessage
+from surfaces.terminal.call_box import CallBox
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.dialogs.confirmation import change_of
 from surfaces.terminal.inert import inert_line
@@ -170,7 +172,7 @@ class Drawing:
             case Typed():
                 self._typed(happening)
             case Shown():
-                self._screen.transcript.item(happening.item)
+                self._item(happening.item)
             case OwnCall():
                 self._own_call(happening.call)
             case Cleared():
@@ -184,6 +186,18 @@ class Drawing:
         else:
             self._screen.transcript.add(UserMessage(line.text))
             self._screen.activity(_THINKING)
+
+    def _item(self, item: Item) -> None:
+        transcript = self._screen.transcript
+        if item.markdown or item.kind is ItemKind.AGENT:
+            Answer(transcript.add).append(item.text)
+            transcript.redraw()
+        elif item.kind is ItemKind.USER:
+            transcript.add(UserMessage(item.text))
+        elif item.kind is ItemKind.PANEL:
+            transcript.add(Panel(item.text))
+        else:
+            transcript.notice(item.text, item.kind.value)
 
     def _own_call(self, call: CallShown) -> None:
         if self._own is None or self._own.call is not call:
@@ -200,8 +214,9 @@ class Drawing:
             elif isinstance(part, TextPart) and (part.text.strip() or self._answer is not None):
                 self._screen.activity(_THINKING)
                 if self._answer is None:
-                    self._answer = self._screen.transcript.answer()
-                self._screen.transcript.append(self._answer, part.text)
+                    self._answer = Answer(self._screen.transcript.add)
+                self._answer.append(part.text)
+                self._screen.transcript.redraw()
 
     def _request(self, request: ToolRequest) -> None:
         self._answer = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from agent_protocol.agent import AgentProtocol
 from runtimes.contract import Runtime
@@ -14,45 +14,20 @@ from services.bundle import Services
 from services.interaction.interaction import Interaction
 from services.model.errors import FatalInputError
 from services.progress import ProgressFeed
-from services.scheduler.style import BatchStyle
 from services.state import CoreEvents
-from services.tools.text_files import TextFiles
 from surfaces.headless.engine import (
     check_chosen_runtime,
     chosen_runtime,
     resume_session,
-    session_to_resume,
 )
-from surfaces.headless.machine import Machine, open_run_services, open_run_telemetry
 from surfaces.headless.metrics import SessionMetrics
-from surfaces.headless.model import ModelSource, choose_model, open_model
-from surfaces.headless.options import HeadlessOptions
-from surfaces.headless.planning import Plan, plan_run
+from surfaces.headless.model import open_model
+from surfaces.headless.run_services import open_run_services, open_run_telemetry
 from surfaces.headless.session_log import log_configuration, log_onboarding
 from surfaces.headless.sessions import RecordedSession, moved_aside
-from surfaces.headless.streams import Streams
+from surfaces.terminal.prepared import Prepared
 
-__all__ = ["LiveSession", "OpenSession", "Prepared", "open_live_session", "prepare"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """The facts that are fixed before a session opens."""
-
-    options: HeadlessOptions
-    machine: Machine
-    plan: Plan
-    source: ModelSource
-    session_id: str
-    resumed: RecordedSession | None = None
-    batch_style: BatchStyle | None = None
-    """How the calls of a batch run; `None`: as in the core's scheduler."""
-    text_files: TextFiles | None = None
-    """Where edits go; `None`: to the disk."""
-
-    def resuming(self, session: RecordedSession) -> Prepared:
-        """The same for another session, which was recorded."""
-        return replace(self, resumed=session, session_id=session.session_id)
+__all__ = ["LiveSession", "OpenSession", "open_live_session"]
 
 
 def _nothing(_: AgentProtocol) -> None:
@@ -87,36 +62,6 @@ OpenSession = Callable[
     AbstractAsyncContextManager[LiveSession],
 ]
 """Opens a session, as `open_live_session` does."""
-
-
-def prepare(options: HeadlessOptions, machine: Machine, streams: Streams) -> Prepared:
-    """Settle what a session needs, and find the errors that need no session.
-
-    Raises:
-        FatalError: an error was found.
-    """
-    variables, workspace = machine.environment.variables, machine.workspace
-    plan = plan_run(
-        options, root=workspace.root, home=workspace.home, variables=variables, interactive=True
-    )
-    resumed = session_to_resume(options, machine, streams)
-    new_id = options.session_id or machine.ids.uuid("session")
-    source = choose_model(
-        variables,
-        fake=options.fake_responses,
-        record=options.record_responses,
-        selected=plan.selected_auth,
-        enforced=plan.enforced_auth,
-        strict=options.strict_responses,
-    )
-    return Prepared(
-        options=options,
-        machine=machine,
-        plan=plan,
-        source=source,
-        session_id=new_id if resumed is None else resumed.session_id,
-        resumed=resumed,
-    )
 
 
 @asynccontextmanager

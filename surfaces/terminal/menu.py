@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 from textual.widgets import Static
 
-from surfaces.commands import Suggestion
 from surfaces.terminal.inert import inert_line
+
+if TYPE_CHECKING:
+    from surfaces.commands import Suggestion
 
 __all__ = ["Completed", "SuggestionMenu"]
 

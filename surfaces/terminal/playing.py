@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Final
 
 from rich.console import Console
@@ -22,8 +23,9 @@ from surfaces.terminal.answer_keys import OpenQuestion, Text, open_question
 from surfaces.terminal.app import TerminalApp
 from surfaces.terminal.composer import PromptInput
 from surfaces.terminal.dialogs.dialog import DialogHost
-from surfaces.terminal.live import OpenSession, Prepared
+from surfaces.terminal.live import OpenSession
 from surfaces.terminal.menu import SuggestionMenu
+from surfaces.terminal.prepared import Prepared
 
 __all__ = [
     "COLUMNS",
@@ -139,6 +141,7 @@ async def open_played_terminal(
 
     The caller leaves the session before it leaves the context.
     """
+    import_module("surfaces.terminal.session_view")  # Otherwise a thread would, in real time.
     app = TerminalApp(prepared, open_session)
     app.animation_level = "none"
     async with app.run_test(size=(COLUMNS, ROWS)):

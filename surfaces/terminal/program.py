@@ -9,7 +9,7 @@ from services.model.errors import FatalError, FatalInputError
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.streams import Streams
-from surfaces.terminal.live import prepare
+from surfaces.terminal.prepared import prepare
 
 __all__ = ["run_terminal"]
 

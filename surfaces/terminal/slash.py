@@ -27,7 +27,6 @@ from surfaces.commands import (
     SubmitPrompt,
     Suggestion,
     default_sources,
-    shortcut_lines,
 )
 from surfaces.commands.histories import items_of_recording
 from surfaces.commands.rewinding import RewindPoint, rewind_to
@@ -46,28 +45,12 @@ from surfaces.terminal.notes import Notes
 from surfaces.terminal.own_calls import OwnCalls
 from surfaces.terminal.preferences import Preferences
 from surfaces.terminal.settings_dialogs import SettingsDialogs, Themed
+from surfaces.terminal.shortcuts import SHORTCUTS, shortcuts
 from surfaces.terminal.stored_sessions import browse_sessions
 from surfaces.terminal.turns import Prompt
 
-__all__ = ["SHORTCUTS", "Application", "SlashCommands"]
+__all__ = ["Application", "SlashCommands"]
 
-SHORTCUTS: Final = (
-    ("Ctrl+Left/Ctrl+Right", "Jump through words in the input"),
-    ("Ctrl+C", "Quit application (double press)"),
-    ("Ctrl+D", "Quit application, at an empty prompt (double press)"),
-    ("Ctrl+Enter", "New line (also Shift+Enter, Ctrl+J)"),
-    ("Ctrl+L", "Clear the screen"),
-    ("Ctrl+G", "Open input in external editor"),
-    ("Ctrl+O", "Show long outputs whole, or short again"),
-    ("Ctrl+Y", "Toggle YOLO mode"),
-    ("Enter", "Send message"),
-    ("Esc", "Cancel operation / Clear input (double press) / Rewind (double press)"),
-    ("Page Up/Page Down", "Scroll page up/down"),
-    ("Shift+Tab", "Toggle auto-accepting edits"),
-    ("Tab", "Complete the command or the path"),
-    ("Ctrl+P/Ctrl+N", "Cycle through your prompt history (also Up/Down)"),
-    ("!", "Shell mode, at an empty prompt"),
-)
 _DIALOGS: Final = frozenset(
     {
         Dialog.EDITOR,
@@ -239,7 +222,7 @@ class SlashCommands:
 
     async def _open(self, dialog: Dialog, details: Mapping[str, Any]) -> None:
         if dialog is Dialog.SHORTCUTS:
-            lines = ["Shortcuts", *shortcut_lines(SHORTCUTS)]
+            lines = ["Shortcuts", *shortcuts()]
             self._show(Item(kind=ItemKind.PANEL, text="\n".join(lines)))
             return
         try:

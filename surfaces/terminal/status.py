@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
+from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 from textual.reactive import reactive
 from textual.widgets import Static
 
+from services.model.limits import token_limit
 from services.state import ApprovalMode
 from surfaces.terminal.inert import inert_line
-from surfaces.terminal.live import LiveSession
 
-__all__ = ["ActivityLine", "Footer", "ModeLine", "known_beside"]
+if TYPE_CHECKING:
+    from surfaces.terminal.live import LiveSession
+
+__all__ = ["ActivityLine", "Footer", "ModeLine", "Status"]
 
 _MODES: Final = {
     ApprovalMode.DEFAULT: ("", "Shift+Tab to accept edits"),
@@ -22,6 +27,11 @@ _MODES: Final = {
     ApprovalMode.PLAN: ("plan", "Shift+Tab to manual"),
     ApprovalMode.YOLO: ("YOLO", "Ctrl+Y"),
 }
+_GAP: Final = "  "
+_WIDE: Final = 80
+_LEAST_FOLDER: Final = 8
+_ORDER: Final = ("sandbox", "model", "context", "quota")
+_BY_NEED: Final = ("model", "quota", "context", "sandbox")
 _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _TICK_S: Final = 0.25
 
@@ -34,20 +44,49 @@ def _both_ends(left: Text, right: Text) -> Table:
     return line
 
 
-def known_beside(session: LiveSession | None) -> list[str]:
-    """What the model knows beside the conversation: open files, memory files, servers, skills.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What the lines around the input say about a session."""
+
+    mode: ApprovalMode
+    model: str
+    left_percent: int | None = None
+    """How much of the model's context is left; `None`: nothing was sent yet."""
+    limit_reached: bool = False
+    """Whether the quota of the model is used up."""
+    known: Sequence[str] = ()
+    """What the model knows beside the conversation: open files, memory files."""
+
+    @classmethod
+    def of(cls, session: LiveSession) -> Status:
+        """The status of an open session."""
+        state, health = session.services.state, session.services.availability.health
+        left = None
+        if state.last_prompt_tokens:
+            used = state.last_prompt_tokens / token_limit(state.active_model)
+            left = max(0, round((1 - used) * 100))
+        return cls(
+            mode=state.approval_mode,
+            model=state.active_model,
+            left_percent=left,
+            limit_reached=health.snapshot(state.active_model).reason == "quota",
+            known=tuple(_known_beside(session)),
+        )
+
+
+def _known_beside(session: LiveSession) -> Iterator[str]:
+    """Yield what the model knows beside the conversation.
 
     Source: `packages/cli` `ui/components/ContextSummaryDisplay.tsx`.
     """
-    if session is None:
-        return []
-    services = session.services
-    editor = services.ide.context.present
+    editor = session.services.ide.context.present
     counts = (
         (len(editor.files) if editor else 0, "open file", " (F4 to view)"),
-        (services.prompts.memory_files, "GEMINI.md file", ""),
+        (session.services.prompts.memory_files, "GEMINI.md file", ""),
     )
-    return [f"{n} {what}{'s' * (n > 1)}{more}" for n, what, more in counts if n]
+    for count, what, more in counts:
+        if count:
+            yield f"{count} {what}{'s' * (count > 1)}{more}"
 
 
 class ActivityLine(Static):
@@ -102,19 +141,71 @@ class ActivityLine(Static):
 class ModeLine(Static):
     """The approval mode, and what the model knows beside the conversation."""
 
-    def show(self, mode: ApprovalMode, known: Sequence[str], *, shell: bool = False) -> None:
-        """Show the mode, and what is `known`."""
-        name, key = ("shell mode enabled", "esc to disable") if shell else _MODES[mode]
+    def show(self, status: Status, *, shell: bool = False) -> None:
+        """Show the mode, and what is known."""
+        name, key = ("shell mode enabled", "esc to disable") if shell else _MODES[status.mode]
         left = Text(" ").append(name, style="bold").append(" " if name else "").append(key, "dim")
-        self.update(_both_ends(left, Text(f"{' · '.join(known)} ", style="dim")))
+        self.update(_both_ends(left, Text(f"{' · '.join(status.known)} ", style="dim")))
 
 
 class Footer(Static):
-    """The folder, the model, and how much of its context is left."""
+    """The folder, the sandbox, the model, how much of its context is left, and its quota.
 
-    def show(self, folder: str, model: str, left_percent: int | None) -> None:
-        """Show these values; without `left_percent` nothing was sent yet."""
-        right = inert_line(model)
-        if left_percent is not None:
-            right += f" ({left_percent}% context left)"
-        self.update(_both_ends(Text(f" {inert_line(folder)}", style="dim"), Text(f"{right} ")))
+    Where not everything has room, the folder is shortened first, and then the fields that the user
+    needs least are left out.
+
+    Source: `packages/cli` `ui/components/Footer.tsx`, `config/footerItems.ts`.
+    """
+
+    def __init__(self, settings: Mapping[str, object]) -> None:
+        """Show what `settings`, the document's `ui.footer`, do not hide."""
+        super().__init__(markup=False)
+        self._settings = settings
+        self._folder = ""
+        self._sandbox = ""
+        self._status: Status | None = None
+
+    def show(self, folder: str, sandbox: str, status: Status) -> None:
+        """Show these values."""
+        self._folder, self._sandbox, self._status = folder, sandbox, status
+        self.refresh()
+
+    def render(self) -> Text:
+        """The fields, as many as have room, from the left to the right."""
+        width = max(1, self.size.width - 2)
+        status = self._status
+        if status is None:
+            return Text()
+        hidden = self._settings
+        fields = {
+            "model": "" if hidden.get("hideModelInfo") else inert_line(status.model),
+            "context": "",
+            "sandbox": "" if hidden.get("hideSandboxStatus") else self._sandbox,
+            "quota": "limit reached" if status.limit_reached else "",
+        }
+        if status.left_percent is not None and not hidden.get("hideContextPercentage"):
+            words = "context left" if width >= _WIDE else "left"
+            fields["context"] = f"{status.left_percent}% {words}"
+        shown = _fitting(fields, width)
+        room = width - cell_len(_GAP.join(shown)) - (len(_GAP) if shown else 0)
+        folder = "" if hidden.get("hideCWD") else _shortened(inert_line(self._folder), room)
+        left, right = Text(f" {folder}", "dim"), Text(_GAP.join(shown))
+        gap = max(0, width + 1 - left.cell_len - right.cell_len)
+        return left.append(" " * gap).append_text(right)
+
+
+def _fitting(fields: Mapping[str, str], width: int) -> list[str]:
+    """The fields that have room, in the order in which they stand."""
+    chosen: list[str] = []
+    for name in _BY_NEED:
+        known = [fields[each] for each in (*chosen, name) if fields[each]]
+        if fields[name] and cell_len(_GAP.join(known)) <= width:
+            chosen.append(name)
+    return [fields[name] for name in _ORDER if name in chosen]
+
+
+def _shortened(path: str, width: int) -> str:
+    """A path in `width` columns: its beginning is left out."""
+    if width < _LEAST_FOLDER:
+        return ""
+    return path if cell_len(path) <= width else f"…{path[-(width - 1) :]}"

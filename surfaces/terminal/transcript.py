@@ -13,8 +13,7 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
-from surfaces.commands.results import Item, ItemKind
-from surfaces.terminal.blocks import Answer, Block, Notice, Panel, Pen, UserMessage
+from surfaces.terminal.blocks import Block, Notice, Pen
 
 __all__ = ["Transcript"]
 
@@ -58,43 +57,29 @@ class Transcript(Widget):
     def add(self, block: Block) -> None:
         """Add a block at the end."""
         self._blocks.append(block)
-        self._redraw()
+        self.redraw()
 
     def changed(self, block: Block) -> None:
         """Draw `block` anew."""
         block.revision += 1
-        self._redraw()
+        self.redraw()
 
-    def answer(self) -> Answer:
-        """Begin an answer of the model."""
-        return Answer(self.add)
-
-    def append(self, answer: Answer, text: str) -> None:
-        """Add a fragment of Markdown to an answer."""
-        answer.append(text)
-        self._redraw()
+    def redraw(self) -> None:
+        """Draw the blocks anew whose revisions have changed."""
+        self._stale = True
+        if self.is_attached:
+            self.refresh()
 
     def notice(self, text: str, severity: str = "info") -> None:
         """Add a line about the session."""
         self.add(Notice(text, severity))
-
-    def item(self, item: Item) -> None:
-        """Add what a command shows."""
-        if item.markdown or item.kind is ItemKind.AGENT:
-            self.append(self.answer(), item.text)
-        elif item.kind is ItemKind.USER:
-            self.add(UserMessage(item.text))
-        elif item.kind is ItemKind.PANEL:
-            self.add(Panel(item.text))
-        else:
-            self.notice(item.text, item.kind.value)
 
     def clear(self) -> None:
         """Remove everything."""
         self._blocks.clear()
         self._drawn.clear()
         self._top = None
-        self._redraw()
+        self.redraw()
 
     # ------------------------------------------------------------------ the view
 
@@ -109,7 +94,7 @@ class Transcript(Widget):
         step = max(1, self.size.height - 1)
         top = self._moved(self._shown_from, pages * step)
         self._top = top if self._rows_from(top) >= self.size.height else None
-        self._redraw()
+        self.redraw()
 
     def notify_style_update(self) -> None:
         """Take up the colours of another theme."""
@@ -124,12 +109,7 @@ class Transcript(Widget):
     def _forget(self) -> None:
         self._drawn.clear()
         self._pen = None
-        self._redraw()
-
-    def _redraw(self) -> None:
-        self._stale = True
-        if self.is_attached:
-            self.refresh()
+        self.redraw()
 
     def _draw_page(self) -> None:
         """Bring the view up to date."""

@@ -17,7 +17,9 @@ from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.streams import Streams
 from surfaces.terminal.app import TerminalApp
-from surfaces.terminal.live import prepare
+from surfaces.terminal.live import LiveSession
+from surfaces.terminal.prepared import prepare
+from surfaces.terminal.session_view import SessionView
 
 USAGE = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
 
@@ -53,6 +55,17 @@ class Terminal:
         return self.pilot.app
 
     @property
+    def view(self) -> SessionView:
+        """The open session."""
+        assert self.app.view is not None
+        return self.app.view
+
+    @property
+    def session(self) -> LiveSession:
+        assert self.view.session is not None
+        return self.view.session
+
+    @property
     def text(self) -> str:
         """The screen as text."""
         strips = self.pilot.app.screen._compositor.render_strips()
@@ -77,7 +90,7 @@ class Terminal:
     async def opened(self) -> None:
         """Wait until the session has loaded its commands."""
         for _ in range(400):
-            if self.app._slash is not None:
+            if self.app.opened:
                 return
             await self.pilot.pause(0.02)
         raise AssertionError("the session has not opened")
@@ -85,9 +98,7 @@ class Terminal:
     @property
     def sent(self) -> str:
         """The model-facing history as JSON."""
-        session = self.app._session
-        assert session is not None
-        return json.dumps(session.runtime.transcript())
+        return json.dumps(self.session.runtime.transcript())
 
     async def type(self, text: str) -> None:
         names = {" ": "space", "/": "slash", "!": "exclamation_mark"}

@@ -125,8 +125,8 @@ async def test_about_runs_while_the_agent_works_and_mcp_waits(terminal: Open) ->
     async with terminal(calls("write_file", **WRITE), says("done")) as screen:
         await screen.say("go")
         await screen.shows("Apply this change?")
-        screen.app._turns.submit("/mcp")
-        screen.app._turns.submit("/about")
+        screen.view.turns.submit("/mcp")
+        screen.view.turns.submit("/about")
         early = await screen.shows("> /about")
         await screen.pilot.press("1")
         await screen.shows("✦ done")

@@ -72,7 +72,7 @@ async def test_the_users_editor_changes_an_edit(
             return text.replace("two", f"three of {name}")
 
         await screen.opened()
-        monkeypatch.setattr(screen.app._approvals, "_edit", edited)
+        monkeypatch.setattr(screen.view._approvals, "_edit", edited)
         await screen.say("go")
         await screen.shows("Apply this change?")
         await screen.pilot.press("3")
@@ -137,7 +137,7 @@ async def test_a_plan_that_the_user_edits_goes_back_to_the_model(
 
     async with terminal(*script, approval_mode="plan") as screen:
         await screen.opened()
-        monkeypatch.setattr(screen.app._approvals, "_edit", edited)
+        monkeypatch.setattr(screen.view._approvals, "_edit", edited)
         await screen.say("plan it")
         await screen.shows("do x")
         await screen.pilot.press("ctrl+g")
@@ -186,7 +186,7 @@ async def test_a_prompt_waits_while_the_agent_works(terminal: Open) -> None:
     async with terminal(*script) as screen:
         await screen.say("one")
         await screen.shows("Apply this change?")
-        screen.app._turns.submit("two")
+        screen.view.turns.submit("two")
         await screen.pilot.press("1")
         text = await screen.shows("✦ second")
 

@@ -17,7 +17,9 @@ from agent_protocol.events import DiffDisplay, TerminalDisplay, TextDisplay, Too
 from services.progress import AgentActivity, CallKey
 from services.wire import Json
 from surfaces.terminal.agents_box import AGENT_TOOL, AgentsBox
-from surfaces.terminal.blocks import Block, CallBox, Pen, Row, UserMessage
+from surfaces.terminal.answer import Answer
+from surfaces.terminal.blocks import Block, Pen, Row, UserMessage
+from surfaces.terminal.call_box import CallBox
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.transcript import Transcript
 
@@ -120,7 +122,7 @@ async def test_without_colours_everything_is_drawn(
 ) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with shown() as screen:
-        screen.transcript.append(screen.transcript.answer(), "text\n\n```py\nx = 1\n```\n")
+        Answer(screen.transcript.add).append("text\n\n```py\nx = 1\n```\n")
         screen.transcript.add(CallBox(call("x", "executing", output=SCREEN)))
         for number in range(30):
             screen.transcript.add(Counted(f"b{number}"))
@@ -175,9 +177,10 @@ async def test_a_long_message_of_the_user_is_cut_until_it_is_expanded(shown: Ope
 
 async def test_an_answer_grows(shown: Open) -> None:
     async with shown() as screen:
-        answer = screen.transcript.answer()
+        answer = Answer(screen.transcript.add)
         for fragment in ("# Ti", "tle\n\nte", "xt\n\n- a\n- **b", "**\n\nend"):
-            screen.transcript.append(answer, fragment)
+            answer.append(fragment)
+            screen.transcript.redraw()
         assert await screen.text() == "✦ Title\n\n  text\n\n   • a\n   • b\n\n  end"
 
 

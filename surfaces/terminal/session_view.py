@@ -1,0 +1,266 @@
+"""`SessionView`: a session behind the screen. It draws, asks, and sends the user's prompts.
+
+It needs most of the product, so the screen imports it once the user can type.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from typing import Protocol
+
+from runtimes.registry import Surface
+from services.interaction.interaction import Interaction
+from services.progress import CallKey, CallQuestion
+from services.recording.deletion import delete_stored_session
+from services.state import ApprovalModeChanged, CoreEvent, CoreEvents, HintsKept
+from surfaces.commands import Suggestion, is_slash_command
+from surfaces.headless.engine import chosen_runtime
+from surfaces.headless.sessions import RecordedSession
+from surfaces.terminal.approvals import Approvals
+from surfaces.terminal.call_words import CallShown
+from surfaces.terminal.dialogs.confirmation import Allowed
+from surfaces.terminal.dialogs.dialog import DialogHost
+from surfaces.terminal.dialogs.questions import handlers
+from surfaces.terminal.drawing import Cleared, Drawing, Screen, Shown, Typed
+from surfaces.terminal.external_editor import ExternalEditor, Suspend
+from surfaces.terminal.key_bindings import offer_key_bindings
+from surfaces.terminal.live import LiveSession, OpenSession, open_live_session
+from surfaces.terminal.mentions import Mentions, mention_place
+from surfaces.terminal.preferences import Preferences
+from surfaces.terminal.prepared import Prepared
+from surfaces.terminal.slash import Application, SlashCommands
+from surfaces.terminal.status import Status
+from surfaces.terminal.stored_sessions import conversation_of
+from surfaces.terminal.transcript import Transcript
+from surfaces.terminal.turns import Turns
+
+__all__ = ["Front", "SessionView"]
+
+
+class Front(Protocol):
+    """What a session needs of the screen."""
+
+    theme: str
+
+    @property
+    def transcript(self) -> Transcript:
+        """Shows what was said and done."""
+        ...
+
+    @property
+    def dialogs(self) -> DialogHost:
+        """Shows the questions."""
+        ...
+
+    @property
+    def suspend(self) -> Suspend:
+        """Gives the terminal to another program while it is entered."""
+        ...
+
+    def show_activity(self, words: str | None) -> None:
+        """Show what the agent does; `None` for nothing."""
+        ...
+
+    def show_status(self) -> None:
+        """Show the mode, the model and the like anew."""
+        ...
+
+    def show_waiting(self) -> None:
+        """Show the prompts that wait anew."""
+        ...
+
+    def draft(self, text: str) -> None:
+        """Put a text into the input."""
+        ...
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Write a text to the clipboard."""
+        ...
+
+
+class SessionView:
+    """One session, from its opening to its end."""
+
+    def __init__(
+        self, front: Front, prepared: Prepared, open_session: OpenSession | None = None
+    ) -> None:
+        """Hold the session that `open_session` opens; `None`: the product's."""
+        self._front = front
+        self._prepared = prepared
+        self._open_session = open_session or open_live_session
+        self._events = CoreEvents()
+        self._events.subscribe(self._on_core_event)
+        self.drawing = Drawing(
+            Screen(
+                transcript=front.transcript,
+                root=str(prepared.machine.workspace.root),
+                auth_type=prepared.source.auth_type,
+                activity=front.show_activity,
+                settings_changed=front.show_status,
+                question=self._ask,
+                moved=self._moved,
+            )
+        )
+        self._preferences = Preferences(
+            prepared.machine.workspace, prepared.plan.document, prepared.options.settings_file
+        )
+        self.editor = ExternalEditor(
+            self._preferences,
+            prepared.machine.environment.variables,
+            front.dialogs,
+            self.drawing,
+            front.suspend,
+        )
+        self.turns = Turns(self.drawing, front.show_waiting)
+        self.session: LiveSession | None = None
+        self._approvals: Approvals | None = None
+        self._slash: SlashCommands | None = None
+        self._mentions: Mentions | None = None
+        self._deletes = False
+        """Whether the session's recording is deleted at its end."""
+        self._next: RecordedSession | None = None
+        """The session that takes the place of this one."""
+        self._leaving = asyncio.Event()
+
+    @property
+    def opened(self) -> bool:
+        """Whether the session takes prompts."""
+        return self._slash is not None and self.session is not None
+
+    def leave(self) -> None:
+        """End the session."""
+        self._leaving.set()
+
+    async def hold(self) -> Prepared | None:
+        """Open the session, let it work until the user leaves, and close it.
+
+        Returns:
+            The session to go on with; `None`: the user has left.
+        """
+        async with AsyncExitStack() as stack:
+            tasks = await stack.enter_async_context(asyncio.TaskGroup())
+            drawing = tasks.create_task(self.drawing.run(), name="drawing")
+            stack.callback(drawing.cancel)
+            interaction = Interaction(handlers(lambda: self._front.dialogs, self.turns.abort))
+            session = await stack.enter_async_context(
+                self._open_session(self._prepared, interaction, self._events, self._warn)
+            )
+            stack.callback(session.progress.subscribe(self.drawing.add))
+            self._show_opened(session)
+            slash = self._slash_commands(session)
+            await slash.load()
+            self._slash = slash
+            self._mentions = Mentions(session.services)
+            stack.callback(session.services.ide.context.subscribe(self._front.show_status))
+            offer = offer_key_bindings(session.services, self._front.dialogs, self.drawing)
+            offering = tasks.create_task(offer, name="offer of key bindings")
+            turns = tasks.create_task(self.turns.run(session, slash), name="turns")
+            await self._leaving.wait()
+            await self.turns.abort()
+            if self._approvals is not None:
+                self._approvals.close()
+            turns.cancel()
+            offering.cancel()
+            session_id = session.services.state.session_id
+        if self._deletes:
+            delete_stored_session(self._prepared.machine.workspace.project_temp, session_id)
+        if self._next is None:
+            return None
+        self._front.transcript.clear()
+        return self._prepared.resuming(self._next)
+
+    def _slash_commands(self, session: LiveSession) -> SlashCommands:
+        async def copy(text: str) -> None:
+            self._front.copy_to_clipboard(text)
+
+        def leave(delete: bool) -> None:
+            self._deletes = delete
+            self._leaving.set()
+
+        def go_on(chosen: RecordedSession) -> None:
+            self._next = chosen
+            self._leaving.set()
+
+        hooks = Application(
+            draft=self._front.draft,
+            leave=leave,
+            go_on=go_on,
+            copy=copy,
+            editor=self.editor,
+            themed=self._front,
+            preferences=self._preferences,
+        )
+        plan, options = self._prepared.plan, self._prepared.options
+        name = chosen_runtime(options.runtime, plan.settings, Surface.INTERACTIVE)
+        return SlashCommands(
+            session, name, self._front.dialogs, self.drawing, hooks, self.turns.notes
+        )
+
+    def _show_opened(self, session: LiveSession) -> None:
+        services = session.services
+        document = self._prepared.plan.document.get("security")
+        permanent = isinstance(document, dict) and document.get("enablePermanentToolApproval")
+        self._approvals = Approvals(
+            self._front.dialogs,
+            services.bus,
+            services.ide,
+            Allowed(
+                session=services.settings.folder_trusted,
+                for_ever=permanent is True,
+            ),
+            edit=self.editor.edit,
+            refused=self.turns.abort,
+        )
+        self.session = session
+        if services.session_hooks.started.message:
+            self._warn(services.session_hooks.started.message)
+        for item in conversation_of(session):
+            self.drawing.add(Shown(item=item))
+        for warning in self._prepared.plan.settings.warnings:
+            self.drawing.add(Typed(text=warning, mark="warning"))
+        self._front.show_status()
+
+    # ------------------------------------------------------------------ what is shown
+
+    @property
+    def status(self) -> Status | None:
+        """The facts for the footer; `None`: the session is not open."""
+        return None if self.session is None else Status.of(self.session)
+
+    async def suggestions(self, text: str, shell: bool) -> tuple[int, list[Suggestion]]:
+        """What `text` may become, and the place in it that a suggestion replaces."""
+        place = mention_place(text)
+        if place is None and self._mentions is not None:
+            self._mentions.forget()
+        if self._slash is not None and is_slash_command(text) and "\n" not in text and not shell:
+            return max(1, text.rfind(" ") + 1), await self._slash.suggestions(text)
+        if place is not None and self._mentions is not None:
+            with self._prepared.machine.clock.real_work():
+                return place, await self._mentions.suggestions(text)
+        return 0, []
+
+    def clear_screen(self) -> None:
+        """Remove what is shown; the conversation stays."""
+        self.drawing.add(Cleared())
+
+    def warn(self, words: str) -> None:
+        """Show a warning."""
+        self.drawing.add(Typed(text=words, mark="warning"))
+
+    def _warn(self, words: str) -> None:
+        self.drawing.add(Typed(text=words, mark="info"))
+
+    def _on_core_event(self, event: CoreEvent) -> None:
+        if isinstance(event, ApprovalModeChanged) and self._approvals is not None:
+            self._approvals.mode_changed(event.mode)
+        if not isinstance(event, HintsKept):
+            self.drawing.add(event)
+
+    def _ask(self, question: CallQuestion, call: CallShown) -> None:
+        if self._approvals is not None:
+            self._approvals.ask(question, call)
+
+    def _moved(self, call: CallKey, status: str) -> None:
+        if self._approvals is not None:
+            self._approvals.moved(call, status)
