@@ -8,8 +8,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -17,12 +20,15 @@ from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
+from textual.filter import LineFilter
 from textual.widgets import Static
+from textual.worker import Worker
 
 from services.model.errors import FatalError
 from services.settings.declaring import look_up
 from services.state import ApprovalMode
 from surfaces.terminal.composer import Composer, PromptInput
+from surfaces.terminal.device import Colourless, Device
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.inert import inert_line
 from surfaces.terminal.menu import SuggestionMenu
@@ -32,6 +38,8 @@ from surfaces.terminal.themes import DEFAULT_THEME, THEME_SETTING, textual_theme
 from surfaces.terminal.transcript import Transcript
 
 if TYPE_CHECKING:
+    from textual.driver import Driver
+
     from surfaces.terminal.live import OpenSession
     from surfaces.terminal.session_view import SessionView
 
@@ -53,7 +61,9 @@ _AGAIN: Final = {
     "ctrl+d": "Press Ctrl+D again to exit.",
     "escape": "Press Esc again to clear prompt.",
     "rewind": "Press Esc again to rewind.",
+    "suspend": "Press Ctrl+Z again to suspend.",
 }
+_ENDING_SIGNALS: Final = ("SIGTERM", "SIGHUP", "SIGINT")
 
 
 class TerminalApp(App[int]):
@@ -66,6 +76,7 @@ class TerminalApp(App[int]):
         Binding("ctrl+c", "interrupt", show=False, priority=True),
         Binding("ctrl+d", "end_of_input", show=False, priority=True),
         Binding("ctrl+q", "quit_now", show=False, priority=True),
+        Binding("ctrl+z", "suspend", show=False, priority=True),
         Binding("escape", "escape", show=False),
         Binding("ctrl+y", "toggle_yolo", show=False, priority=True),
         Binding("ctrl+l", "clear_screen", show=False, priority=True),
@@ -75,9 +86,28 @@ class TerminalApp(App[int]):
         Binding("pagedown", "scroll_transcript(1)", show=False, priority=True),
     ]
 
-    def __init__(self, prepared: Prepared, open_session: OpenSession | None = None) -> None:
-        """Show a session; `open_session` opens it, `None`: as the product does."""
-        super().__init__()
+    def __init__(
+        self,
+        prepared: Prepared,
+        open_session: OpenSession | None = None,
+        driver_class: type[Driver] | None = None,
+        device: Device | None = None,
+    ) -> None:
+        """Show a session.
+
+        Args:
+            prepared: what is known of the session.
+            open_session: opens it; `None`: as the product does.
+            driver_class: writes to the terminal; `None`: Textual chooses.
+            device: what the terminal can do; `None`: what the environment says.
+        """
+        super().__init__(driver_class=driver_class)
+        self.no_color = not (device or Device.of(os.environ)).colours
+        self.ended_by: str | None = None
+        """What has ended the session, unless the user has left it."""
+        self.farewell: Sequence[str] = ()
+        """What is to be printed when the screen is gone."""
+        self._holding: Worker[None] | None = None
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-wide")]
         self._prepared = prepared
         self._open_session = open_session
@@ -105,6 +135,10 @@ class TerminalApp(App[int]):
             yield SuggestionMenu()
         yield Footer(self._setting("ui.footer", {}))
 
+    def on_load(self) -> None:
+        """Take care of the signals before the screen takes the terminal."""
+        self._listen()
+
     def on_mount(self) -> None:
         """Show the screen, and open the session behind it."""
         self.theme = textual_theme(str(self._setting(THEME_SETTING, DEFAULT_THEME)))
@@ -114,7 +148,12 @@ class TerminalApp(App[int]):
         self.show_status()
         if self._prepared.options.prompt_interactive:
             self._submit(self._prepared.options.prompt_interactive)
-        self._hold_sessions()
+        self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
+        self._holding = self._hold_sessions()
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Textual's; none but `Colourless` where the terminal has no colours."""
+        return [Colourless()] if self.no_color else super().get_line_filters()
 
     def _setting(self, key: str, default: Any) -> Any:
         value = look_up(self._prepared.plan.document, key)[1]
@@ -153,6 +192,9 @@ class TerminalApp(App[int]):
                     self._submit(text, shell=shell)
                 self._early.clear()
                 going_on = await view.hold()
+                self.farewell = view.farewell
+        except asyncio.CancelledError:
+            logger.debug("left before the session was open")
         except Exception as error:
             # The outermost layer of the session: the user gets a message for any error.
             logger.debug("the session failed", exc_info=True)
@@ -161,6 +203,7 @@ class TerminalApp(App[int]):
                 code, words = failure.exit_code, str(failure)
             else:
                 code, words = 1, f"{type(failure).__name__}: {failure}"
+            self.farewell = [words]
             await self._failed(words)
         self.exit(code)
 
@@ -175,6 +218,33 @@ class TerminalApp(App[int]):
         self._leaving.set()
         if self._view is not None:
             self._view.leave()
+        if not self.opened and self.failure is None and self._holding is not None:
+            self._holding.cancel()  # What is opening may take long.
+
+    def _listen(self) -> None:
+        """Leave the session when a signal asks for it."""
+        loop = asyncio.get_running_loop()
+        for name in () if self.is_headless else _ENDING_SIGNALS:
+            # Not every platform has all of them, and its loop may not listen.
+            with suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
+                loop.add_signal_handler(getattr(signal, name), partial(self._end, name))
+
+    def panic(self, *renderables: Any) -> None:
+        """Close the screen after an error of its own; the program says what has happened."""
+        logger.debug("the screen failed: %s", renderables)
+        super().panic()
+
+    def _handle_exception(self, error: Exception) -> None:
+        self.failure = error
+        super()._handle_exception(error)
+
+    def terminal_lost(self) -> None:
+        """Leave the session: there is no terminal any more."""
+        self._end("the loss of the terminal")
+
+    def _end(self, reason: str) -> None:
+        self.ended_by = self.ended_by or reason
+        self._leave()
 
     def _submit(self, text: str, *, shell: bool = False) -> None:
         view = self._view
@@ -349,6 +419,12 @@ class TerminalApp(App[int]):
     def _disarm(self) -> None:
         self._armed = None
         self.query_one(ActivityLine).hint = ""
+
+    def action_suspend(self) -> None:
+        """Ctrl+Z twice: give the terminal back to the shell until it calls the session again."""
+        if self._again("suspend"):
+            self._disarm()
+            self.action_suspend_process()
 
     async def action_next_mode(self) -> None:
         """Shift+Tab: the next approval mode."""

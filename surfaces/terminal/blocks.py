@@ -44,6 +44,8 @@ class Pen:
     expanded: bool
     """Whether long texts are shown whole."""
     dark: bool
+    base: Style
+    """The style of everything; the filters for `NO_COLOR` need one on every segment."""
     styles: Mapping[str, Style]
     """`user`, `error`, `warning` and `frame`."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -176,25 +177,26 @@ class _Drawn(Markdown):
         "code_block": _Code,
     }
 
-    def __init__(self, piece: Piece, code_theme: str) -> None:
-        super().__init__("", code_theme=code_theme, hyperlinks=False)
-        self.parsed = _PARSER.parse(piece.text)
-        for token in _all(self.parsed):
-            if token.type == "softbreak":
-                token.type = "hardbreak"  # A line of the model is a line on the screen.
-        if self.parsed and self.parsed[0].type == "fence":
-            self.parsed[0].meta[_NUMBER] = piece.number
-
 
 _PARSER: Final = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"])
+_BLANK: Final = _Drawn("", hyperlinks=False)
+"""What is copied for each piece: rich makes a parser of its own for each new one."""
+
+
+def drawn(piece: Piece, *, dark: bool) -> Markdown:
+    """`piece`, to be printed by rich; `dark`: on a dark background."""
+    shown = copy(_BLANK)
+    shown.code_theme = _CODE_THEMES[dark]
+    shown.parsed = _PARSER.parse(piece.text)
+    for token in _all(shown.parsed):
+        if token.type == "softbreak":
+            token.type = "hardbreak"  # A line of the model is a line on the screen.
+    if shown.parsed and shown.parsed[0].type == "fence":
+        shown.parsed[0].meta[_NUMBER] = piece.number
+    return shown
 
 
 def _all(tokens: list[Token]) -> Iterator[Token]:
     for token in tokens:
         yield token
         yield from _all(token.children or [])
-
-
-def drawn(piece: Piece, *, dark: bool) -> Markdown:
-    """`piece`, to be printed by rich; `dark`: on a dark background."""
-    return _Drawn(piece, _CODE_THEMES[dark])

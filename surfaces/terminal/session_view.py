@@ -6,6 +6,7 @@ It needs most of the product, so the screen imports it once the user can type.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from typing import Protocol
 
@@ -24,6 +25,7 @@ from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.questions import handlers
 from surfaces.terminal.drawing import Cleared, Drawing, Screen, Shown, Typed
 from surfaces.terminal.external_editor import ExternalEditor, Suspend
+from surfaces.terminal.farewell import farewell_of
 from surfaces.terminal.key_bindings import offer_key_bindings
 from surfaces.terminal.live import LiveSession, OpenSession, open_live_session
 from surfaces.terminal.mentions import Mentions, mention_place
@@ -117,6 +119,8 @@ class SessionView:
         self._approvals: Approvals | None = None
         self._slash: SlashCommands | None = None
         self._mentions: Mentions | None = None
+        self.farewell: Sequence[str] = ()
+        """What the session says when it has ended."""
         self._deletes = False
         """Whether the session's recording is deleted at its end."""
         self._next: RecordedSession | None = None
@@ -162,6 +166,7 @@ class SessionView:
                 self._approvals.close()
             turns.cancel()
             offering.cancel()
+            self.farewell = farewell_of(session, slash.summary(), deleted=self._deletes)
             session_id = session.services.state.session_id
         if self._deletes:
             delete_stored_session(self._prepared.machine.workspace.project_temp, session_id)

@@ -11,6 +11,7 @@ from services.presentation.content import parts_to_content
 from services.wire import Json, Part
 from surfaces.commands import (
     CallTool,
+    CommandContext,
     CommandError,
     CommandLayer,
     CommandSession,
@@ -28,6 +29,7 @@ from surfaces.commands import (
     Suggestion,
     default_sources,
 )
+from surfaces.commands.builtin.usage import session_lines
 from surfaces.commands.histories import items_of_recording
 from surfaces.commands.rewinding import RewindPoint, rewind_to
 from surfaces.headless.sessions import RecordedSession
@@ -137,6 +139,11 @@ class SlashCommands:
         self._layer = CommandLayer(self._session, default_sources())
         if services.checkpoints is not None:
             services.checkpoints.shown = self._conversation
+
+    def summary(self) -> list[str]:
+        """What the session has used, as `/stats` says it."""
+        context = CommandContext(session=self._session, raw="", args="", show=lambda _: None)
+        return session_lines(context)
 
     async def load(self) -> None:
         """Load the commands."""

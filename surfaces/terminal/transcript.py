@@ -177,8 +177,7 @@ class Transcript(Widget):
         rows = block.rows(pen)
         if rows and not block.joined:
             rows = [[], *rows]
-        base = self.rich_style  # The filters for NO_COLOR need a style on every segment.
-        strips = [Strip(row).crop(0, pen.width).apply_style(base) for row in rows]
+        strips = [Strip(row).crop(0, pen.width).apply_style(pen.base) for row in rows]
         self._drawn[place] = block.revision, strips
         return strips
 
@@ -187,6 +186,7 @@ class Transcript(Widget):
             console=self.app.console,
             width=self.size.width,
             expanded=self._expanded,
+            base=self.rich_style,
             dark=self.app.current_theme.dark,
             styles={
                 name: self.get_component_rich_style(f"transcript--{name}", partial=True)

@@ -87,6 +87,14 @@ class Terminal:
             await self.pilot.pause(0.02)
         raise AssertionError(f"{words!r} is still on the screen:\n{self.text}")
 
+    async def imported(self) -> None:
+        """Wait until a session is opening behind the screen."""
+        for _ in range(400):
+            if self.app.view is not None or self.app.failure is not None:
+                return
+            await self.pilot.pause(0.02)
+        raise AssertionError("the session is not opening")
+
     async def opened(self) -> None:
         """Wait until the session has loaded its commands."""
         for _ in range(400):
@@ -142,6 +150,7 @@ def terminal(folders: Path, request: pytest.FixtureRequest) -> Open:
         async with app.run_test(size=(120, 50)) as pilot:
             opened = Terminal(pilot)
             await opened.shows("Type your message")
+            await opened.imported()
             yield opened
             await pilot.press("ctrl+q")
             await pilot.pause()
