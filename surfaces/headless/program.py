@@ -23,7 +23,7 @@ from services.model.errors import (
     FatalInputError,
 )
 from services.presentation.content import parts_to_content
-from services.state import ApprovalMode, CoreEvent, CoreEvents, UserFeedback
+from services.state import ApprovalMode, CoreEvent, CoreEvents, HookMessage, UserFeedback
 from services.wire import Part
 from surfaces.commands import CommandSession
 from surfaces.headless.commands import Answered, run_command
@@ -365,3 +365,5 @@ def _warn(run: _Run) -> None:
 def _feedback(streams: Streams, event: CoreEvent) -> None:
     if isinstance(event, UserFeedback):
         streams.report(f"[{event.severity.upper()}] {event.message}")
+    elif isinstance(event, HookMessage) and not event.suppressed:
+        streams.report(f"Hook system message: {event.message}")

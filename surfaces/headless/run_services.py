@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from random import Random
 
 from services.bundle import Services
 from services.compose import ServicesSetup, open_services
+from services.hooks.events import HookEvent, HookNotice, HookSystemMessage
 from services.hooks.session import StartSource
 from services.ids import RealProcessIds
 from services.interaction.interaction import Interaction
@@ -20,7 +22,7 @@ from services.model.metering import ModelCallObserver
 from services.policy.sources import system_policies_folder
 from services.regular_files import read_regular
 from services.scheduler.style import BatchStyle
-from services.state import CoreEvents
+from services.state import CoreEvents, HookMessage
 from services.telemetry.contract import Telemetry, TelemetryError, TelemetrySeams
 from services.telemetry.opening import open_telemetry
 from services.tools.text_files import TextFiles
@@ -78,6 +80,7 @@ async def open_run_services(
         interaction=interaction or Interaction(),
         batch_style=batch_style or BatchStyle(),
         text_files=text_files or TextFiles(),
+        notify_hooks=partial(_pass_on, events),
     )
     async with AsyncExitStack() as stack:
         try:
@@ -85,6 +88,19 @@ async def open_run_services(
         except ValueError as error:
             raise FatalConfigError(f"the settings cannot be used: {error}") from error
         yield services
+
+
+def _pass_on(events: CoreEvents, notice: HookNotice) -> None:
+    """Emit a hook's message to the surface, which shows that of SessionStart by itself."""
+    if isinstance(notice, HookSystemMessage) and notice.event_name != HookEvent.SESSION_START:
+        events.emit(
+            HookMessage(
+                hook=notice.hook_name,
+                event=notice.event_name,
+                message=notice.message,
+                suppressed=notice.suppressed,
+            )
+        )
 
 
 @contextmanager
@@ -110,6 +126,7 @@ def open_run_telemetry(
         warn=warn,
         version=_version(),
         runtime=runtime,
+        interactive=plan.settings.interactive,
         installation_id=_installation_id(machine.workspace.home),
     )
     with ExitStack() as stack:

@@ -35,6 +35,7 @@ from services.progress import (
 from services.state import (
     ApprovalModeChanged,
     CoreEvent,
+    HookMessage,
     ModelChanged,
     RetryAttempt,
     UserFeedback,
@@ -156,8 +157,9 @@ class Drawing:
             case RetryAttempt():
                 tries = f"attempt {happening.attempt}/{happening.max_attempts}"
                 self._screen.activity(f"Trying to reach {happening.model} ({tries})")
-            case UserFeedback():
-                self._screen.transcript.notice(happening.message, happening.severity)
+            case UserFeedback() | HookMessage():
+                severity = happening.severity if isinstance(happening, UserFeedback) else "info"
+                self._screen.transcript.notice(happening.message, severity)
             case ApprovalModeChanged() | ModelChanged():
                 self._screen.settings_changed()
             case Thought():

@@ -6,15 +6,18 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Final
 
 from agent_protocol.agent import AgentProtocol
 from runtimes.contract import Runtime
 from runtimes.registry import Surface, open_runtime
 from services.bundle import Services
+from services.clock import Clock
 from services.interaction.interaction import Interaction
 from services.model.errors import FatalInputError
 from services.progress import ProgressFeed
 from services.state import CoreEvents
+from services.telemetry.contract import Telemetry
 from surfaces.headless.engine import (
     check_chosen_runtime,
     chosen_runtime,
@@ -28,6 +31,9 @@ from surfaces.headless.sessions import RecordedSession, moved_aside
 from surfaces.terminal.prepared import Prepared
 
 __all__ = ["LiveSession", "OpenSession", "open_live_session"]
+
+
+_METRICS_EVERY_MS: Final = 10_000
 
 
 def _nothing(_: AgentProtocol) -> None:
@@ -130,6 +136,11 @@ async def open_live_session(
             await resume_session(runtime, resumed)
         progress = ProgressFeed(services)
         stack.callback(progress.close)
+        if telemetry is not None:
+            exporting = asyncio.create_task(
+                _export_metrics(telemetry, machine.clock), name="export of metrics"
+            )
+            stack.push_async_callback(_ended, exporting)
         yield LiveSession(
             prepared=prepared,
             services=services,
@@ -137,6 +148,21 @@ async def open_live_session(
             progress=progress,
             metrics=metrics,
         )
+
+
+async def _export_metrics(telemetry: Telemetry, clock: Clock) -> None:
+    """Write the metrics from time to time.
+
+    Source: core `telemetry/sdk.ts` (`exportIntervalMillis`).
+    """
+    while True:
+        await clock.sleep(_METRICS_EVERY_MS)
+        telemetry.export_metrics()
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
 
 
 def _aside(prepared: Prepared) -> RecordedSession | None:

@@ -1,5 +1,6 @@
 """Sessions in the terminal, in both runtimes."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -239,3 +240,13 @@ async def test_forty_columns_show_the_dialogs_whole(terminal: Open) -> None:
                 await screen.shows(each)
             await screen.pilot.press("escape")
             await screen.shows("Type your message")
+
+
+async def test_the_message_of_a_hook_is_shown(terminal: Open, folders: Path) -> None:
+    settings = folders / "settings.json"
+    hook = {"type": "command", "command": "echo 'a message of a hook'"}
+    settings.write_text(json.dumps({"hooks": {"BeforeAgent": [{"hooks": [hook]}]}}))
+    async with terminal(says("hello"), settings_file=settings) as screen:
+        await screen.say("hi")
+        text = await screen.shows("✦ hello")
+    assert text.index("a message of a hook") < text.index("✦ hello")
