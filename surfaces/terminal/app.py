@@ -48,6 +48,8 @@ __all__ = ["TerminalApp"]
 logger = logging.getLogger(__name__)
 
 _SESSION: Final = "surfaces.terminal.session_view"
+_MOST_SHOWN: Final = 500
+"""The letters of a waiting prompt that are shown."""
 _AGAIN_S: Final = 3.0
 """How long a first Ctrl+C, Ctrl+D or Esc waits for the second."""
 _NEXT_MODE: Final = {
@@ -92,6 +94,8 @@ class TerminalApp(App[int]):
         open_session: OpenSession | None = None,
         driver_class: type[Driver] | None = None,
         device: Device | None = None,
+        *,
+        recalls: bool = True,
     ) -> None:
         """Show a session.
 
@@ -100,9 +104,11 @@ class TerminalApp(App[int]):
             open_session: opens it; `None`: as the product does.
             driver_class: writes to the terminal; `None`: Textual chooses.
             device: what the terminal can do; `None`: what the environment says.
+            recalls: whether the prompts of earlier sessions can be recalled.
         """
         super().__init__(driver_class=driver_class)
         self.no_color = not (device or Device.of(os.environ)).colours
+        self._recalls = recalls
         self.ended_by: str | None = None
         """What has ended the session, unless the user has left it."""
         self.farewell: Sequence[str] = ()
@@ -280,6 +286,15 @@ class TerminalApp(App[int]):
         """Put a text into the input."""
         self.query_one(PromptInput).replace_all(text)
 
+    @property
+    def recalls(self) -> bool:
+        """Whether the prompts of earlier sessions are to be recalled."""
+        return self._recalls
+
+    def recall_earlier(self, texts: Sequence[str]) -> None:
+        """Take the prompts of earlier sessions, oldest first."""
+        self.query_one(PromptInput).recall_earlier(texts)
+
     def show_activity(self, words: str | None) -> None:
         """Show what the agent does; `None` for nothing."""
         self.query_one(ActivityLine).activity = words
@@ -292,17 +307,17 @@ class TerminalApp(App[int]):
         waiting = view.turns.waiting if view is not None else [text for text, _ in self._early]
         line = self.query_one("#waiting", Static)
         line.display = bool(waiting) and (view is None or view.turns.busy)
-        line.update("\n".join(f"… {inert_line(text)}" for text in waiting))
+        line.update("\n".join(f"… {inert_line(text[:_MOST_SHOWN])}" for text in waiting))
 
     def show_status(self) -> None:
         """Show the mode, the model and the like."""
         plan, view = self._prepared.plan, self._view
         status = view.status if view is not None else None
         status = status or Status(mode=plan.approval_mode, model=plan.model)
-        shell = self.query_one(PromptInput).shell
-        self.query_one(ModeLine).show(status, shell=shell)
-        mark = "!" if shell else "*" if status.mode is ApprovalMode.YOLO else ">"
-        self.query_one(Composer).mark(mark)
+        prompt = self.query_one(PromptInput)
+        self.query_one(ModeLine).show(status, shell=prompt.shell)
+        mark = "!" if prompt.shell else "*" if status.mode is ApprovalMode.YOLO else ">"
+        self.query_one(Composer).mark("(r:)" if prompt.searching else mark)
         self.query_one(Footer).show(self._folder(), self._sandbox(), status)
 
     def _folder(self) -> str:
@@ -359,7 +374,10 @@ class TerminalApp(App[int]):
         prompt = self.query_one(PromptInput)
         if prompt.text:
             self.query_one("#shortcuts").display = False
-        self._suggest(prompt.text, prompt.shell)
+        if prompt.searching:
+            prompt.search()
+        else:
+            self._suggest(prompt.text, prompt.shell)
 
     @work(exclusive=True, group="menu")
     async def _suggest(self, text: str, shell: bool) -> None:
@@ -369,10 +387,14 @@ class TerminalApp(App[int]):
 
     async def action_interrupt(self) -> None:
         """Ctrl+C: end what runs, or clear the input; twice: leave."""
+        prompt = self.query_one(PromptInput)
+        if prompt.searching:
+            prompt.cancel_search()
+            return
         if self._again("ctrl+c"):
             self._leave()
             return
-        self.query_one(PromptInput).text = ""
+        prompt.text = ""
         if self._view is not None:
             await self._view.turns.abort()
 

@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 _MESSAGE_LINES: Final = 20
+_MESSAGE_LETTERS: Final = 4_000
 _MARKS: Final = {"info": "\u2139", "warning": "⚠", "error": "✕", "hint": "💡", "shell": "!"}
 
 Row = list[Segment]
@@ -87,12 +88,8 @@ class UserMessage(Block):
 
     def rows(self, pen: Pen) -> list[Row]:
         """The mark and the text, a long one cut."""
-        lines = self._text.split("\n")
-        if not pen.expanded and len(lines) > _MESSAGE_LINES:
-            hidden = len(lines) - _MESSAGE_LINES
-            note = f"... last {hidden} lines hidden (Ctrl+O to show) ..."
-            lines = [*lines[:_MESSAGE_LINES], note]
-        return pen.rows(Text(f"{self._mark} " + "\n".join(lines), style=pen.styles["user"]))
+        text = self._text if pen.expanded else _beginning(self._text)
+        return pen.rows(Text(f"{self._mark} {text}", style=pen.styles["user"]))
 
     @property
     def words(self) -> str:
@@ -143,3 +140,14 @@ class Panel(Block):
 def framed(text: Text, pen: Pen) -> Frame:
     """`text` in a frame."""
     return Frame(text, box=ROUNDED, border_style=pen.styles["frame"], padding=(0, 1))
+
+
+def _beginning(text: str) -> str:
+    """The first lines of a long text, and how much is hidden."""
+    lines = text.split("\n")
+    shown, unit = "\n".join(lines[:_MESSAGE_LINES]), f"{len(lines) - _MESSAGE_LINES} lines"
+    if len(shown) > _MESSAGE_LETTERS:
+        shown, unit = shown[:_MESSAGE_LETTERS], f"{len(text) - _MESSAGE_LETTERS} letters"
+    elif len(lines) <= _MESSAGE_LINES:
+        return text
+    return f"{shown}\n... last {unit} hidden (Ctrl+O to show) ..."

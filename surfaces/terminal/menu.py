@@ -4,19 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final, Protocol
 
 from rich.text import Text
 from textual.widgets import Static
 
 from surfaces.terminal.inert import inert_line
 
-if TYPE_CHECKING:
-    from surfaces.commands import Suggestion
-
-__all__ = ["Completed", "SuggestionMenu"]
+__all__ = ["Completed", "Offered", "SuggestionMenu"]
 
 _MOST: Final = 8
+
+
+class Offered(Protocol):
+    """What a line of the menu offers."""
+
+    @property
+    def value(self) -> str:
+        """The text."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What stands beside it."""
+        ...
+
+    @property
+    def runs_at_once(self) -> bool:
+        """Whether Enter sends it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +50,10 @@ class SuggestionMenu(Static):
         super().__init__(id="menu", markup=False)
         self._text = ""
         self._place = 0
-        self._offered: Sequence[Suggestion] = ()
+        self._offered: Sequence[Offered] = ()
         self._chosen = 0
 
-    def offer(self, text: str, place: int, suggestions: Sequence[Suggestion]) -> None:
+    def offer(self, text: str, place: int, suggestions: Sequence[Offered]) -> None:
         """Show `suggestions` for what stands in `text` from `place` on, the first one chosen."""
         self._text, self._place, self._offered, self._chosen = text, place, suggestions, 0
         self.display = bool(suggestions)
@@ -55,6 +71,11 @@ class SuggestionMenu(Static):
         """Choose the line so many steps further; after the last comes the first."""
         self._chosen = (self._chosen + step) % len(self._offered)
         self._draw()
+
+    @property
+    def chosen(self) -> str | None:
+        """The text of the chosen line."""
+        return self._offered[self._chosen].value if self._offered else None
 
     def completed(self) -> str:
         """The text with the chosen suggestion; after a folder, its files may follow."""

@@ -142,7 +142,7 @@ async def open_played_terminal(
     The caller leaves the session before it leaves the context.
     """
     import_module("surfaces.terminal.session_view")  # Otherwise a thread would, in real time.
-    app = TerminalApp(prepared, open_session)
+    app = TerminalApp(prepared, open_session, recalls=False)
     app.animation_level = "none"
     async with app.run_test(size=(COLUMNS, ROWS)):
         yield PlayedTerminal(app)

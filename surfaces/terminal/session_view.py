@@ -33,7 +33,7 @@ from surfaces.terminal.preferences import Preferences
 from surfaces.terminal.prepared import Prepared
 from surfaces.terminal.slash import Application, SlashCommands
 from surfaces.terminal.status import Status
-from surfaces.terminal.stored_sessions import conversation_of
+from surfaces.terminal.stored_sessions import conversation_of, earlier_prompts
 from surfaces.terminal.transcript import Transcript
 from surfaces.terminal.turns import Turns
 
@@ -74,6 +74,15 @@ class Front(Protocol):
 
     def draft(self, text: str) -> None:
         """Put a text into the input."""
+        ...
+
+    @property
+    def recalls(self) -> bool:
+        """Whether the prompts of earlier sessions are to be recalled."""
+        ...
+
+    def recall_earlier(self, texts: Sequence[str]) -> None:
+        """Take the prompts of earlier sessions, oldest first."""
         ...
 
     def copy_to_clipboard(self, text: str) -> None:
@@ -160,12 +169,14 @@ class SessionView:
             offer = offer_key_bindings(session.services, self._front.dialogs, self.drawing)
             offering = tasks.create_task(offer, name="offer of key bindings")
             turns = tasks.create_task(self.turns.run(session, slash), name="turns")
+            recalling = tasks.create_task(self._recall(session), name="earlier prompts")
             await self._leaving.wait()
             await self.turns.abort()
             if self._approvals is not None:
                 self._approvals.close()
             turns.cancel()
             offering.cancel()
+            recalling.cancel()
             self.farewell = farewell_of(session, slash.summary(), deleted=self._deletes)
             session_id = session.services.state.session_id
         if self._deletes:
@@ -174,6 +185,10 @@ class SessionView:
             return None
         self._front.transcript.clear()
         return self._prepared.resuming(self._next)
+
+    async def _recall(self, session: LiveSession) -> None:
+        if self._front.recalls:
+            self._front.recall_earlier(await earlier_prompts(session.services))
 
     def _slash_commands(self, session: LiveSession) -> SlashCommands:
         async def copy(text: str) -> None:

@@ -108,7 +108,6 @@ def test_a_session_without_a_prompt_ends_all_the_same(run: Run, folders: Path) -
     assert [each["hook_event_name"] for each in kept(folders)] == ["SessionStart", "SessionEnd"]
 
 
-
 @RUNTIMES
 def test_a_hook_of_an_unknown_event_is_reported(run: Run, folders: Path, runtime: str) -> None:
     settings = with_hooks(folders, {"BeforeLunch": "true"})
