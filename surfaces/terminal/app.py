@@ -30,6 +30,7 @@ from services.state import ApprovalMode
 from surfaces.terminal.composer import Composer, PromptInput
 from surfaces.terminal.device import Colourless, Device
 from surfaces.terminal.dialogs.dialog import DialogHost
+from surfaces.terminal.farewell import GOODBYE
 from surfaces.terminal.inert import inert_line
 from surfaces.terminal.menu import SuggestionMenu
 from surfaces.terminal.prepared import Prepared
@@ -111,7 +112,7 @@ class TerminalApp(App[int]):
         self._recalls = recalls
         self.ended_by: str | None = None
         """What has ended the session, unless the user has left it."""
-        self.farewell: Sequence[str] = ()
+        self.farewell: Sequence[str] = (GOODBYE,)
         """What is to be printed when the screen is gone."""
         self._holding: Worker[None] | None = None
         self.HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (80, "-wide")]

@@ -6,19 +6,21 @@ Source: `packages/cli` `ui/components/SessionSummaryDisplay.tsx`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from runtimes.contract import KeepsRecording
-from surfaces.terminal.live import LiveSession
+if TYPE_CHECKING:
+    from surfaces.terminal.live import LiveSession
 
-__all__ = ["farewell_of"]
+__all__ = ["GOODBYE", "farewell_of"]
 
-_GOODBYE: Final = "Agent powering down. Goodbye!"
+GOODBYE: Final = "Agent powering down. Goodbye!"
 
 
 def farewell_of(session: LiveSession, summary: Sequence[str], *, deleted: bool) -> list[str]:
     """The lines: what the session has used, and how to go on with it, unless it is `deleted`."""
-    lines = [_GOODBYE, "", *summary]
+    from runtimes.contract import KeepsRecording
+
+    lines = [GOODBYE, "", *summary]
     runtime = session.runtime
     if not deleted and isinstance(runtime, KeepsRecording) and runtime.recorded:
         session_id = session.services.state.session_id
