@@ -12,6 +12,7 @@ from typing import Protocol
 
 from runtimes.registry import Surface
 from services.interaction.interaction import Interaction
+from services.interaction.questions import FallbackIntent
 from services.progress import CallKey, CallQuestion
 from services.recording.deletion import delete_stored_session
 from services.state import ApprovalModeChanged, CoreEvent, CoreEvents, HintsKept
@@ -155,7 +156,9 @@ class SessionView:
             tasks = await stack.enter_async_context(asyncio.TaskGroup())
             drawing = tasks.create_task(self.drawing.run(), name="drawing")
             stack.callback(drawing.cancel)
-            interaction = Interaction(handlers(lambda: self._front.dialogs, self.turns.abort))
+            kept: set[asyncio.Task[FallbackIntent | None]] = set()
+            stack.push_async_callback(_withdrawn, kept)
+            interaction = Interaction(handlers(lambda: self._front.dialogs, self.turns.abort, kept))
             session = await stack.enter_async_context(
                 self._open_session(self._prepared, interaction, self._events, self._warn)
             )
@@ -284,3 +287,12 @@ class SessionView:
     def _moved(self, call: CallKey, status: str) -> None:
         if self._approvals is not None:
             self._approvals.moved(call, status)
+
+
+async def _withdrawn(questions: set[asyncio.Task[FallbackIntent | None]]) -> None:
+    """End the questions that are still open."""
+    tasks = list(questions)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks)

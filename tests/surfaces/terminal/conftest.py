@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -138,13 +139,14 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def terminal(folders: Path, request: pytest.FixtureRequest) -> Open:
     """Open a terminal whose model gives these answers, in either runtime."""
 
+    numbers = count()
+
     @asynccontextmanager
     async def go(*answers: str, **options: Any) -> AsyncIterator[Terminal]:
-        file = folders / "answers.jsonl"
+        file = folders / f"answers{next(numbers)}.jsonl"
         file.write_text("".join(f"{line}\n" for line in answers))
-        asked = HeadlessOptions(
-            model="gemini-2.5-flash", fake_responses=file, runtime=request.param, **options
-        )
+        options = {"fake_responses": file, **options}
+        asked = HeadlessOptions(model="gemini-2.5-flash", runtime=request.param, **options)
         streams = Streams(io.StringIO(), io.StringIO())
         app = TerminalApp(prepare(asked, Machine.here(), streams))
         async with app.run_test(size=(120, 50)) as pilot:
