@@ -57,12 +57,14 @@ class AgentsBox(Block):
 
     __slots__ = ("calls",)
 
+    announced = True
+
     def __init__(self, call: CallShown) -> None:
         super().__init__()
         self.calls = [call]
 
     @property
-    def settled(self) -> bool:
+    def finished(self) -> bool:  # type: ignore[override]  # here it follows from the calls
         """Whether every call has ended."""
         return all(call.settled for call in self.calls)
 

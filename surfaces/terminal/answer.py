@@ -19,13 +19,13 @@ _ANSWER_MARK: Final = "✦ "
 class AnswerPart(Block):
     """A piece of an answer."""
 
-    __slots__ = ("_first", "_piece", "joined")
+    __slots__ = ("_first", "_piece", "finished", "joined")
 
     def __init__(self, piece: Piece, *, first: bool) -> None:
         """A piece; the `first` one of an answer has the mark."""
         super().__init__()
         self._piece, self._first = piece, first
-        self.joined = piece.joined
+        self.joined, self.finished = piece.joined, False
 
     def become(self, piece: Piece) -> None:
         """Show `piece` from now on."""
@@ -63,9 +63,14 @@ class Answer:
         """Add a fragment of Markdown."""
         for piece in self._pieces.add(inert(text)):
             self._open.become(piece)
+            self._open.finished = True
             self._open = AnswerPart(self._pieces.open, first=False)
             self._add(self._open)
         self._open.become(self._pieces.open)
+
+    def end(self) -> None:
+        """Note that nothing follows."""
+        self._open.finished = True
 
 
 def _is_blank(row: Row) -> bool:

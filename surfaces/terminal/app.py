@@ -10,7 +10,7 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -33,6 +33,7 @@ from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.farewell import GOODBYE
 from surfaces.terminal.inert import inert_line
 from surfaces.terminal.menu import SuggestionMenu
+from surfaces.terminal.plain import PlainLines
 from surfaces.terminal.prepared import Prepared
 from surfaces.terminal.status import ActivityLine, Footer, ModeLine, Status
 from surfaces.terminal.themes import DEFAULT_THEME, THEME_SETTING, textual_theme
@@ -97,6 +98,7 @@ class TerminalApp(App[int]):
         device: Device | None = None,
         *,
         recalls: bool = True,
+        plain: Callable[[str], object] | None = None,
     ) -> None:
         """Show a session.
 
@@ -106,10 +108,12 @@ class TerminalApp(App[int]):
             driver_class: writes to the terminal; `None`: Textual chooses.
             device: what the terminal can do; `None`: what the environment says.
             recalls: whether the prompts of earlier sessions can be recalled.
+            plain: gets the session as plain lines, piece by piece, in place of a drawing.
         """
         super().__init__(driver_class=driver_class)
         self.no_color = not (device or Device.of(os.environ)).colours
         self._recalls = recalls
+        self._plain = None if plain is None else PlainLines(self, plain)
         self.ended_by: str | None = None
         """What has ended the session, unless the user has left it."""
         self.farewell: Sequence[str] = (GOODBYE,)
@@ -155,6 +159,9 @@ class TerminalApp(App[int]):
         self.show_status()
         if self._prepared.options.prompt_interactive:
             self._submit(self._prepared.options.prompt_interactive)
+        if self._plain is not None:
+            self._transcript.display = False
+            self._transcript.heard = lambda: self.call_later(self.post_display_hook)
         self.app_resume_signal.subscribe(self, lambda _: self.refresh(layout=True))
         self._holding = self._hold_sessions()
 
@@ -166,6 +173,16 @@ class TerminalApp(App[int]):
         value = look_up(self._prepared.plan.document, key)[1]
         usable = isinstance(value, Mapping if isinstance(default, Mapping) else type(default))
         return value if usable else default
+
+    def on_unmount(self) -> None:
+        """Leave the line of the input, where nothing was drawn."""
+        if self._plain is not None:
+            self._plain.end()
+
+    def post_display_hook(self) -> None:
+        """Write what has changed, where nothing is drawn."""
+        if self._plain is not None and self.is_running and self.query(PromptInput):
+            self._plain.look()
 
     # ------------------------------------------------------------------ the session
 

@@ -63,6 +63,10 @@ class Block(ABC):
 
     joined = False
     """Whether no blank line stands before it."""
+    finished = True
+    """Whether it will not change any more."""
+    announced = False
+    """Whether a screen reader says its first line before it is finished."""
 
     def __init__(self) -> None:
         self.revision = 0

@@ -21,6 +21,8 @@ class CallBox(Block):
 
     __slots__ = ("call",)
 
+    announced = True
+
     def __init__(self, call: CallShown) -> None:
         super().__init__()
         self.call = call
@@ -35,6 +37,11 @@ class CallBox(Block):
             shown = Text("\n\n").join([shown, body])
         shown.overflow = "fold"
         return pen.rows(framed(shown, pen) if self.call.boxed else Padding(shown, (0, 0, 0, 1)))
+
+    @property
+    def finished(self) -> bool:  # type: ignore[override]  # here it follows from the call
+        """Whether the call has ended."""
+        return self.call.settled
 
     @property
     def words(self) -> str:

@@ -142,7 +142,7 @@ class Drawing:
     def _draw(self, happening: Happening) -> None:
         match happening:
             case Typed() | Shown() | OwnCall() | Cleared():
-                self._answer = None
+                self._end_answer()
                 self._draw_own(happening)
             case Message(role="agent"):
                 self._message(happening)
@@ -192,7 +192,9 @@ class Drawing:
     def _item(self, item: Item) -> None:
         transcript = self._screen.transcript
         if item.markdown or item.kind is ItemKind.AGENT:
-            Answer(transcript.add).append(item.text)
+            answer = Answer(transcript.add)
+            answer.append(item.text)
+            answer.end()
             transcript.redraw()
         elif item.kind is ItemKind.USER:
             transcript.add(UserMessage(item.text))
@@ -220,8 +222,14 @@ class Drawing:
                 self._answer.append(part.text)
                 self._screen.transcript.redraw()
 
+    def _end_answer(self) -> None:
+        if self._answer is not None:
+            self._answer.end()
+            self._answer = None
+            self._screen.transcript.redraw()
+
     def _request(self, request: ToolRequest) -> None:
-        self._answer = None
+        self._end_answer()
         key = self._key(request.request_id)
         call, box = self._calls.get(key, (None, None))
         if call is not None and box is not None and not call.settled:
@@ -238,7 +246,7 @@ class Drawing:
             box = CallBox(call)
             transcript.add(box)
             return box
-        if self._agents is None or self._agents.settled:
+        if self._agents is None or self._agents.finished:
             self._agents = AgentsBox(call)
             transcript.add(self._agents)
         else:
@@ -288,7 +296,7 @@ class Drawing:
         self._screen.transcript.changed(box)
 
     def _error(self, event: ErrorEvent) -> None:
-        self._answer = None
+        self._end_answer()
         meta, notice = event.meta or {}, self._screen.transcript.notice
         if meta.get("code") == "INVALID_STREAM":
             kind = meta.get("errorType")
@@ -303,7 +311,7 @@ class Drawing:
             notice(event.message, "warning")
 
     def _end(self, event: AgentEnd) -> None:
-        self._answer = None
+        self._end_answer()
         message = (event.data or {}).get("message")
         if event.reason == "aborted":
             self._screen.transcript.notice(_CANCELLED)

@@ -13,7 +13,7 @@ from typing import Any, Final, TextIO
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
-__all__ = ["Output", "TerminalDriver"]
+__all__ = ["Output", "TerminalDriver", "terminal_output"]
 
 _POLL_S: Final = 0.1
 _READ: Final = 64 * 1024
@@ -88,14 +88,19 @@ class Output:
             self._gone()
 
 
+def terminal_output(gone: Callable[[], None]) -> Output:
+    """Standard output, which is a terminal."""
+    stream = sys.__stdout__
+    assert stream is not None
+    return Output(stream, gone)
+
+
 class TerminalDriver(LinuxDriver):
     """Draws on standard output, and survives letters that are no UTF-8 and a lost terminal."""
 
     def __init__(self, app: Any, **options: Any) -> None:
         super().__init__(app, **options)
-        output = sys.__stdout__
-        assert output is not None
-        self._file: Any = Output(output, self._gone)
+        self._file: Any = terminal_output(self._gone)
 
     def run_input_thread(self) -> None:
         """Pass the keys on until the terminal goes away, or the driver stops."""

@@ -77,6 +77,15 @@ class SuggestionMenu(Static):
         """The text of the chosen line."""
         return self._offered[self._chosen].value if self._offered else None
 
+    @property
+    def words(self) -> str:
+        """The chosen line and its place, for a screen reader."""
+        if not self._offered:
+            return ""
+        each = self._offered[self._chosen]
+        place = f"Suggestion {self._chosen + 1} of {len(self._offered)}"
+        return f"{place}: {inert_line(each.value)}  {inert_line(each.description)}".rstrip()
+
     def completed(self) -> str:
         """The text with the chosen suggestion; after a folder, its files may follow."""
         value = self._offered[self._chosen].value

@@ -7,12 +7,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, TextIO
 
 from services.model.errors import FatalError, FatalInputError
+from services.settings.declaring import look_up
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.streams import Streams
 from surfaces.terminal.device import Device
 from surfaces.terminal.inert import inert
-from surfaces.terminal.prepared import prepare
+from surfaces.terminal.prepared import Prepared, prepare
+from surfaces.terminal.remembered import remember, remembered
 
 if TYPE_CHECKING:
     from surfaces.terminal.app import TerminalApp
@@ -24,6 +26,8 @@ _MISSING: Final = (
     "`pip install 'parity[terminal]'`, or give a prompt with --prompt"
 )
 _INTERRUPTED: Final = 130
+SCREEN_READER: Final = "ui.accessibility.screenReader"
+_NUDGED: Final = "hasSeenScreenReaderNudge"
 
 
 def run_terminal(options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
@@ -42,17 +46,37 @@ def run_terminal(options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
     except FatalError as error:
         streams.report(str(error))
         return error.exit_code
-    from surfaces.terminal.app import TerminalApp
-
-    driver = None
-    if os.name == "posix":
-        from surfaces.terminal.driver import TerminalDriver
-
-        driver = TerminalDriver
-    device = Device.of(machine.environment.variables)
-    app = TerminalApp(prepared, driver_class=driver, device=device)
+    app = _app(prepared, Device.of(machine.environment.variables))
     code = app.run(mouse=False)
     return _taken_leave(app, code, out, streams)
+
+
+def _app(prepared: Prepared, device: Device) -> TerminalApp:
+    """The screen that suits the terminal and the user."""
+    from surfaces.terminal.app import TerminalApp
+
+    if os.name != "posix":
+        return TerminalApp(prepared, device=device)
+    from surfaces.terminal.driver import TerminalDriver, terminal_output
+    from surfaces.terminal.plain import NUDGE, PlainDriver
+
+    asked = prepared.options.screen_reader
+    if asked is None:
+        asked = look_up(prepared.plan.document, SCREEN_READER)[1] is True
+    if device.cursor and not asked:
+        return TerminalApp(prepared, driver_class=TerminalDriver, device=device)
+    output = terminal_output(lambda: app.terminal_lost())
+
+    def write(text: str) -> None:
+        output.write(text)
+        output.flush()
+
+    home = prepared.machine.workspace.home
+    if asked and not remembered(home).get(_NUDGED):
+        remember(home, _NUDGED, True)
+        write(f"{NUDGE.format(file=home / '.gemini' / 'settings.json')}\n")
+    app = TerminalApp(prepared, driver_class=PlainDriver, device=device, plain=write)
+    return app
 
 
 def _taken_leave(app: TerminalApp, code: int | None, out: TextIO, streams: Streams) -> int:

@@ -141,9 +141,13 @@ class ActivityLine(Static):
 class ModeLine(Static):
     """The approval mode, and what the model knows beside the conversation."""
 
+    words = ""
+    """The line for a screen reader."""
+
     def show(self, status: Status, *, shell: bool = False) -> None:
         """Show the mode, and what is known."""
         name, key = ("shell mode enabled", "esc to disable") if shell else _MODES[status.mode]
+        self.words = ", ".join([name or "default mode", key, *status.known])
         left = Text(" ").append(name, style="bold").append(" " if name else "").append(key, "dim")
         self.update(_both_ends(left, Text(f"{' · '.join(status.known)} ", style="dim")))
 
@@ -169,6 +173,15 @@ class Footer(Static):
         """Show these values."""
         self._folder, self._sandbox, self._status = folder, sandbox, status
         self.refresh()
+
+    @property
+    def words(self) -> str:
+        """The line for a screen reader: without what changes with every answer."""
+        status = self._status
+        if status is None:
+            return ""
+        fields = [inert_line(self._folder), self._sandbox, inert_line(status.model)]
+        return ", ".join([*fields, "limit reached"] if status.limit_reached else fields)
 
     def render(self) -> Text:
         """The fields, as many as have room, from the left to the right."""

@@ -6,6 +6,7 @@ the session costs neither time nor memory beyond its text.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, Final
 
 from rich.segment import Segment
@@ -45,6 +46,10 @@ class Transcript(Widget):
         self._drawn: dict[int, tuple[int, list[Strip]]] = {}
         """The lines of the blocks in view, by the blocks' places, with their revisions."""
         self._pen: Pen | None = None
+        self.cleared = 0
+        """How often everything was removed."""
+        self.heard: Callable[[], object] = lambda: None
+        """Called when a block is added or has changed."""
         self._stale = True
 
     # ------------------------------------------------------------------ blocks
@@ -67,6 +72,7 @@ class Transcript(Widget):
     def redraw(self) -> None:
         """Draw the blocks anew whose revisions have changed."""
         self._stale = True
+        self.heard()
         if self.is_attached:
             self.refresh()
 
@@ -76,6 +82,7 @@ class Transcript(Widget):
 
     def clear(self) -> None:
         """Remove everything."""
+        self.cleared += 1
         self._blocks.clear()
         self._drawn.clear()
         self._top = None

@@ -45,7 +45,7 @@ def calls(name: str, **args: Any) -> str:
 
 
 class Terminal:
-    """A terminal of 120 columns and 50 rows."""
+    """A terminal from its user's side."""
 
     def __init__(self, pilot: Pilot[int]) -> None:
         self.pilot = pilot
@@ -142,14 +142,19 @@ def terminal(folders: Path, request: pytest.FixtureRequest) -> Open:
     numbers = count()
 
     @asynccontextmanager
-    async def go(*answers: str, **options: Any) -> AsyncIterator[Terminal]:
+    async def go(
+        *answers: str,
+        plain: Callable[[str], object] | None = None,
+        size: tuple[int, int] = (120, 50),
+        **options: Any,
+    ) -> AsyncIterator[Terminal]:
         file = folders / f"answers{next(numbers)}.jsonl"
         file.write_text("".join(f"{line}\n" for line in answers))
         options = {"fake_responses": file, **options}
         asked = HeadlessOptions(model="gemini-2.5-flash", runtime=request.param, **options)
         streams = Streams(io.StringIO(), io.StringIO())
-        app = TerminalApp(prepare(asked, Machine.here(), streams))
-        async with app.run_test(size=(120, 50)) as pilot:
+        app = TerminalApp(prepare(asked, Machine.here(), streams), plain=plain)
+        async with app.run_test(size=size) as pilot:
             opened = Terminal(pilot)
             await opened.shows("Type your message")
             await opened.imported()
