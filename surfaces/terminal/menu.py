@@ -53,6 +53,11 @@ class SuggestionMenu(Static):
         self._offered: Sequence[Offered] = ()
         self._chosen = 0
 
+    def on_resize(self) -> None:
+        """Cut the lines where the terminal ends now."""
+        if self._offered:
+            self._draw()
+
     def offer(self, text: str, place: int, suggestions: Sequence[Offered]) -> None:
         """Show `suggestions` for what stands in `text` from `place` on, the first one chosen."""
         self._text, self._place, self._offered, self._chosen = text, place, suggestions, 0
@@ -104,13 +109,15 @@ class SuggestionMenu(Static):
         return Completed(self.completed(), self._offered[self._chosen].runs_at_once)
 
     def _draw(self) -> None:
+        room = max(1, self.size.width or self.app.size.width)
         first = max(0, self._chosen - _MOST + 1)
         shown = self._offered[first : first + _MOST]
         width = max((len(inert_line(each.value)) for each in shown), default=0)
-        lines = Text(no_wrap=True, overflow="ellipsis")
+        lines = []
         for number, each in enumerate(shown, first):
             chosen = number == self._chosen
-            line = f"{'●' if chosen else ' '} {inert_line(each.value):<{width}}"
-            lines.append(f"{line}  {inert_line(each.description)}\n", "bold" if chosen else "")
-        lines.rstrip()
-        self.update(lines)
+            words = f"{inert_line(each.value):<{width}}  {inert_line(each.description)}".rstrip()
+            line = Text(f"{'●' if chosen else ' '} {words}", "bold" if chosen else "")
+            line.truncate(room, overflow="ellipsis")
+            lines.append(line)
+        self.update(Text("\n").join(lines))

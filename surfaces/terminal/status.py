@@ -27,6 +27,7 @@ _MODES: Final = {
     ApprovalMode.PLAN: ("plan", "Shift+Tab to manual"),
     ApprovalMode.YOLO: ("YOLO", "Ctrl+Y"),
 }
+_SHORTCUTS: Final = "? for shortcuts"
 _GAP: Final = "  "
 _WIDE: Final = 80
 _LEAST_FOLDER: Final = 8
@@ -129,13 +130,14 @@ class ActivityLine(Static):
             self._show()
 
     def _show(self) -> None:
-        if self.activity is None or self.hint:
-            self.update(_both_ends(Text(f" {self.hint}"), Text("? for shortcuts", style="dim")))
-            return
-        frame = _FRAMES[self._ticks % len(_FRAMES)]
-        seconds = int(self._ticks * _TICK_S)
-        words = f" {frame} {inert_line(self.activity)} (esc to cancel, {seconds}s)"
-        self.update(_both_ends(Text(words), Text("? for shortcuts", style="dim")))
+        left = f" {self.hint}"
+        if self.activity is not None and not self.hint:
+            frame = _FRAMES[self._ticks % len(_FRAMES)]
+            seconds = int(self._ticks * _TICK_S)
+            left = f" {frame} {inert_line(self.activity)} (esc to cancel, {seconds}s)"
+        fits = cell_len(left) + len(_SHORTCUTS) < (self.size.width or _WIDE)
+        right = Text(_SHORTCUTS if fits else "", style="dim")
+        self.update(_both_ends(Text(left), right))
 
 
 class ModeLine(Static):

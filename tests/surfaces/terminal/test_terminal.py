@@ -224,24 +224,6 @@ async def test_ctrl_c_twice_leaves(terminal: Open) -> None:
         assert screen.app.return_value == 0
 
 
-async def test_forty_columns_show_the_dialogs_whole(terminal: Open) -> None:
-    async with terminal(says("an answer")) as screen:
-        await screen.pilot.resize_terminal(40, 30)
-        await screen.say("go")
-        await screen.shows("✦ an answer")
-        for command, words in (
-            ("/settings", ("Default Approval Mode", "Workspace Settings", "close)")),
-            ("/model", ("1. Auto", "Press Esc to close")),
-            ("/editor", ("1. None", "2. Workspace Settings", "close)")),
-            ("/resume", ("Chat Sessions (1 total)", "(current)")),
-        ):
-            await screen.say(command)
-            for each in words:
-                await screen.shows(each)
-            await screen.pilot.press("escape")
-            await screen.shows("Type your message")
-
-
 async def test_the_message_of_a_hook_is_shown(terminal: Open, folders: Path) -> None:
     settings = folders / "settings.json"
     hook = {"type": "command", "command": "echo 'a message of a hook'"}
