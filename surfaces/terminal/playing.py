@@ -6,7 +6,6 @@ see a settled screen calls `settle` whenever the loop is idle, until it returns 
 
 from __future__ import annotations
 
-import io
 import unicodedata
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -14,10 +13,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Final
 
-from rich.console import Console
-from rich.segment import Segment, Segments
 from textual import events
-from textual.strip import Strip
 
 from surfaces.terminal.answer_keys import OpenQuestion, Text, open_question
 from surfaces.terminal.app import TerminalApp
@@ -26,6 +22,7 @@ from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.live import OpenSession
 from surfaces.terminal.menu import SuggestionMenu
 from surfaces.terminal.prepared import Prepared
+from surfaces.terminal.svg import screen_svg
 
 __all__ = [
     "COLUMNS",
@@ -117,8 +114,7 @@ class PlayedTerminal:
         lines = [strip.text.rstrip() for strip in strips]
         while lines and not lines[-1]:
             lines.pop()
-        title = self._app.TITLE or ""
-        return ScreenShown(lines=tuple(lines), svg=lambda: _svg(strips, title))
+        return ScreenShown(lines=tuple(lines), svg=lambda: screen_svg(strips, COLUMNS))
 
     def _write(self, text: str) -> None:
         typed = len(text) <= _MOST_TYPED and text.isprintable() and text[:1] not in ("!", "?")
@@ -153,20 +149,3 @@ def _key(letter: str) -> str:
     if letter.isalnum():
         return letter
     return unicodedata.name(letter, letter).lower().replace(" ", "_").replace("-", "_")
-
-
-def _svg(strips: list[Strip], title: str) -> str:
-    """Draw a screen as `App.export_screenshot` does, which can only draw the present one."""
-    console = Console(
-        width=COLUMNS,
-        height=ROWS,
-        file=io.StringIO(),
-        force_terminal=True,
-        color_system="truecolor",
-        record=True,
-        legacy_windows=False,
-        safe_box=False,
-    )
-    line = Segment.line()
-    console.print(Segments([part for strip in strips for part in (*strip, line)]), end="")
-    return console.export_svg(title=title, unique_id="screen")
