@@ -12,6 +12,9 @@ from collections import Counter
 import hypothesis  # noqa: F401
 import pytest
 
+# Tests import our packages by their short names, and `parity` gives them second names then.
+import agent_protocol  # noqa: F401
+
 # Collecting makes millions of objects and no garbage.
 gc.set_threshold(50_000, 20, 100)
 

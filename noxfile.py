@@ -33,6 +33,23 @@ CONFORMANCE_KIT = "@modelcontextprotocol/conformance@0.1.16"
 """The kit's scenarios change with its version: `tests/services/mcp/conformance` lists them."""
 ACP_CLIENT = "@agentclientprotocol/sdk@0.16.1"
 """Later versions have no example client."""
+A2A_CLIENTS = ("@a2a-js/sdk@1.3.0", "a2a-js-sdk-0.3@npm:@a2a-js/sdk@0.3.13")
+"""The clients of protocol 1.x and of 0.3."""
+A2A_KIT = "https://github.com/a2aproject/a2a-tck"
+A2A_KIT_COMMITS = {
+    "0.3.x": "eb1f804c27ea25db8805264d9ed2d7ca077a7776",
+    "main": "410ba92e1b264df895e1fe6eccfe22db7aeaab06",
+    "1.0-dev": "357c4a87afda2818731590647cccbea31c31733a2",
+}
+"""The compatibility kit of A2A, and its state on each branch: for protocol 0.3, a draft of 1.0, and
+1.0. `tests/surfaces/a2a/test_kit.py` lists what fails there, and why."""
+A2A_KIT_NEEDS = (
+    "pytest", "pytest-asyncio", "pytest-html", "pytest-json-report", "httpx", "requests",
+    "responses", "deepdiff", "jsonschema", "packaging", "PyYAML", "python-dotenv", "grpcio",
+    "grpcio-tools", "grpcio-status", "proto-plus", "googleapis-common-protos", "pyOpenSSL",
+    "aiohttp", "gherkin-official", "Jinja2",
+)  # fmt: skip
+"""What the kit imports. It has an environment of its own."""
 INSTALLED: dict[str, set[str]] = {}
 """What each environment has been given in this run of nox."""
 
@@ -231,8 +248,8 @@ def nightly(session: nox.Session) -> None:
         words = ["parity", "measure", *about(phase, "release"), *JOBS, *session.posargs]
         session.run(*words, success_codes=MEASURED)
     # The slow ones too, and other examples each night.
-    kit = node_peers(session)
-    session.run("pytest", "-m", "slow or not slow", *AT_ONCE, env=kit)
+    kits = {**node_peers(session), **a2a_kits(session)}
+    session.run("pytest", "-m", "slow or not slow", *AT_ONCE, env=kits)
     for phase in "ABC":
         session.run("parity", "gate", *about(phase, "release"), *session.posargs)
 
@@ -296,27 +313,60 @@ def adk_default(session: nox.Session) -> None:
 
 
 def node_peers(session: nox.Session) -> dict[str, str]:
-    """Install the conformance kit for MCP clients and the example client of ACP.
+    """Install the conformance kit for MCP clients, the example client of ACP, and A2A's clients.
 
     Returns the variables that lead their tests to them.
 
     Without node and npm, or without their registry, these tests are skipped.
     """
+    missing = "no conformance kit for MCP, no clients for ACP and A2A"
     if shutil.which("node") is None or shutil.which("npm") is None:
-        session.warn("no conformance kit for MCP, no client for ACP: they take node 20 and npm")
+        session.warn(f"{missing}: they take node 20 and npm")
         return {}
     folder = session.cache_dir / "conformance"
     folder.mkdir(exist_ok=True)
     # A package.json of its own keeps npm from taking a folder further up for the project.
     (folder / "package.json").write_text('{"private": true}\n', "utf-8")
     quiet = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    command = ["npm", "install", f"--prefix={folder}", *quiet, CONFORMANCE_KIT, ACP_CLIENT]
+    packages = [CONFORMANCE_KIT, ACP_CLIENT, *A2A_CLIENTS]
     try:
-        session.run(*command, external=True)
+        session.run("npm", "install", f"--prefix={folder}", *quiet, *packages, external=True)
     except nox.command.CommandFailed:
-        session.warn("no conformance kit for MCP, no client for ACP: npm could not install them")
+        session.warn(f"{missing}: npm could not install them")
         return {}
-    return {"PARITY_MCP_CONFORMANCE": str(folder), "PARITY_ACP_SDK": str(folder)}
+    names = ("PARITY_MCP_CONFORMANCE", "PARITY_ACP_SDK", "PARITY_A2A_SDK")
+    return dict.fromkeys(names, str(folder))
+
+
+@nox.session
+def a2a_kit(session: nox.Session) -> None:
+    """A2A's compatibility kit against `parity agent --a2a`, where the kit can be fetched."""
+    kits = a2a_kits(session)
+    if not kits:
+        session.skip("the compatibility kit could not be fetched")
+    install(session, "tests")
+    session.run("pytest", "tests/surfaces/a2a/test_kit.py", "-m", "slow", env=kits)
+
+
+def a2a_kits(session: nox.Session) -> dict[str, str]:
+    """Fetch A2A's compatibility kit; return the variables that lead its tests to it."""
+    folder = session.cache_dir / "a2a-kit"
+    if shutil.which("git") is None:
+        return {}
+    try:
+        for name, commit in A2A_KIT_COMMITS.items():
+            place = folder / name
+            session.run("git", "init", "-q", str(place), external=True)
+            git = ["git", "-C", str(place)]
+            session.run(*git, "fetch", "-q", "--depth=1", A2A_KIT, commit, external=True)
+            session.run(*git, "checkout", "-q", "--force", "FETCH_HEAD", external=True)
+        session.run("python", "-m", "venv", str(folder / "venv"))
+        python = str(folder / "venv" / "bin" / "python")
+        session.run(python, "-m", "pip", "install", "-q", *A2A_KIT_NEEDS, external=True)
+    except nox.command.CommandFailed:
+        session.warn("no compatibility kit for A2A: it could not be fetched")
+        return {}
+    return {"PARITY_A2A_TCK": str(folder), "PARITY_A2A_TCK_PYTHON": python}
 
 
 @nox.session

@@ -18,6 +18,7 @@ from harness.debug_log import log_debug
 from harness.errors import HarnessError, in_short
 from harness.output import StandardOutput
 from harness.wrapping import say
+from runtimes.project_file import find_project_file
 from services.redaction import without_credentials
 
 __all__ = ["main", "parity"]
@@ -121,7 +122,8 @@ def _say(problem: str) -> None:
 )
 @click.version_option(package_name="parity")
 @click.option("--debug", is_flag=True, help="Write debug logs to standard error.")
-def parity(debug: bool) -> None:
+@click.pass_context
+def parity(ctx: click.Context, debug: bool) -> None:
     """Prove that an agent's engine can be swapped without anyone noticing.
 
     Replays recorded model responses through two runtimes and compares their requests, tool calls,
@@ -138,6 +140,10 @@ def parity(debug: bool) -> None:
     else:
         # Without a handler Python prints warnings by itself; the report says what matters.
         logging.getLogger().addHandler(logging.NullHandler())
+    if find_project_file() is not None:
+        from harness.project import command_defaults
+
+        ctx.default_map = command_defaults()
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from harness import inventory
 from harness.cassette.find import HTTP_FOLDER, SUFFIXES, CassetteFile
@@ -24,9 +24,10 @@ from harness.inventory import (
     layered_component,
     waivers_component,
 )
-from harness.sides import baseline_folder
+from harness.sides import USUAL, baseline_folder
 from harness.third_party import runtime_components
 from harness.versions import distributions
+from runtimes.project_file import find_project_file
 
 __all__ = [
     "code_checkout",
@@ -40,21 +41,26 @@ __all__ = [
     "default_equivalents",
     "default_gates",
     "default_waivers",
+    "project_code",
     "to_run",
+    "trusted_here",
     "trusted_roots",
+    "usual_sides",
     "versions",
 ]
 
 _HERE: Final = Path(__file__).resolve().parent
+_PROJECT_KEYS: Final = frozenset({"contract", "gates", "waivers"})
+"""The files of a suite that a project may have."""
 
 
 def default_corpus() -> Path:
-    """Return the default corpus: `./cassettes`, the bundled corpus, or the checkout's.
+    """Return the default corpus: the project's, `./cassettes`, the bundled one, or the checkout's.
 
     Raises:
-        UsageError: None of the three exists.
+        UsageError: None of these exists.
     """
-    for folder in (Path("cassettes"), *trusted_roots()):
+    for folder in (*_of_the_project("corpus"), Path("cassettes"), *trusted_roots()):
         if folder.is_dir():
             return folder
     raise UsageError("no cassettes here", "name files or folders")
@@ -69,6 +75,9 @@ def default_corpora() -> tuple[Path, ...]:
     Raises:
         UsageError: there is no corpus.
     """
+    theirs = tuple(_of_the_project("corpus"))
+    if theirs:
+        return theirs
     corpus = default_corpus()
     traffic = corpus / HTTP_FOLDER
     recorded = any(file.suffix in SUFFIXES for file in traffic.rglob("*"))
@@ -86,7 +95,9 @@ def default_baselines() -> Path:
 
 
 def default_waivers() -> Path | None:
-    """Return `./parity_tests/waivers.toml`, or the checkout's, or `None`."""
+    """Return the project's file if there is a project; else `./parity_tests/waivers.toml`, or the
+    checkout's, or `None`. The other files of the suite are found likewise.
+    """
     return _of_the_suite("waivers.toml")
 
 
@@ -103,7 +114,9 @@ def default_equivalents() -> Path | None:
 def default_contract() -> Path | None:
     """Return `./parity_tests/contract.md`, the checkout's, the bundled one, or `None`."""
     bundled = _HERE / "contract.md"
-    return _of_the_suite(bundled.name) or (bundled if bundled.is_file() else None)
+    found = _of_the_suite(bundled.name)
+    in_project = find_project_file() is not None
+    return bundled if found is None and not in_project and bundled.is_file() else found
 
 
 def core_baselines() -> tuple[Path, ...]:
@@ -132,6 +145,32 @@ def to_run(
     for file in files:
         source = None if trust else trusted_source(file, roots)
         yield file, source or file, trust or source is not None
+
+
+def usual_sides() -> tuple[str, str]:
+    """Return the control and the candidate of commands that name none.
+
+    Raises:
+        UsageError: the project file cannot be used.
+    """
+    if find_project_file() is None:
+        return USUAL
+    from harness.project import usual_sides as sides_of_project
+
+    return sides_of_project()
+
+
+def trusted_here(fields: Mapping[str, Any]) -> bool:
+    """Return whether the project of this folder trusts the cassettes of a task with these fields.
+
+    Raises:
+        UsageError: the project file cannot be used.
+    """
+    if find_project_file() is None:
+        return False
+    from harness.project import project_trusts
+
+    return project_trusts(fields)
 
 
 def versions(sides: Iterable[str] = ()) -> Mapping[str, str]:
@@ -177,7 +216,38 @@ def current_inventory(
     )
 
 
+def project_code() -> list[Path]:
+    """Return the project file of this folder and the code that it names, as absolute paths.
+
+    Raises:
+        UsageError: the file cannot be used.
+    """
+    file = find_project_file()
+    return [] if file is None else [file, *(each.absolute() for each in _of_the_project("code"))]
+
+
+def _of_the_project(key: str) -> Iterator[Path]:
+    """Yield the paths that the project file of this folder has under a key, from this folder.
+
+    Raises:
+        UsageError: the file cannot be used.
+    """
+    if find_project_file() is None:
+        return
+    from harness.project import project_here  # pydantic, which other folders do not need
+
+    project = project_here()
+    assert project is not None
+    value = getattr(project, key) or ()
+    for name in (value,) if isinstance(value, str) else value:
+        place, here = project.place(name), Path.cwd()
+        yield place.relative_to(here) if place.is_relative_to(here) else place
+
+
 def _of_the_suite(name: str) -> Path | None:
+    if find_project_file() is not None:
+        key = name.partition(".")[0]
+        return next(_of_the_project(key), None) if key in _PROJECT_KEYS else None
     places = (Path("parity_tests"), *(root / "parity_tests" for root in _checkout()))
     files = (place / name for place in places)
     try:

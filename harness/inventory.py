@@ -43,7 +43,7 @@ __all__ = [
     "waivers_component",
 ]
 
-CODE: Final = ("agent_protocol", "services", "runtimes", "surfaces", "harness")
+CODE: Final = ("agent_protocol", "services", "runtimes", "surfaces", "harness", "adapters")
 """The components of code, one for each package, without the fault catalogue."""
 PACKAGES: Final = (*CODE, "seeded_faults")
 """The packages of our code. The tools for making faults count as a part of the harness."""

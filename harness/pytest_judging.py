@@ -15,7 +15,7 @@ from harness.cassette.find import CassetteFile
 from harness.commands import checks
 from harness.commands.case_tasks import case_tasks
 from harness.commands.run_plan import RunPlan, header_of, inventory_of
-from harness.config import default_waivers
+from harness.config import default_waivers, usual_sides
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import real_backend
 from harness.experiment.case import CaseOutcome, CaseTask, judge
@@ -52,7 +52,8 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
         HarnessError: The waivers cannot be used.
     """
     now = datetime.now(UTC)
-    control, candidate = texts["control"] or "legacy", texts["candidate"] or "adk"
+    usual_control, usual = usual_sides()
+    control, candidate = texts["control"] or usual_control, texts["candidate"] or usual
     phase, repeat = texts["phase"] or None, texts["repeat"] or "1"
     try:
         limits = Limits.parse(texts["limits"]) if texts["limits"] else checks.usual_limits()

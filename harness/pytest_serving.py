@@ -92,9 +92,8 @@ class Session:
     def _take_plan(
         self, texts: dict[str, str], paths: list[str], trust: bool, sys_path: list[str]
     ) -> dict[str, Any]:
-        # A third-party runtime may need modules that the session can import. Our own and the
-        # installed packages come first.
-        sys.path += [place for place in sys_path if place not in sys.path]
+        # A third-party runtime imports what the session's tests would import.
+        sys.path[:] = [*sys_path, *(place for place in sys.path if place not in sys_path)]
         self._plan = asked_for(texts, paths, trust=trust)
         return {}
 

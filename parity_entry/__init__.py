@@ -1,6 +1,6 @@
 """The entry points of this project: the command `parity` and the pytest plugin.
 
-The other packages have names (`harness`, `services` …) that a user's project may have as well. This
-package has a unique name, so Python finds it in any folder. `ours_first` then decides where the
-other packages are imported from.
+pytest loads the plugin in the interpreter of a user's tests, so this package imports nothing else
+of ours. Where the command and the plugin's process need the other packages, they import them below
+`parity`, where no package of the user has the same name.
 """

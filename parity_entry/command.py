@@ -7,7 +7,6 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line; ends the process with its exit code."""
-    import parity_entry.ours_first  # noqa: F401 - for its effect, before anything else of ours
-    from harness.cli import main as command
+    from importlib import import_module
 
-    command()
+    import_module("parity.harness.cli").main()

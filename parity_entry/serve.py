@@ -9,9 +9,8 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-# At the end of the path: only this package, whose name is unique, must be found there.
+# At the end of the path: only our packages, whose names are unique, must be found there.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-import_module("parity_entry.ours_first")
 
 if __name__ == "__main__":
-    import_module("harness.pytest_serving").main()
+    import_module("parity.harness.pytest_serving").main()

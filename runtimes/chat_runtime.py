@@ -172,6 +172,16 @@ class ChatRuntime(Runtime):
             text = plan_mode_exit(mode, manual=True)
             self._chats.current.add_history({"role": "user", "parts": [{"text": text}]})
 
+    async def note_folders(self) -> None:
+        """Add the session's folders, and what is in them, to the history and the recording.
+
+        Source: the published command line's `/directory add` (`finishAddingDirectories`).
+        """
+        services, chat = self._services, self._chats.current
+        text = services.prompts.folders_context()
+        chat.add_history({"role": "user", "parts": [{"text": text}]})
+        chat.recording.record_directories(services.workspace.folders)
+
     def hint(self, text: str, source: str) -> None:
         """Give a hint to the children that run, and in an interactive session to the main loop.
 

@@ -24,7 +24,9 @@ __all__ = [
     "KeepsHints",
     "KeepsRecording",
     "LeavesPlanMode",
+    "NotesFolders",
     "ReplacesHistory",
+    "ReportsPlace",
     "ReportsVersions",
     "RestoresCheckpoints",
     "Runtime",
@@ -32,6 +34,7 @@ __all__ = [
     "RuntimeFactory",
     "RuntimeTraits",
     "RuntimeUnavailable",
+    "ShowsMore",
     "TakesEditsBack",
     "UnusableRuntime",
 ]
@@ -81,6 +84,14 @@ class RuntimeTraits:
     """Whether it acts only through its services. Others do not get untrusted cassettes."""
     inspected: str = ""
     """Its variant that also checks what no comparison can see; the harness plays that one."""
+    channels: frozenset[str] | None = None
+    """The channels (`harness.parity.divergence.ChannelName`) that it can show; `None`: all. A
+    comparison uses the channels that both sides show."""
+    custom: frozenset[str] = frozenset()
+    """The names of its custom channels: the keys of what `ShowsMore.shown` returns."""
+    tools: Mapping[str, JsonObject] | None = None
+    """Its own tools: name → JSON schema of the arguments. `None`: those of the services. Generated
+    scenarios call these tools."""
 
 
 class Runtime(Protocol):
@@ -181,6 +192,15 @@ class ReplacesHistory(Protocol):
 
 
 @runtime_checkable
+class NotesFolders(Protocol):
+    """An engine that can put the session's folders into the conversation once more."""
+
+    async def note_folders(self) -> None:
+        """Add the session's folders, and what is in them, to the history, between two streams."""
+        ...
+
+
+@runtime_checkable
 class KeepsRecording(Protocol):
     """An engine that records the conversation."""
 
@@ -203,6 +223,25 @@ class KeepsHints(Protocol):
 
         An interactive client sends it as a message of its own whenever the agent is idle.
         """
+        ...
+
+
+@runtime_checkable
+class ReportsPlace(Protocol):
+    """An engine that knows where in its user's code it is."""
+
+    @property
+    def place(self) -> str:
+        """The line at which it stands, for messages; empty if it is not known."""
+        ...
+
+
+@runtime_checkable
+class ShowsMore(Protocol):
+    """An engine with custom channels: effects of its tools that no event shows."""
+
+    def shown(self) -> Mapping[str, Sequence[JsonObject]]:
+        """Return the items of each custom channel at the end of a run, such as rows of a table."""
         ...
 
 

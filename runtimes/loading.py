@@ -23,12 +23,16 @@ from runtimes.contract import (
     RuntimeUnavailable,
     UnusableRuntime,
 )
+from runtimes.error_places import with_place
+from runtimes.project_file import PROJECT_FILE
 
 __all__ = [
     "check_engine",
     "checked",
+    "described",
     "factory_of",
     "imported",
+    "needed_modules",
     "openable",
     "shaped_factory",
     "traits_of",
@@ -57,14 +61,22 @@ def factory_of(point: EntryPoint) -> RuntimeFactory:
     Raises:
         UnusableRuntime: its import fails, or the module has nothing of that name to call.
     """
+    return shaped_factory(point, _named(point))
+
+
+def _named(point: EntryPoint) -> object:
+    """The object that an entry point names.
+
+    Raises:
+        UnusableRuntime: the import of its module fails, or it has nothing of that name.
+    """
     module = imported(point)
     if not point.attr:
         raise _unusable(point, f"it names no factory in {point.module}")
     try:
-        found = reduce(getattr, point.attr.split("."), cast("Any", module))
+        return reduce(getattr, point.attr.split("."), cast("Any", module))
     except AttributeError:
         raise _unusable(point, f"{point.module} has no {point.attr}") from None
-    return shaped_factory(point, found)
 
 
 def shaped_factory(point: EntryPoint, found: object) -> RuntimeFactory:
@@ -90,11 +102,16 @@ def shaped_factory(point: EntryPoint, found: object) -> RuntimeFactory:
 
 
 def traits_of(point: EntryPoint, variant: str | None) -> RuntimeTraits:
-    """`traits(variant)` or `TRAITS` of a runtime's module, or the usual traits without either.
+    """The attribute `traits` of a factory, else `traits(variant)` or `TRAITS` of its module.
+
+    Without any of these, these are the usual traits.
 
     Raises:
         UnusableRuntime: they are not `RuntimeTraits`, or making them fails.
     """
+    own = getattr(_named(point), "traits", None) if point.attr else None
+    if isinstance(own, RuntimeTraits):
+        return own
     module = imported(point)
     make = getattr(module, "traits", None)
     if make is None:
@@ -107,16 +124,27 @@ def traits_of(point: EntryPoint, variant: str | None) -> RuntimeTraits:
 
 
 def checked(point: EntryPoint, variant: str | None) -> None:
-    """Call `check(variant)` of a runtime's module, where it has one.
+    """Call `check(variant)` of a runtime's factory or else of its module, where it has one.
 
     Raises:
         UnusableRuntime: the check itself fails.
         RuntimeUnavailable: the check says that something is missing.
     """
     module = imported(point)
-    check = getattr(module, "check", None)
+    factory = _named(point) if point.attr else None
+    check = getattr(factory, "check", None) or getattr(module, "check", None)
     if check is not None:
         _guarded(point, f"calling {module.__name__}.check", check, variant)
+
+
+def needed_modules(point: EntryPoint) -> tuple[str, ...]:
+    """The modules that a factory wants to be imported before it is called.
+
+    Raises:
+        UnusableRuntime: the import of its own module fails.
+    """
+    factory = _named(point) if point.attr else None
+    return tuple(getattr(factory, "modules", ()))
 
 
 def openable(point: EntryPoint, made: object) -> AbstractAsyncContextManager[Runtime]:
@@ -145,6 +173,14 @@ def check_engine(point: EntryPoint, engine: object) -> None:
         raise _unusable(point, problem)
 
 
+def described(point: EntryPoint) -> str:
+    """Name a runtime of a third party in a sentence: its name, and where it is declared."""
+    if point.group == PROJECT_FILE:
+        return f"the runtime {point.name!r} ({PROJECT_FILE}: `{point.name} = {point.value!r}`)"
+    of = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
+    return f"the runtime {point.name!r} (entry point `{point.name} = {point.value}`{of})"
+
+
 def _module(point: EntryPoint) -> str:
     try:
         return point.module
@@ -161,16 +197,18 @@ def _guarded(
         raise
     except (Exception, SystemExit) as error:
         logger.debug("%s failed", doing, exc_info=error)
-        first = (str(error).splitlines() or [""])[0][:_MOST_OF_A_MESSAGE]
+        says = error.msg if isinstance(error, SyntaxError) else str(error)
+        first = (says.splitlines() or [""])[0][:_MOST_OF_A_MESSAGE]
         problem = f"{doing} failed with {type(error).__name__}: {first}".rstrip(": ")
-        raise _unusable(point, problem) from error
+        package = _module(point).partition(".")[0]
+        raise _unusable(point, with_place(problem, error, package)) from error
 
 
 def _unusable(point: EntryPoint, problem: str) -> UnusableRuntime:
-    of = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
-    named = f"the runtime {point.name!r} (entry point `{point.name} = {point.value}`{of})"
     mend = "mend that package or uninstall it; `parity --debug run` shows the traceback"
-    return UnusableRuntime(f"{named} cannot be used: {problem}", mend)
+    if point.group == PROJECT_FILE:
+        mend = "mend it; `parity --debug run` shows the traceback"
+    return UnusableRuntime(f"{described(point)} cannot be used: {problem}", mend)
 
 
 def _kind(value: object) -> str:

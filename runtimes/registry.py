@@ -1,7 +1,8 @@
 """Name → runtime factory, and which runtime a surface gets under which flags.
 
-Runtimes are found by entry points (group `parity.runtimes`), so another package can add its own.
-This project's runtimes are known even where it runs uninstalled. A runtime is imported when it is
+Runtimes are found by entry points (group `parity.runtimes`), so another package can add its own,
+and in the project file of the current folder (`runtimes/project.py`). Our own runtimes are known
+even where this project runs uninstalled. A runtime is imported when it is
 opened: google-adk alone takes most of a second.
 """
 
@@ -15,16 +16,19 @@ from enum import StrEnum
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
+from parity import own_name
 from runtimes.contract import Runtime, RuntimeFactory, RuntimeTraits
 from runtimes.loading import (
     check_engine,
     checked,
     factory_of,
     imported,
+    needed_modules,
     openable,
     shaped_factory,
     traits_of,
 )
+from runtimes.project_file import find_project_file
 from services.bundle import Services
 from services.settings import AdkFlags
 
@@ -41,12 +45,13 @@ __all__ = [
     "runtime_factory",
     "runtime_point",
     "runtime_traits",
+    "third_party_package",
     "warm_modules",
 ]
 
 _GROUP: Final = "parity.runtimes"
 _OURS: Final[Mapping[str, EntryPoint]] = {
-    name: EntryPoint(name, f"runtimes.{name}:open_runtime", _GROUP)
+    name: EntryPoint(name, own_name(f"runtimes.{name}") + ":open_runtime", _GROUP)
     for name in ("legacy", "adk", "upstream")
 }
 
@@ -62,6 +67,10 @@ class UnknownRuntime(LookupError):
 
 def _points() -> dict[str, EntryPoint]:
     found = {point.name: point for point in entry_points(group=_GROUP)}
+    if find_project_file() is not None:
+        from runtimes.project import project_points  # pydantic, which other folders do not need
+
+        found |= project_points()
     return {**found, **_OURS}
 
 
@@ -120,6 +129,12 @@ def runtime_point(name: str) -> EntryPoint | None:
     return None if base in _OURS else _points().get(base)
 
 
+def third_party_package(name: str) -> str:
+    """The top package of a third party's runtime; empty for ours and for an unknown name."""
+    point = runtime_point(name)
+    return "" if point is None else point.value.partition(":")[0].partition(".")[0]
+
+
 def _point(name: str) -> EntryPoint:
     """The entry point of a runtime.
 
@@ -143,11 +158,13 @@ def warm_modules(names: Collection[str]) -> list[str]:
     """
     found = []
     for name in names:
-        module = imported(_point(name))
+        point = _point(name)
+        module = imported(point)
         warm = f"{module.__name__}.warm"
         found.append(module.__name__)
         if hasattr(module, "__path__") and importlib.util.find_spec(warm):
             found.append(warm)
+        found += needed_modules(point)
     return found
 
 

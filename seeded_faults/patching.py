@@ -13,6 +13,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from parity import own_name
+
 __all__ = ["Reach", "UnknownTarget", "all_of", "replaced", "watched"]
 
 
@@ -132,7 +134,7 @@ def _found(target: str) -> tuple[Any, str, Any]:
     module, _, path = target.partition(":")
     *owners, name = path.split(".")
     try:
-        owner: Any = importlib.import_module(module)
+        owner: Any = importlib.import_module(own_name(module))
         for part in owners:
             owner = getattr(owner, part)
         return owner, name, inspect.getattr_static(owner, name)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from services.availability.availability import Availability
 from services.chat_recording import ChatRecording
 from services.checkpoints import Checkpoints
 from services.compression.service import ChatCompressionService
+from services.extensions.live import SessionExtensions
 from services.hooks.session import SessionHooks
 from services.hooks.system import HookSystem
 from services.ide.companion import IdeCompanion
@@ -30,6 +31,7 @@ from services.steering import InjectionService
 from services.subagents.subagents import Subagents
 from services.subagents.toolset import DiscoverServers
 from services.telemetry.contract import Telemetry
+from services.tools.background import BackgroundHistory
 from services.tools.project_memory import ProjectMemory
 from services.tools.registry import ToolRegistry
 from services.wire import Content
@@ -70,8 +72,13 @@ class Services(Session):
     """A recorder for a new chat of this session; nothing is on disk before its `initialize`."""
     skills: SkillManager
     """The session's skills."""
+    reload_skills: Callable[[Sequence[str] | None], None]
+    """Finds the skills anew; the argument has the names that are switched off, unless it is `None`:
+    the same as before."""
     memory: ProjectMemory
     """The memory files that the session has read."""
+    extensions: SessionExtensions
+    """The installed extensions; what the active ones bring is in use."""
     ide: IdeCompanion
     """The companion of the user's IDE; a surface connects it."""
     servers: SessionServers
@@ -82,5 +89,7 @@ class Services(Session):
     """Of the product."""
     checkpoints: Checkpoints | None = None
     """Saves and restores checkpoints; `None` where they are switched off."""
+    background: BackgroundHistory = field(default_factory=BackgroundHistory)
+    """The shell commands that the session has let run on."""
     telemetry: Telemetry | None = None
     """Observes the session and every agent; `None` where telemetry is off."""

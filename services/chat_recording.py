@@ -245,6 +245,10 @@ class ChatRecording:
         kind = "user" if content.get("role") == "user" else "gemini"
         return self.record_synthetic_message(kind, content.get("parts") or []), content
 
+    def record_directories(self, folders: Iterable[Path]) -> None:
+        """Write which folders the session works in, so that a resumed one works in them as well."""
+        self._set({"directories": [str(folder) for folder in folders]})
+
     def save_summary(self, summary: str) -> None:
         """Write a summary of the conversation, for lists of sessions."""
         self._set({"summary": summary})

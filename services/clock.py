@@ -4,6 +4,10 @@ Virtual time stands still while real work is going on (a child process, a thread
 runs inside `real_work()`). It jumps to the next waiter when the event loop has nothing left to do,
 so a ten-attempt backoff takes no real time. The loop's selector (`virtual_loop`) makes the jump: it
 alone knows that nothing is ready.
+
+Code that does not know this seam uses asyncio's own timers (`asyncio.sleep`, `asyncio.timeout`) and
+threads. Inside `foreign_timers(clock)` these timers are virtual, too, and time stands still while
+such a thread works.
 """
 
 from __future__ import annotations
@@ -13,7 +17,8 @@ import heapq
 import selectors
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import Context, ContextVar
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
@@ -24,6 +29,8 @@ __all__ = [
     "Clock",
     "SystemClock",
     "VirtualClock",
+    "foreign_clock",
+    "foreign_timers",
     "iso_timestamp",
     "sleep_or_abort",
     "sleep_until_or_abort",
@@ -47,6 +54,10 @@ class Clock(Protocol):
 
     def real_work(self) -> AbstractContextManager[None]:
         """Mark a span that waits for something outside the program; virtual time holds still."""
+        ...
+
+    def no_real_work(self) -> AbstractContextManager[None]:
+        """Mark a span in which what a `real_work` waits for itself waits for this program."""
         ...
 
 
@@ -90,6 +101,8 @@ class SystemClock:
         """Do nothing: all time is real."""
         yield
 
+    no_real_work = real_work
+
 
 class VirtualClock:
     """A clock that moves by `advance`, and when its loop has nothing left to do.
@@ -117,6 +130,11 @@ class VirtualClock:
     def now_ms(self) -> int:
         """Milliseconds since the Unix epoch, in virtual time."""
         return int(self._now_ms)
+
+    @property
+    def exact_ms(self) -> float:
+        """The time of `now_ms` with its fraction."""
+        return self._now_ms
 
     def advance(self, delta_ms: float) -> None:
         """Move time on by `delta_ms`. Waiting tasks wake when the loop is idle."""
@@ -148,6 +166,36 @@ class VirtualClock:
             yield
         finally:
             self._real -= 1
+
+    @contextmanager
+    def no_real_work(self) -> Iterator[None]:
+        """Let virtual time pass although one real work is going on: it waits for this program."""
+        self._real -= 1
+        try:
+            yield
+        finally:
+            self._real += 1
+
+    @contextmanager
+    def timers(self) -> Iterator[None]:
+        """See `foreign_timers`."""
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, _VirtualLoop)
+        token = _TIMERS.set(self)
+        loop.foreign += 1
+        try:
+            yield
+        finally:
+            loop.foreign -= 1
+            _TIMERS.reset(token)
+
+    def call_at(self, timer: _Timer) -> None:
+        """Run a timer of asyncio when its time has come; `when` counts seconds of this clock."""
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, _VirtualLoop)
+        loop.clocks.add(self)
+        self._order += 1
+        heapq.heappush(self._waiters, (timer.when() * 1000, self._order, timer.woken))
 
     @property
     def held(self) -> bool:
@@ -185,6 +233,32 @@ class VirtualClock:
             loop.clocks.discard(self)
 
 
+_TIMERS: ContextVar[VirtualClock | None] = ContextVar("foreign_timers", default=None)
+_OWN_FILES = 1
+"""The files that an idle loop watches: the end of a pipe to itself."""
+_PATIENCE_S = 0.25
+"""Real seconds for which a connection of foreign code may be silent before time moves."""
+
+
+class _Timer(asyncio.TimerHandle):
+    """A timer of asyncio that waits for virtual time."""
+
+    woken: asyncio.Future[None]
+
+    def begin(self) -> None:
+        """Wait for the time to come."""
+        self.woken = asyncio.get_running_loop().create_future()
+        self.woken.add_done_callback(self._ring, context=Context())
+
+    def _ring(self, woken: asyncio.Future[None]) -> None:
+        if not woken.cancelled() and not self.cancelled():
+            self._run()
+
+    def cancel(self) -> None:
+        self.woken.cancel()
+        super().cancel()
+
+
 class _IdleSelector(selectors.DefaultSelector):
     """Asks its loop to move virtual time before it would wait for real."""
 
@@ -193,7 +267,8 @@ class _IdleSelector(selectors.DefaultSelector):
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         if timeout is not None and timeout <= 0:
             return super().select(timeout)
-        ready = super().select(0)
+        connected = self.loop is not None and self.loop.foreign and len(self.get_map()) > _OWN_FILES
+        ready = super().select(_PATIENCE_S if connected else 0)
         if ready or (self.loop is not None and self.loop.advance_clocks()):
             return ready
         return super().select(timeout)
@@ -205,6 +280,41 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
         selector.loop = self
         self.clocks: set[VirtualClock] = set()
+        self.foreign = 0
+        """How many spans of foreign code are open."""
+
+    def time(self) -> float:
+        """Seconds: real ones, or for foreign code those of its clock."""
+        clock = _TIMERS.get()
+        return super().time() if clock is None else clock.exact_ms / 1000
+
+    def call_at(  # type: ignore[override]
+        self,
+        when: float,
+        callback: Callable[..., Any],
+        *args: Any,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """Call `callback` at a time of `time()`."""
+        clock = _TIMERS.get()
+        if clock is None:
+            return super().call_at(when, callback, *args, context=context)
+        timer = _Timer(when, callback, args, self, context)
+        timer.begin()
+        clock.call_at(timer)
+        return timer
+
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
+        """Call a function in a thread; for foreign code, time stands still meanwhile."""
+        found = super().run_in_executor(executor, func, *args)
+        clock = _TIMERS.get()
+        if clock is not None:
+            work = clock.real_work()
+            work.__enter__()
+            found.add_done_callback(lambda _: work.__exit__(None, None, None))
+        return found
 
     def advance_clocks(self) -> bool:
         """Wake the next waiter of every clock that nothing real holds; True when one moved."""
@@ -220,6 +330,19 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
                 self.call_soon(stalled)
                 moved = True
         return moved
+
+
+def foreign_timers(clock: Clock) -> AbstractContextManager[None]:
+    """Make asyncio's timers virtual for the code inside, and for the tasks that it starts.
+
+    They stay real where the clock is.
+    """
+    return clock.timers() if isinstance(clock, VirtualClock) else nullcontext()
+
+
+def foreign_clock() -> VirtualClock | None:
+    """Return the clock whose timers the running code has: `None` outside of `foreign_timers`."""
+    return _TIMERS.get()
 
 
 def virtual_loop() -> Any:

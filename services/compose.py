@@ -18,6 +18,8 @@ from services.checkpoints import CheckpointFiles, Checkpoints, ShadowRepository
 from services.clock import Clock
 from services.compression.service import ChatCompressionService
 from services.environment import Environment
+from services.extensions.live import Contributions, SessionExtensions, SessionParts
+from services.extensions.store import ExtensionStore
 from services.folder_trust import settled_trust
 from services.hooks.events import HookNotice
 from services.hooks.session import SessionHooks, StartSource
@@ -50,11 +52,12 @@ from services.skills.manager import SkillManager
 from services.state import ApprovalMode, CoreEvents, SessionState
 from services.steering import InjectionService
 from services.subagents.opening import agent_tool, agents_in_prompt, open_agents
+from services.subagents.registry import AgentRegistry
 from services.subagents.subagents import Subagents
 from services.telemetry.contract import Telemetry
 from services.threads import ThreadedContentGenerator, ThreadPaths, follow_calls
 from services.tool_distillation import ToolDistillation
-from services.tools.builtin import register_builtin_tools
+from services.tools.builtin import register_builtin_tools, reload_skills
 from services.tools.contract import as_server_tool
 from services.tools.opening import open_host
 from services.tools.project_memory import ProjectMemory
@@ -105,12 +108,20 @@ class ServicesSetup:
     """How the session begins, as its hooks are to know it."""
     notify_hooks: Callable[[HookNotice], None] = lambda _: None
     """Receives hooks' starts, ends and messages."""
+    only_extensions: Sequence[str] | None = ("none",)
+    """The names of the only extensions of the session; `none` alone for none, `None` for all that
+    the user has enabled."""
 
 
 class _Parts:
     """The parts of one session. Each is built after the parts that it needs."""
 
     def __init__(self, setup: ServicesSetup) -> None:
+        self.store = store = _extensions(setup)
+        self.brought = brought = Contributions(lambda: store.active)
+        plans = brought.plan_directory()
+        if plans is not None and setup.settings.plan_directory is None:
+            setup = replace(setup, settings=replace(setup.settings, plan_directory=plans))
         self._setup = setup
         threads, telemetry = ThreadPaths(), setup.telemetry
         self.session = _session(setup, threads)
@@ -122,11 +133,18 @@ class _Parts:
         )
         self.servers = SessionServers()
         self.subagents = Subagents(threads)
-        self.tools = ToolRegistry(settings, state, plans_folder=lambda: str(self.session.plans()))
-        self.memory = memory = ProjectMemory(
-            self.session.workspace, trusted=settings.folder_trusted
+        self.tools = ToolRegistry(
+            settings,
+            state,
+            plans_folder=lambda: str(self.session.plans()),
+            excluded_too=brought.excluded_tools,
         )
-        self.skills = skills = SkillManager(self.session.events)
+        self.memory = memory = ProjectMemory(
+            self.session.workspace,
+            trusted=settings.folder_trusted,
+            extensions=brought.context_files,
+        )
+        self.skills = skills = SkillManager(self.session.events, brought.skills)
         self.steering = InjectionService(
             self.session.clock,
             steering=settings.model_steering,
@@ -181,7 +199,7 @@ class _Parts:
         register_builtin_tools(
             self.tools,
             self.host,
-            self.servers if has_servers(settings) else None,
+            self.servers if has_servers(settings) or setup.only_extensions is None else None,
             agents=agent_tool(
                 self.session,
                 self.subagents,
@@ -200,7 +218,9 @@ class _Parts:
             self.session, self.models.utility, self.prompts.system_instruction
         )
         self.limiter = OutputLimiter(self.session, distillation)
-        self.hooks = open_hooks(self.session, notify=setup.notify_hooks)
+        self.hooks = open_hooks(
+            self.session, notify=setup.notify_hooks, extensions=self.brought.hooks
+        )
         self.scheduler = ToolScheduler(
             self.session,
             registry=self.tools,
@@ -215,7 +235,23 @@ class _Parts:
         if telemetry is not None:
             telemetry.watch(self.session.events, self.bus, setup.approval_mode)
 
-    def bundle(self, asides: Asides, ide: IdeCompanion) -> Services:
+    def reload_skills(self, disabled: Sequence[str] | None = None) -> None:
+        """Find the skills anew, with other names switched off if given."""
+        reload_skills(self.tools, self.host, disabled)
+
+    def extensions(self, agents: AgentRegistry) -> SessionExtensions:
+        """The extensions of the session, which change its other parts."""
+        parts = SessionParts(
+            memory=self.memory,
+            hooks=self.hooks,
+            agents=agents,
+            servers=self.servers,
+            rules=self.policy.book,
+            reload_skills=self.reload_skills,
+        )
+        return SessionExtensions(self.store, parts)
+
+    def bundle(self, asides: Asides, ide: IdeCompanion, extensions: SessionExtensions) -> Services:
         """The services, which a runtime receives."""
         setup = self._setup
         return Services(
@@ -252,13 +288,16 @@ class _Parts:
                 find_tool=self.tools.get,
             ),
             skills=self.skills,
+            reload_skills=self.reload_skills,
             memory=self.memory,
+            extensions=extensions,
             ide=ide,
             servers=self.servers,
             agent_servers=self.servers.discover_for_agent,
             version=setup.version,
             telemetry=setup.telemetry,
             checkpoints=self.checkpoints,
+            background=self.host.background_history,
         )
 
 
@@ -291,8 +330,10 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
                 models=parts.models.configs,
                 policy=parts.policy,
                 prompts=parts.prompts,
+                extensions=parts.brought.agents,
             )
         )
+        extensions = parts.extensions(registry)
         await stack.enter_async_context(
             parts.servers.started(
                 parts.session,
@@ -304,9 +345,10 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
                     server, names, parts.policy.rules
                 ),
                 on_progress=parts.scheduler.note_progress,
+                extensions=extensions.open if parts.store.active else None,
             )
         )
-        yield parts.bundle(asides, ide)
+        yield parts.bundle(asides, ide, extensions)
 
 
 async def _with_trust(setup: ServicesSetup) -> ServicesSetup:
@@ -318,6 +360,20 @@ async def _with_trust(setup: ServicesSetup) -> ServicesSetup:
     if not settings.folder_trusted and settings is not setup.settings:
         mode = mode if mode is ApprovalMode.PLAN else ApprovalMode.DEFAULT
     return replace(setup, settings=settings, approval_mode=mode)
+
+
+def _extensions(setup: ServicesSetup) -> ExtensionStore:
+    """The installed extensions, read from the disk."""
+    store = ExtensionStore(
+        setup.workspace,
+        setup.settings,
+        setup.environment,
+        setup.clock,
+        setup.events,
+        only=setup.only_extensions,
+    )
+    store.load()
+    return store
 
 
 def _companion(setup: ServicesSetup, tasks: BackgroundTasks) -> IdeCompanion:

@@ -48,6 +48,9 @@ Its files and folders, two hundred of them at most:{cut}
 """
 """As long as upstream's text: its token estimate decides whether a short history is compressed."""
 
+_FOLDERS: Final = (
+    "The workspace now has these folders, of which the first two hundred items are shown:"
+)
 _CUT: Final = (
     " Three dots stand for what is left out: it is ignored, it belongs to a folder that is, or it"
     " would come after item number 200."
@@ -276,6 +279,13 @@ class Prompts:
         tree = self._tree(folder)
         return "\n".join([f"- {folder}", *tree.lines])
 
+    def folders_context(self) -> str:
+        """The folders of the session and what they hold, for a conversation that gets more of them.
+
+        Source: core `utils/environmentContext.ts` (`getDirectoryContextString`).
+        """
+        return "\n".join([_FOLDERS, *map(self._overview, self._workspace.folders)])
+
     def session_context(self) -> Content:
         """The first user turn: date, platform, folders, instructions of MCP servers.
 
@@ -312,16 +322,21 @@ class Prompts:
             return FolderTree(lines=(), cut=False)
 
     def _project_context(self) -> str:
-        """The instructions of project and servers, which belong to the first turn.
+        """The instructions of extensions, project and servers, which belong to the first turn.
 
         Source: core `context/memoryContextManager.ts`, `Config.getSessionMemory`.
         """
-        project = self._memory.of_project if self._memory is not None else ""
+        memory = self._memory
+        extensions, project = (
+            ("", "") if memory is None else (memory.of_extensions, memory.of_project)
+        )
         loaded = "\n\n".join(filter(None, (project, self._server_instructions().strip())))
-        if not loaded:
-            return ""
-        framed = f"<project_context>\n{loaded}\n</project_context>"
-        return f"\n<loaded_context>\n{framed}\n</loaded_context>"
+        framed = "\n".join(
+            f"<{name}_context>\n{text}\n</{name}_context>"
+            for name, text in (("extension", extensions), ("project", loaded))
+            if text
+        )
+        return f"\n<loaded_context>\n{framed}\n</loaded_context>" if framed else ""
 
 
 def _in_one_line(text: str) -> str:

@@ -12,8 +12,16 @@ ROOT: Final = Path(__file__).parents[1]
 MOST_LINES: Final = 500
 MOST_FUNCTION_LINES: Final = 80
 FOLDERS: Final = (
-    *("agent_protocol", "benchmarks", "harness", "parity_entry", "parity_tests", "runtimes"),
-    *("seeded_faults", "services", "surfaces", "tests"),
+    *(
+        "adapters",
+        "agent_protocol",
+        "benchmarks",
+        "harness",
+        "parity",
+        "parity_entry",
+        "parity_tests",
+    ),
+    *("runtimes", "seeded_faults", "services", "surfaces", "tests"),
 )
 
 

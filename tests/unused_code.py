@@ -19,7 +19,7 @@ from vulture import Vulture
 REPOSITORY: Final = Path(__file__).parents[1]
 PACKAGES: Final = (
     "agent_protocol", "seeded_faults", "services", "runtimes", "surfaces", "harness",
-    "parity_entry", "benchmarks",
+    "adapters", "parity", "parity_entry", "benchmarks",
 )  # fmt: skip
 _LIST: Final = Path(__file__).with_name("unused_code.toml")
 _KINDS: Final = frozenset({"attribute", "class", "function", "method", "property", "variable"})

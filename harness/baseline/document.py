@@ -25,7 +25,7 @@ from harness.replay.observation import (
     RunPaths,
     Thread,
 )
-from harness.replay.trace import children_of, progress_of, retry_record
+from harness.replay.trace import children_of, custom_of, progress_of, retry_record
 from services.state import RetryAttempt
 from services.wire import Content, Json, JsonObject
 
@@ -106,6 +106,8 @@ class _Document(_Part):
     error: str | None = None
     stalled: Annotated[bool, Field(strict=True)] = False
     progress: dict[str, list[JsonObject]] | None = None
+    custom: dict[str, list[JsonObject]] = field(default_factory=dict)
+    channels: list[str] | None = None
     children: list[ChildObservation] = field(default_factory=list)
     threads: dict[
         Literal["tool_states", "retries", "side_events"], dict[Annotated[int, Field(ge=0)], Thread]
@@ -153,6 +155,7 @@ def to_document(seen: Observation) -> JsonObject:
         "retries": [retry_record(retry) for retry in seen.retries],
         "sideEvents": list(seen.side_events),
         "workspaceChanges": dict(seen.workspace_changes),
+        **custom_of(seen),
         "notes": list(seen.notes),
         "unusedSteps": list(seen.unused_steps),
         "error": seen.error,
@@ -205,6 +208,8 @@ def from_document(
         retries=[RetryAttempt(**asdict(retry)) for retry in document.retries],
         side_events=document.side_events,
         workspace_changes=document.workspace_changes,
+        custom=document.custom,
+        channels=None if document.channels is None else frozenset(document.channels),
         notes=document.notes,
         unused_steps=document.unused_steps,
         error=document.error,

@@ -10,7 +10,9 @@ import click
 
 from harness.command_line import options
 from harness.command_line.deferred import command
+from harness.command_line.extensions import AgentCommand
 from harness.debug_log import log_debug
+from harness.sides import PROVIDERS
 
 __all__ = ["agent", "mcp", "record", "run_options"]
 
@@ -71,6 +73,16 @@ _OPTIONS: Final = (
     click.option("--delete-session", metavar="WHICH", help="Delete a session and exit."),
     click.option("-m", "--model", metavar="MODEL", help="The model, or an alias of one."),
     click.option(
+        "--provider",
+        type=click.Choice(PROVIDERS),
+        help="The provider of models.  [default: $PARITY_PROVIDER, the settings, or gemini]",
+    ),
+    click.option(
+        "--base-url",
+        metavar="URL",
+        help="The address of the provider, or of a server like it. Needs --provider.",
+    ),
+    click.option(
         "--approval-mode",
         type=click.Choice(["default", "auto_edit", "yolo", "plan"]),
         help="What tools may do without confirmation.",
@@ -94,6 +106,17 @@ _OPTIONS: Final = (
     ),
     _list_option(
         "--include-directories", "include_directories", "FOLDER", "More folders that tools may use."
+    ),
+    click.option(
+        "-e",
+        "--extensions",
+        metavar="NAME",
+        multiple=True,
+        callback=_listed,
+        help="The only extensions to use; `none` for none.",
+    ),
+    click.option(
+        "-l", "--list-extensions", is_flag=True, help="List the installed extensions and exit."
     ),
     _file_option(
         "Settings that replace those of the user and the folder.", "--settings", "settings_file"
@@ -141,7 +164,7 @@ def run_options(command: Command) -> Command:
     return command
 
 
-@command("agent:agent")
+@command("agent:agent", cls=AgentCommand)
 @click.option(
     "--acp",
     "--experimental-acp",
@@ -175,8 +198,12 @@ def agent() -> None:
     parity agent 'what is in this folder?'
     git diff | parity agent -p 'review this' -o json --runtime adk
     parity agent -p 'and the tests?' --resume latest -o stream-json
+    parity agent extensions --help
+    parity agent -p 'fix the test' --provider anthropic -m claude-sonnet-5-5 -y
+    parity agent -p hello --provider openai --base-url http://localhost:11434/v1 -m qwen3
 
-    Authentication: GEMINI_API_KEY, Vertex AI's variables, or GOOGLE_GEMINI_BASE_URL.
+    Authentication: GEMINI_API_KEY, Vertex AI's variables, or GOOGLE_GEMINI_BASE_URL. With
+    --provider openai: OPENAI_API_KEY; with --provider anthropic: ANTHROPIC_API_KEY.
 
     Exit codes: 0 done; 1 failed; 2 wrong usage; 41 authentication failed; 42 invalid input; 52
     invalid settings; 53 turn limit reached; 54 fatal tool error; 130 interrupted.

@@ -11,7 +11,7 @@ import click
 
 from harness.command_line.deferred import deferred
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
-from harness.sides import SURFACES
+from harness.sides import PROVIDERS, SURFACES
 
 __all__ = [
     "FILE",
@@ -35,6 +35,7 @@ __all__ = [
     "phase_required",
     "policy_from",
     "profile",
+    "provider",
     "select",
     "shard",
     "side",
@@ -289,6 +290,13 @@ def adk_plugin_option(words: str) -> Callable[[Command], Command]:
         help=words,
     )
 
+
+provider = click.option(
+    "--provider",
+    type=click.Choice(PROVIDERS),
+    help="Play the cassettes over this provider's SDK and wire format; both sides, unless a side "
+    "names one.",
+)
 
 surface = click.option(
     "--surface",

@@ -18,6 +18,7 @@ __all__ = ["bisect", "diff", "history", "merge", "report", "run", "show_report",
 @options.control
 @options.candidate
 @options.surface
+@options.provider
 @options.adk_plugin_option("Diagnostic: run adk with this ADK plugin; no gate counts the run.")
 @options.select
 @options.phase

@@ -77,6 +77,12 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
 @click.option("--resume", is_flag=True, help="Continue an interrupted run.")
 @click.option("--fault", metavar="NAME", help="Insert this seeded fault; the run should find it.")
 @click.option(
+    "--write",
+    type=options.PLACE,
+    metavar="DIR",
+    help="Write the scenarios to this folder as cassettes, and run none.",
+)
+@click.option(
     "--found",
     type=options.PLACE,
     metavar="DIR",
@@ -364,6 +370,12 @@ def faults() -> None:
     is_flag=True,
     help="Run the mutants that are recorded as equivalent: each must be there and not be found.",
 )
+@click.option(
+    "--after",
+    type=options.FILE,
+    metavar="FILE",
+    help="Run the survivors of the sample in this JSON file with other cassettes.",
+)
 @click.option("--resume", is_flag=True, help="Go on where the same sample was stopped.")
 @options.select
 @options.jobs
@@ -394,11 +406,16 @@ def mutants() -> None:
     The first run on a state of the code finds out what each cassette executes, and keeps the result
     in the user's cache folder.
 
+    --after FILE draws nothing. The survivors of the sample in FILE (--json) meet the cassettes at
+    PATHS, for example generated ones (`parity generate --write DIR`), and all its mutants are
+    counted again. Without PATHS, it also counts what has been recorded as equivalent since then.
+
     \b
     parity mutants -n 0
     parity mutants --in runtimes --sample 300 --seed 7 -n 0 --json mutants.json
     parity mutants --in services/policy cassettes/policy
     parity mutants --since main --sample 40
+    parity mutants --after mutants.json drawn --baselines drawn-baselines --trust
     parity mutants --mutant 2b5ff03c9a61
     parity mutants --check
 

@@ -13,10 +13,11 @@ import click
 from harness.canonical import printable
 from harness.commands import checks
 from harness.commands.naming import find_one
-from harness.config import to_run
+from harness.config import to_run, trusted_here, usual_sides
 from harness.errors import UsageError
 from harness.explain import explain
 from harness.replay.observation import Observation
+from harness.sides import engines_of
 from harness.signals import terminated_like_interrupted
 from harness.triage.bisection import Found, Judged, Light, search
 from harness.triage.checkout import Checkout
@@ -25,6 +26,7 @@ from harness.triage.revision import CannotTrace, Tracer
 from harness.triage.traces import read_trace
 from harness.whole_file import writable_file, write_json
 from harness.wrapping import say
+from runtimes.registry import runtime_point
 from services.redaction import redacted
 from services.wire import JsonObject
 
@@ -59,8 +61,9 @@ def bisect(ctx: click.Context, /, **asked: Any) -> int:
 
 
 def _bisect(ctx: click.Context, plan: _Asked) -> int:
-    ((_, cassette, trusted),) = to_run([find_one(plan.cassette)], trust=plan.trust)
     runtime, control = _sides(ctx, plan)
+    trust = plan.trust or trusted_here({"runtime": runtime})
+    ((_, cassette, trusted),) = to_run([find_one(plan.cassette)], trust=trust)
     waivers = checks.current_waivers(plan.waivers)
     checkout = Checkout.at(plan.repository)
     good, bad = _ends(checkout, plan)
@@ -70,6 +73,8 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
             trusted=trusted,
             scratch=Path(scratch),
             timeout_s=plan.timeout_s,
+            repository=checkout.root,
+            theirs=any(map(_is_theirs, (runtime, control))),
         )
         with checkout.worktree() as tree:
             say(f"{checkout.count(good, bad)} revisions to search", err=True)
@@ -104,9 +109,16 @@ def _sides(ctx: click.Context, plan: _Asked) -> tuple[str, str | Observation | N
     if plan.runtime is not None and plan.control is None:
         checks.runtimes(backend, plan.runtime)
         return plan.runtime, None
-    runtime, control = plan.runtime or "adk", plan.control or "legacy"
+    usual_control, usual = usual_sides()
+    runtime, control = plan.runtime or usual, plan.control or usual_control
     checks.runtimes(backend, control, runtime)
     return runtime, control
+
+
+def _is_theirs(side: str | Observation | None) -> bool:
+    """Whether a runtime of a third party plays on a side."""
+    names = engines_of(side) if isinstance(side, str) else ()
+    return any(runtime_point(name) is not None for name in names)
 
 
 def _ends(checkout: Checkout, plan: _Asked) -> tuple[str, str]:

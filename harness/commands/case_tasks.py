@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 from harness.cassette.find import CassetteFile
-from harness.config import core_baselines, to_run
+from harness.config import core_baselines, to_run, trusted_here
 from harness.experiment.backend import Backend
 from harness.experiment.case import CaseTask, CassetteTask
 
@@ -36,7 +36,7 @@ def tasks_of(
             trusted=trusted,
             **fields,
         )
-        for file, source, trusted in to_run(files, trust=trust)
+        for file, source, trusted in to_run(files, trust=trust or trusted_here(fields))
     ]
 
 

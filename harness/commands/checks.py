@@ -22,15 +22,25 @@ from harness.experiment.limits import LIMITS_VARIABLE, Limits
 from harness.faults.catalogue import faults
 from harness.faults.force import breaks_side
 from harness.parity.waivers import Waivers, load_waivers
-from harness.sides import base_names, baseline_folder, engines_of, surface_name, with_surface
+from harness.sides import (
+    base_names,
+    baseline_folder,
+    engines_of,
+    provider_name,
+    surface_name,
+    with_provider,
+    with_surface,
+)
 from harness.wording import did_you_mean, near_words
 from harness.wrapping import say
+from services.providers.provider import Provider, missing_package
 
 __all__ = [
     "backend_of",
     "chosen_cassettes",
     "current_waivers",
     "fault",
+    "over",
     "runtimes",
     "sides",
     "temporary_folder",
@@ -133,6 +143,7 @@ def runtimes(backend: Backend, *names: str) -> None:
             )
     for side in names:
         _surface(side)
+        _provider(side)
     for name in dict.fromkeys(engine for side in names for engine in engines_of(side)):
         if name.partition("@")[0] not in known:
             raise UsageError(f"unknown runtime {name!r}", f"known: {', '.join(known)}")
@@ -169,6 +180,31 @@ def _surface(side: str) -> None:
     if find_spec(module) is None:
         problem = f"the surface {surface} needs {package}, which is not installed"
         raise UsageError(problem, f"pip install 'parity[{surface}]'")
+
+
+def over(provider: str, side: str) -> str:
+    """Return `side` played over `provider`; a side that names a provider stays as it is.
+
+    Raises:
+        UsageError: it is a baseline: baselines have no provider.
+    """
+    if baseline_folder(side) is not None:
+        problem = f"{side!r} is a baseline, which was not observed over {provider}"
+        raise UsageError(problem, "name a runtime for each side")
+    return side if provider_name(side) is not None else with_provider(side, provider)
+
+
+def _provider(side: str) -> None:
+    """Refuse a provider whose SDK is not installed.
+
+    Raises:
+        UsageError: with the command that installs it.
+    """
+    name = provider_name(side)
+    lacks = None if name is None else missing_package(Provider(name))
+    if lacks is not None:
+        problem, _, mend = lacks.partition("; ")
+        raise UsageError(problem, mend)
 
 
 def sides(backend: Backend, *sides: str) -> None:

@@ -28,6 +28,7 @@ from harness.generating.report import (
     show_generation,
 )
 from harness.generating.toward import SCENARIOS, Weights, weights_toward
+from harness.generating.writing import write_scenarios
 from harness.parity.waivers import Waivers, load_waivers
 from harness.progress import in_words
 from harness.scenarios.between import left_out, profile_between
@@ -37,6 +38,7 @@ from harness.scenarios.generation import GenerationPlan
 from harness.scenarios.generation_journal import JOURNALS, GenerationJournal, last_seed
 from harness.scenarios.profiles import PROFILES
 from harness.whole_file import writable_file, writable_folder, write_asked_for
+from harness.wording import counted
 from harness.wrapping import say
 from services.clock import SystemClock
 
@@ -72,6 +74,7 @@ class _Asked:
     jobs: int
     resume: bool
     fault: str | None
+    write: Path | None
     found: Path | None
     shrink_time: float
     json_file: Path | None
@@ -85,9 +88,11 @@ def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> 
     asked = _Asked(jobs=checks.worker_count(jobs), **given)
     backend = checks.backend_of(ctx, limits)
     _check(asked, backend)
-    if isinstance(ctx.obj, GenerateSeams):
-        return _generate(asked, ctx.obj, asked.jobs)
-    return _generate(asked, *_seams(asked, backend))
+    given_seams = isinstance(ctx.obj, GenerateSeams)
+    seams = (ctx.obj, asked.jobs) if given_seams else _seams(asked, backend)
+    if asked.write is not None:
+        return _write(asked, asked.write, *seams)
+    return _generate(asked, *seams)
 
 
 def _check(asked: _Asked, backend: Backend) -> None:
@@ -103,6 +108,21 @@ def _check(asked: _Asked, backend: Backend) -> None:
     checks.runtimes(backend, asked.control, asked.candidate)
     checks.fault(asked.fault, asked.control, asked.candidate)
     writable_file(asked.json_file, "--json")
+
+
+def _write(asked: _Asked, folder: Path, seams: GenerateSeams, jobs: int) -> int:
+    """Write the scenarios as cassettes."""
+    if asked.time_s is not None or asked.resume:
+        raise UsageError("--write draws a number of scenarios", "give --examples N")
+    writable_folder(folder, "--write")
+    waivers = load_waivers(asked.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
+    plan = _plan(asked, waivers)
+    _say_begin(asked, plan, resumed=False, blocks=0)
+    count = write_scenarios(plan, folder, seams.workers, jobs, sys.stderr)
+    say(
+        f"{counted(count, 'scenario')} written to {folder}: `parity run {folder} --trust` runs them"
+    )
+    return 0
 
 
 def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:

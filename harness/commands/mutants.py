@@ -23,6 +23,7 @@ from harness.experiment.limits import Limits
 from harness.gate.facts import evidence_facts
 from harness.inventory import files_component
 from harness.mutants.checks import Checks
+from harness.mutants.earlier import EarlierSample
 from harness.mutants.journal import JOURNALS, MutantJournal
 from harness.mutants.measurement import Measurement, Prepared
 from harness.mutants.mutant import Mutant
@@ -63,6 +64,7 @@ class _Asked:
     since: str | None
     fingerprint: str | None
     check: bool
+    after: Path | None
     resume: bool
     most_runs: int
     cases: int | None
@@ -88,7 +90,8 @@ def mutants(
     """Run `parity mutants`; return its exit code."""
     setup = ctx.obj if isinstance(ctx.obj, MutantsSetup) else MutantsSetup()
     asked = _Asked(jobs=checks.worker_count(jobs), **given)
-    population = setup.population(asked.parts)
+    earlier = None if asked.after is None else EarlierSample(asked.after)
+    population = setup.population(earlier.parts if earlier is not None else asked.parts)
     if list_:
         show_population(population.mutants, len(population.places), sys.stdout)
         return 0
@@ -98,7 +101,7 @@ def mutants(
         return command.check()
     if asked.fingerprint is not None:
         return command.one(asked.fingerprint)
-    return command.sample()
+    return command.sample() if earlier is None else command.go_on(earlier)
 
 
 class _Command:
@@ -122,7 +125,7 @@ class _Command:
         self._waivers = checks.current_waivers(self._waivers_file)
         self._equivalents = load_equivalents(asked.equivalents_file or default_equivalents())
         self._digest = good_runs_digest(self._corpus)
-        self._checks = Checks.of(population.parts)
+        self._checks = Checks() if asked.after is not None else Checks.of(population.parts)
 
     def sample(self) -> int:
         """Draw a sample and run it."""
@@ -151,6 +154,30 @@ class _Command:
                 order = drawn(self._population.places, rng, changed)
                 sample.rows = draw(order, asked.size, prepared.reach, self._equivalents)
                 _run(measurement, prepared, sample.rows, journal, progress)
+            except KeyboardInterrupt:
+                sample.interrupted = True
+        sample.seconds = self._setup.clock() - begun
+        return self._end(sample)
+
+    def go_on(self, earlier: EarlierSample) -> int:
+        """Run the survivors of an earlier sample, and count all of its mutants again."""
+        begun = self._setup.clock()
+        known = {mutant.fingerprint: mutant for mutant in self._population.mutants}
+        rows = earlier.rows(known, self._equivalents)
+        then: dict[str, Json] = {
+            "cassettes": len(self._files),
+            "mostRuns": self._asked.most_runs,
+        }
+        sample = Sample(rows=rows, conditions={**earlier.conditions, "then": then})
+        with (
+            tempfile.TemporaryDirectory(prefix="parity-mutants-") as folder,
+            MutantProgress(sys.stderr, self._setup.clock) as progress,
+        ):
+            try:
+                measurement = self._measurement(Path(folder))
+                prepared = measurement.prepare(progress)
+                sample.left_out = prepared.left_out
+                _run_again(measurement, prepared, sample.survivors, progress)
             except KeyboardInterrupt:
                 sample.interrupted = True
         sample.seconds = self._setup.clock() - begun
@@ -268,6 +295,23 @@ def _run(
             journal.add(measured)
 
     measurement.run(prepared, waiting(rows), take, progress)
+
+
+def _run_again(
+    measurement: Measurement,
+    prepared: Prepared,
+    survivors: Sequence[Row],
+    progress: MutantProgress,
+) -> None:
+    """Run mutants that other cases did not show; those that these cases do not reach stay so."""
+    by_name = {row.mutant.fingerprint: row for row in survivors}
+    reached = [row.mutant for row in survivors if prepared.reach.runs(row.mutant)]
+
+    def take(mutant: Mutant, measured: Measured) -> None:
+        row = by_name[mutant.fingerprint]
+        row.measured = measured if row.measured is None else row.measured.and_then(measured)
+
+    measurement.run(prepared, reached, take, progress)
 
 
 def _drawn(files: list[CassetteFile], cases: int | None, seed: int) -> list[CassetteFile]:

@@ -63,6 +63,7 @@ def run(
     control: str,
     candidate: str,
     surface: str | None,
+    provider: str | None,
     adk_plugins: tuple[str, ...],
     **asked: Any,
 ) -> int:
@@ -73,6 +74,8 @@ def run(
     sides = _with_plugins((control, candidate), adk_plugins)
     if surface is not None:
         sides = (checks.through(surface, sides[0]), checks.through(surface, sides[1]))
+    if provider is not None:
+        sides = (checks.over(provider, sides[0]), checks.over(provider, sides[1]))
     plan = RunPlan(
         control=sides[0],
         candidate=sides[1],

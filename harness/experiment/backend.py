@@ -16,17 +16,30 @@ from typing import Final, Protocol
 from harness.cassette.format import Cassette
 from harness.cassette.trust import starts_processes
 from harness.cassette.variants import as_variant
+from harness.errors import Unplayable
 from harness.experiment.limits import Limits
 from harness.http.case import HttpCase, load_case
+from harness.parity.divergence import ChannelName
+from harness.parity.shown import unknown_channels
 from harness.replay.handover import script_halves
 from harness.replay.observation import Observation
-from harness.sides import engines_of
+from harness.sides import engines_of, provider_name
+from parity import own_name
 from runtimes.contract import RuntimeUnavailable, UnusableRuntime
-from runtimes.registry import UnknownRuntime, check_runtime, known_runtimes, warm_modules
+from runtimes.registry import (
+    UnknownRuntime,
+    check_runtime,
+    known_runtimes,
+    runtime_traits,
+    warm_modules,
+)
+from services.providers.provider import Provider
 
 __all__ = ["Backend", "LoadedCassette", "real_backend"]
 
 _USUAL: Final = Limits()
+_ALWAYS: Final = ("harness.replay.runner", "harness.http.case")
+"""The modules that every run needs."""
 
 
 class LoadedCassette(Protocol):
@@ -65,6 +78,12 @@ def _plain(cassette: LoadedCassette, _: str) -> LoadedCassette:
     return cassette
 
 
+def _unchanged(
+    cassette: LoadedCassette, _: Collection[str]
+) -> tuple[LoadedCassette, tuple[str, ...]]:
+    return cassette, ()
+
+
 def _never(_: LoadedCassette) -> bool:
     return False
 
@@ -87,6 +106,11 @@ class Backend:
     """Return why a runtime cannot be opened on this machine and how to mend that, or `None`."""
     vary: Callable[[LoadedCassette, str], LoadedCassette] = _plain
     """Return the named variant of a cassette."""
+    carried: Callable[[LoadedCassette, Collection[str]], tuple[LoadedCassette, tuple[str, ...]]] = (
+        _unchanged
+    )
+    """Return a cassette with the answers that the providers of all given sides carry, and remarks
+    about what they do not."""
     can_hand_over: Callable[[LoadedCassette], bool] = _never
     """Return whether a session of the cassette could begin in one runtime and resume in another."""
     modules: Callable[[Collection[str]], list[str]] = _none
@@ -112,6 +136,7 @@ def real_backend(limits: Limits | None = _USUAL) -> Backend:
         runtimes=known_runtimes,
         check=_check,
         vary=_vary,
+        carried=_carried,
         can_hand_over=_can_hand_over,
         preload=_preload,
         modules=_modules,
@@ -121,6 +146,21 @@ def real_backend(limits: Limits | None = _USUAL) -> Backend:
 
 def _vary(cassette: LoadedCassette, variant: str) -> LoadedCassette:
     return as_variant(cassette, variant) if isinstance(cassette, Cassette) else cassette
+
+
+def _carried(
+    cassette: LoadedCassette, sides: Collection[str]
+) -> tuple[LoadedCassette, tuple[str, ...]]:
+    providers = {provider_name(side) for side in sides}
+    if providers == {None}:
+        return cassette, ()
+    if not isinstance(cassette, Cassette):
+        if len(providers) > 1:
+            raise Unplayable("two providers", "recorded traffic has the format of one provider")
+        return cassette, ()
+    from harness.http.carried import as_carried
+
+    return as_carried(cassette, [Provider(each) for each in sorted(filter(None, providers))])
 
 
 def _run(cassette: LoadedCassette, runtime: str) -> Observation:
@@ -148,10 +188,14 @@ def _can_hand_over(cassette: LoadedCassette) -> bool:
 def _check(name: str) -> tuple[str, str] | None:
     try:
         check_runtime(name)
+        unknown = unknown_channels(runtime_traits(name).channels or frozenset())
     except RuntimeUnavailable as missing:
         return missing.problem, missing.mend
-    except UnknownRuntime as unknown:
-        return f"unknown runtime {name!r}", f"known: {', '.join(unknown.known)}"
+    except UnknownRuntime as error:
+        return f"unknown runtime {name!r}", f"known: {', '.join(error.known)}"
+    if unknown:
+        problem = f"the traits of the runtime {name!r} name channels that do not exist"
+        return f"{problem}: {', '.join(unknown)}", f"there are {', '.join(ChannelName)}"
     return None
 
 
@@ -163,4 +207,4 @@ def _preload(names: Collection[str]) -> None:
 
 def _modules(names: Collection[str]) -> list[str]:
     engines = dict.fromkeys(engine for side in names for engine in engines_of(side))
-    return ["harness.replay.runner", "harness.http.case", *warm_modules(list(engines))]
+    return [*map(own_name, _ALWAYS), *warm_modules(list(engines))]

@@ -41,7 +41,7 @@ from harness.parity.verdict import CaseResult
 from harness.replay.confining import confining
 from harness.replay.observation import Observation
 from harness.replay.trace import trace_json
-from harness.sides import baseline_folder, hands_over, surface_name
+from harness.sides import baseline_folder, hands_over, provider_name, surface_name
 from harness.whole_file import write_whole
 from runtimes.contract import UnusableRuntime
 
@@ -156,6 +156,7 @@ def judge(task: CaseTask) -> CaseOutcome:
         if _hands_over(task) and not task.backend.can_hand_over(cassette):
             return Skipped()
         stored = _stored(task, cassette)
+        cassette, lost = task.backend.carried(cassette, (task.control, task.candidate))
 
         def observed(side: str) -> list[Observation]:
             if side in stored:
@@ -170,7 +171,8 @@ def judge(task: CaseTask) -> CaseOutcome:
             return _unplayable(task, cassette, str(refused), observed)
         candidates = observed(task.candidate)
         core = _core(task, [*controls, *candidates])
-        facts = _HandedOver.of(cassette, controls[0]) if _hands_over(task) else cassette
+        as_written = not (_hands_over(task) or lost)
+        facts = cassette if as_written else _Changed.of(cassette, controls[0])
         judged = compared_without_secrets(
             lambda these, those: compare_repeated(
                 these, those, facts, core=core, shows_parity=True
@@ -178,7 +180,8 @@ def judge(task: CaseTask) -> CaseOutcome:
             controls,
             candidates,
         )
-        return _declared(replace(judged, phase=facts.phase, contract=tuple(facts.contract)), task)
+        judged = replace(judged, phase=facts.phase, contract=tuple(facts.contract))
+        return _declared(replace(judged, remarks=(*judged.remarks, *lost)), task)
 
     return guarded(task, compared, partial(CaseResult.undecided, task.name))
 
@@ -215,11 +218,12 @@ def _contract(file: Path | None) -> Contract:
 
 
 @dataclass(frozen=True, slots=True)
-class _HandedOver:
-    """A cassette whose session is handed over, which the cassette was not written for.
+class _Changed:
+    """A cassette that is played in a way for which it was not written.
 
-    The second engine lacks state of the first (which models failed, which tools were approved for
-    good), so steps may stay unused. Only whether both sides leave the same ones matters.
+    After a handover the second engine lacks state of the first (which models failed, which tools
+    were approved for good). Over another provider the answers are those that its format carries. So
+    steps may stay unused; only whether both sides leave the same ones matters.
     """
 
     name: str
@@ -228,7 +232,7 @@ class _HandedOver:
     contract: Collection[str] = ()
 
     @classmethod
-    def of(cls, cassette: LoadedCassette, control: Observation) -> _HandedOver:
+    def of(cls, cassette: LoadedCassette, control: Observation) -> _Changed:
         return cls(cassette.name, frozenset(control.unused_steps), cassette.phase)
 
 
@@ -239,10 +243,16 @@ def _hands_over(task: CaseTask) -> bool:
 def _core(task: CaseTask, runs: Sequence[Observation]) -> CoreFindings:
     """Return the published core's findings, looked up only if a side has findings.
 
-    The baselines of the published core record sessions that stay in one engine, without a surface.
+    The baselines of the published core record sessions that stay in one engine, without a surface
+    and over the plain script.
     """
-    otherwise = _hands_over(task) or surface_name(task.control) or surface_name(task.candidate)
-    if otherwise or not any(request.provider for seen in runs for request in seen.requests):
+    sides = (task.control, task.candidate)
+    otherwise = any(surface_name(side) or provider_name(side) for side in sides)
+    if (
+        otherwise
+        or _hands_over(task)
+        or not any(request.provider for seen in runs for request in seen.requests)
+    ):
         return NOT_AT_HAND
     return known_core_findings(task.core, task.name, task.file)
 

@@ -32,6 +32,7 @@ from harness.experiment.guard import Guard
 from harness.experiment.watchdog import Watchdog
 from harness.replay.run_folders import remove_left_folders
 from harness.signals import leave, leaving_for_certain, terminated_like_interrupted
+from parity import own_name
 from services.leftovers import leftovers_reported_to
 
 __all__ = ["WatchedExecutor", "worker_processes"]
@@ -43,8 +44,6 @@ _GRACE_S: Final = 5.0
 _HELD_BACK: Final = (signal.SIGINT, signal.SIGTERM)
 _LAST: Final = -1000
 """A priority after every other finalizer at the interpreter's exit."""
-_FIRST: Final = ("parity_entry.ours_first", with_parent.__name__)
-"""The module that a server imports first, if this process has imported it."""
 _until_the_end: Final = ExitStack()
 
 Result = TypeVar("Result")
@@ -155,8 +154,8 @@ def _context(
             backend.preload(runtimes)
         return multiprocessing.get_context("fork")
     context = multiprocessing.get_context("forkserver")
-    first = [name for name in _FIRST if name in sys.modules]
-    context.set_forkserver_preload([*first, *backend.modules(runtimes), *modules])
+    first = with_parent.__name__
+    context.set_forkserver_preload([first, *backend.modules(runtimes), *map(own_name, modules)])
     _start_server(context)
     return context
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, cast
 
+from parity import own_name
 from runtimes.fault_packages import fault_packages
 from seeded_faults import Fault, Site, faults_in
 
@@ -41,7 +42,8 @@ class CatalogueAt:
     def faults(self) -> Mapping[str, Fault]:
         """Return the whole catalogue."""
         module, _, name = self.target.partition(":")
-        return cast("Mapping[str, Fault]", getattr(importlib.import_module(module), name)())
+        made = getattr(importlib.import_module(own_name(module)), name)()
+        return cast("Mapping[str, Fault]", made)
 
 
 def _place(fault: Fault) -> tuple[str, int, str]:

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
-from harness.http.client import local_client, reported
 from harness.http.exchanges import HttpRecording
+from harness.replay.gemini_client import local_client, reported
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import ReplayClock, ReplayNote
 from services.model.replay.matching import ObservedRequest

@@ -37,8 +37,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
-from harness.http.sse import event_stream
 from services.clock import Clock, SystemClock
+from services.model.event_stream import event_stream
 from services.wire import Json, JsonObject, js_json
 
 __all__ = ["STEP_HEADER", "StandIn", "StandInRequest", "open_standin", "stream_body"]

@@ -22,8 +22,8 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 from harness.http.exchanges import HttpExchange, HttpRecording, RawExchange, SkippedRecording
 from harness.http.formats import Lacking, declared_behaviours, read_exchanges
 from harness.http.recorded_yaml import MAX_DEPTH, load_documents
-from harness.http.sse import event_stream, is_readable
 from services.json_values import is_deeper
+from services.model.event_stream import event_stream, is_readable
 from services.model.replay.steps import StepMethod
 from services.wire import Json, JsonObject
 

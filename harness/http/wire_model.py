@@ -17,8 +17,8 @@ from typing import Final
 import httpx
 
 from harness.cassette.format import Cassette
-from harness.http.client import local_client, reported
 from harness.http.standin import STEP_HEADER, open_standin, stream_body
+from harness.replay.gemini_client import local_client, reported
 from harness.replay.models import ModelSource
 from services.clock import VirtualClock
 from services.model.gemini import GeminiContentGenerator
@@ -26,6 +26,7 @@ from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import ReplayedContentGenerator, ReplayNote
 from services.model.replay.matching import ObservedRequest
 from services.model.replay.steps import ErrorSpec, ModelStep, StepKind, StepMethod
+from services.providers.gemini.dialect import as_the_api_writes
 from services.wire import Json, JsonObject
 
 __all__ = ["open_wire", "wire_step"]
@@ -39,30 +40,14 @@ def wire_step(step: ModelStep) -> JsonObject:
     if step.error is not None:
         return {"error": _error(step.error)}
     if step.kind is StepKind.STREAM:
-        found: JsonObject = {"stream": [_as_the_api_writes(chunk) for chunk in step.chunks]}
+        found: JsonObject = {"stream": [as_the_api_writes(chunk) for chunk in step.chunks]}
         if step.then_error is not None:
             if step.then_error.status is not None:
                 found["then_error"] = _error(step.then_error)
             else:
                 found["reset_at"] = len(stream_body(found))
         return found
-    return {str(step.kind): _as_the_api_writes(step.value)}
-
-
-def _as_the_api_writes(response: Json) -> Json:
-    """Return a response as the Gemini API writes it, which names citations differently."""
-    if not isinstance(response, dict) or not response.get("candidates"):
-        return response
-    return {**response, "candidates": [_candidate(each) for each in response["candidates"]]}
-
-
-def _candidate(candidate: JsonObject) -> JsonObject:
-    metadata = candidate.get("citationMetadata")
-    if not isinstance(metadata, dict) or "citations" not in metadata:
-        return candidate
-    renamed = {**metadata, "citationSources": metadata["citations"]}
-    del renamed["citations"]
-    return {**candidate, "citationMetadata": renamed}
+    return {str(step.kind): as_the_api_writes(step.value)}
 
 
 def _error(error: ErrorSpec) -> JsonObject:

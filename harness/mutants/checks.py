@@ -21,6 +21,7 @@ from harness.mutants.forked import Answer, Forked, Gone, Raised
 from harness.mutants.playing import CHECKS, TracedCheck
 from harness.mutants.reach import Lines
 from harness.mutants.result import Finding, Outcome
+from parity import own_name, short_name
 
 __all__ = ["CHECKED", "CheckTask", "Checks", "finding_of", "traced_checks"]
 
@@ -48,7 +49,8 @@ class Checks:
     def of(cls, parts: Sequence[str]) -> Checks:
         """The checks for mutants of these parts; none where they judge none of them."""
         concerned = any(_FOLDER.startswith(part) or part.startswith(_FOLDER) for part in parts)
-        spec = find_spec(CHECKS) if concerned and find_spec(CHECKS.partition(".")[0]) else None
+        package = own_name(short_name(CHECKS).partition(".")[0])
+        spec = find_spec(CHECKS) if concerned and find_spec(package) else None
         if spec is None or spec.origin is None:
             return cls()
         files = sorted(Path(spec.origin).parent.glob("*.py"))

@@ -8,7 +8,6 @@ See W. E. Howden, "Weak mutation testing and completeness of test sets", IEEE TS
 
 from __future__ import annotations
 
-import builtins
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,11 +18,12 @@ from harness.mutants.mutant import Mutant
 from harness.mutants.operators import Probe, Watch
 from harness.mutants.patching import Exchange, LiveCode, Text, exchanges, put_in
 from harness.mutants.source import CODE_ROOT, Source
+from parity import BUILTINS, own_name
 
 __all__ = ["NAME", "Looks", "Probes", "has_probe", "instrumented", "looked_at"]
 
 NAME: Final = "__parity_probe__"
-"""What instrumented code calls; it is put among the builtins of a forked process."""
+"""What instrumented code calls; it is put among the built-in names of a forked process."""
 
 _PLAIN: Final = (type(None), bool, int, float, str, bytes, frozenset)
 """Types of values that are the same if they are equal: nothing can change one of them later."""
@@ -58,7 +58,7 @@ class Probes:
             source = source_of(file)
             probes = {number: self.mutants[number].change.probe for number in numbers}
             changed = instrumented(source.text, probes)
-            text = Text(source.module, CODE_ROOT / file, source.text, changed)
+            text = Text(own_name(source.module), CODE_ROOT / file, source.text, changed)
             try:
                 exchanged = exchanges(text, function, live)
             except SyntaxError:
@@ -137,7 +137,7 @@ def _as_it_is(value: Any, *more: Any) -> Any:
 def looked_at(found: Iterable[Exchange]) -> Looks:
     """Put probes into this process; what is returned notes from then on."""
     looks = Looks()
-    setattr(builtins, NAME, looks)
+    BUILTINS[NAME] = looks
     put_in(list(found))
     return looks
 

@@ -31,6 +31,7 @@ from harness.mutants.result import Finding, Measured, Outcome
 from harness.mutants.source import CODE_ROOT, Source, edited
 from harness.mutants.store import RUNTIMES, GoodRun, Kept, RunFacts
 from harness.parity.waivers import Waivers
+from parity import own_name
 from runtimes.registry import warm_modules
 
 __all__ = [
@@ -277,7 +278,7 @@ class _Run:
         changed = edited(source.text, mutant.change.edits)
         if self.task.checks:
             importlib.import_module(playing.CHECKS)
-        self.text = Text(source.module, CODE_ROOT / source.file, source.text, changed)
+        self.text = Text(own_name(source.module), CODE_ROOT / source.file, source.text, changed)
         function = mutant.place.function
         live = _live()
         self.found = exchanges(self.text, function, live) if function else None
@@ -383,7 +384,7 @@ def _fresh(answer: Answer) -> Answer:
 def _live() -> LiveCode:
     """The functions of this process, looked at once, when all that plays cases is imported."""
     for name in _modules():
-        importlib.import_module(name)
+        importlib.import_module(own_name(name))
     return LiveCode(CODE_ROOT)
 
 

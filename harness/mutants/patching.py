@@ -16,27 +16,18 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Final, TypeAlias
 
+from parity import OWN, OwnLoader, own_name, short_name
+
 __all__ = ["Exchange", "LiveCode", "Text", "exchanges", "import_anew", "put_in"]
 
 Exchange: TypeAlias = tuple[FunctionType, CodeType]
 """A function, and the code that it gets."""
-
-_OURS: Final = (
-    "agent_protocol",
-    "harness",
-    "parity_tests",
-    "runtimes",
-    "seeded_faults",
-    "services",
-    "surfaces",
-)
-"""The packages that are imported anew: what imports a changed module must be, and what that has."""
 
 _MUTATED: Final = ("runtimes", "services")
 """The packages that mutants are of: what their functions cache may be of a mutant's making."""
@@ -47,6 +38,7 @@ class Text:
     """A module's source as it is and as a mutant has it."""
 
     module: str
+    """The name by which this process has it."""
     file: Path
     original: str
     changed: str
@@ -68,7 +60,7 @@ class LiveCode:
                     self._functions[code.co_filename, code].append(each)
             elif isinstance(each, functools._lru_cache_wrapper):
                 module = getattr(each, "__module__", None) or ""
-                if module.partition(".")[0] in _MUTATED:
+                if short_name(module).partition(".")[0] in _MUTATED:
                     self._caches.append(each)
         gc.freeze()
 
@@ -114,15 +106,17 @@ def put_in(found: Sequence[Exchange]) -> None:
 def import_anew(text: Text | None, modules: Iterable[str]) -> None:
     """Forget all of our modules, and import `modules` again with the changed text in force.
 
+    What imports a changed module must be imported anew, and what that has.
+
     Raises:
         Exception: whatever the changed module raises when it is imported.
     """
-    for name in [name for name in sys.modules if name.partition(".")[0] in _OURS]:
+    for name in [name for name in sys.modules if short_name(name).partition(".")[0] in OWN]:
         del sys.modules[name]
     if text is not None:
         sys.meta_path.insert(0, _Finder(text))
     for name in modules:
-        importlib.import_module(name)
+        importlib.import_module(own_name(name))
 
 
 def _pairs(text: Text, function: str) -> Iterator[tuple[CodeType, CodeType | None]]:
@@ -168,7 +162,7 @@ class _Finder(MetaPathFinder):
         return spec_from_file_location(fullname, self._text.file, loader=_Loader(self._text))
 
 
-class _Loader(SourceFileLoader):
+class _Loader(OwnLoader):
     def __init__(self, text: Text) -> None:
         super().__init__(text.module, str(text.file))
         self._text = text

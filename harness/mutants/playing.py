@@ -14,6 +14,7 @@ from harness.http.case import load_found
 from harness.mutants.reach import executed
 from harness.mutants.source import CODE_ROOT
 from harness.replay.confining import confining
+from parity import own_name
 
 __all__ = [
     "CHECKS",
@@ -28,7 +29,7 @@ __all__ = [
     "traced_check",
 ]
 
-CHECKS: Final = "parity_tests.adk_probes.checks"
+CHECKS: Final = own_name("parity_tests.adk_probes.checks")
 """The module of the suite that has checks beside the cassettes (`harness.mutants.checks`)."""
 
 DEADLINE_S: Final = 20.0

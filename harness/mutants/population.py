@@ -14,6 +14,7 @@ from harness.mutants.mutant import Mutant, mutants_at
 from harness.mutants.places import Place, places_of
 from harness.mutants.source import Source
 from harness.mutants.store import RUNTIMES
+from parity import short_name
 from runtimes.registry import runtime_traits
 
 __all__ = ["ROOMS", "Population", "drawn", "every_source"]
@@ -126,7 +127,7 @@ def _inspectors() -> set[str]:
     They are instruments of the harness: where a runtime keeps their rules, no run can show that one
     of them is checked less strictly. Their own tests break each rule.
     """
-    return {runtime_traits(name).inspected.partition(":")[0] for name in RUNTIMES}
+    return {short_name(runtime_traits(name).inspected.partition(":")[0]) for name in RUNTIMES}
 
 
 def _below(root: Path, name: str, parts: Sequence[str]) -> tuple[str, ...]:

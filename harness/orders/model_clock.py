@@ -45,3 +45,9 @@ class ModelClock(VirtualClock):
         """Hold the run's time."""
         with self._clock.real_work():
             yield
+
+    @contextmanager
+    def no_real_work(self) -> Iterator[None]:
+        """Let the run's time pass."""
+        with self._clock.no_real_work():
+            yield

@@ -107,6 +107,10 @@ class Channel:
         """The items, which are projected, aligned and compared where `brief` differs."""
         raise NotImplementedError
 
+    def items_of(self, seen: Observation) -> Sequence[Any]:
+        """The items of a run that shows this channel; of another run none."""
+        return self.items(seen) if seen.shows(self.name.value) else ()
+
     def brief(self, seen: Observation) -> Sequence[Any]:
         """A cheaper form of the items: equal briefs mean equal items."""
         return self.items(seen)

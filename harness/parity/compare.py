@@ -24,17 +24,19 @@ from harness.parity.provider import (
     NOT_AT_HAND,
     CommittedFinding,
     CoreFindings,
+    ProviderOutcome,
     core_of,
     provider_outcome,
     unsettled_remarks,
 )
+from harness.parity.shown import as_shown
 from harness.parity.side_by_side.build import packed_timelines
 from harness.parity.threads import made_comparable
 from harness.parity.times import late_divergences, times_are_comparable
 from harness.parity.verdict import CaseResult, Noise, leftover_doubts
 from harness.parity.waivers import Waivers, settle
 from harness.replay.observation import Observation
-from services.wire import JsonObject
+from services.wire import Json, JsonObject
 
 __all__ = [
     "MAX_LISTED",
@@ -79,6 +81,8 @@ class Comparison:
     """The aligned items of the channels that differ as text."""
     sides: tuple[Observation, Observation]
     """Both runs as compared: the indices of divergences count these items."""
+    left_out: Mapping[str, str]
+    """Channel that is not compared → the reason."""
 
 
 def compare(
@@ -152,6 +156,7 @@ def compare_repeated(
         runtimes=(control.runtime, candidate.runtime),
         reached=(reached(control), reached(candidate)),
         cost=(_cost(control), _cost(candidate)),
+        left_out=comparison.left_out,
         timelines=side_by_side,
     )
 
@@ -230,13 +235,16 @@ def compare_observations(
     """
     here, there = hashlib.sha256(), hashlib.sha256()
     as_run = (control, candidate)
-    comparable = made_comparable(control, candidate)
+    both = as_shown(control, candidate)
+    comparable = made_comparable(both.control, both.candidate)
     control, candidate = comparable.control, comparable.candidate
     fired: Counter[str] = Counter(comparable.fired)
     found: list[Divergence] = list(_replay_divergences(control, candidate))
     cut: list[ChannelName] = []
     aligned: dict[ChannelName, Aligned] = {}
-    provider = provider_outcome(control, candidate, core)
+    provider = ProviderOutcome()
+    if control.shows(ChannelName.PROVIDER):
+        provider = provider_outcome(control, candidate, core)
     for channel in CHANNELS:
         mine, theirs = _brief_text(channel, control), _brief_text(channel, candidate)
         here.update(mine.encode())
@@ -268,6 +276,7 @@ def compare_observations(
         ),
         aligned=aligned,
         sides=(control, candidate),
+        left_out=both.left_out,
     )
 
 
@@ -281,7 +290,8 @@ def observation_digest(seen: Observation) -> str:
 
 
 def _brief_text(channel: Channel, seen: Observation) -> str:
-    return seen.paths.mask_json(canonical(list(channel.brief(seen))))
+    items = channel.brief(seen) if seen.shows(channel.name.value) else ()
+    return seen.paths.mask_json(canonical(list(items)))
 
 
 def _replay_facts(seen: Observation) -> dict[str, Any]:
@@ -299,13 +309,21 @@ def _replay_divergences(control: Observation, candidate: Observation) -> Iterato
     here, there = _replay_facts(control), _replay_facts(candidate)
     if here == there:
         return
+    places = (control.error_place, candidate.error_place)
     for found in differences(here, there):
+        values = (found.control, found.candidate)
+        if found.path == "error":
+            values = tuple(map(_with_place, values, places))
         yield Divergence(
             cassette=control.name,
             channel=ChannelName.REQUESTS,
             kind=Kind.REPLAY,
             label="replay",
             path=found.path,
-            control=found.control,
-            candidate=found.candidate,
+            control=values[0],
+            candidate=values[1],
         )
+
+
+def _with_place(error: Json, place: str) -> Json:
+    return f"{error} ({place})" if isinstance(error, str) and place else error

@@ -26,6 +26,7 @@ class ChannelName(StrEnum):
     PROGRESS = "progress"
     CHILDREN = "children"
     WORKSPACE = "workspace"
+    CUSTOM = "custom"
     TRANSCRIPT = "transcript"
     RECORDING = "recording"
     EVENTS = "events"

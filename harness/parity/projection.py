@@ -18,6 +18,7 @@ from harness.parity.channel import Channel
 from harness.parity.channels import CHANNELS
 from harness.parity.items import Hidden, Item, Rule
 from harness.parity.rules import UUID
+from harness.parity.vary import rules_of
 from harness.replay.observation import Observation
 
 __all__ = ["RULES", "project"]
@@ -34,9 +35,10 @@ def project(channel: Channel, seen: Observation, *, across: bool = True) -> list
     `across` also applies the rules for engines with different prompts and descriptions.
     """
     chosen = [rule for rule in channel.rules if across or not rule.across]
+    chosen += rules_of(channel.name, seen.vary)
     agents = _agents(seen)
     projected: list[Item] = []
-    for raw in channel.items(seen):
+    for raw in channel.items_of(seen):
         text = seen.paths.mask_json(canonical(raw))
         named = [(id_, shown) for id_, shown in agents if id_ in text]
         for id_, shown in named:

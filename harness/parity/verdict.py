@@ -6,10 +6,11 @@ table (`decide`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from itertools import groupby
+from typing import Any, Final
 
 from harness.codec import Coded
 from harness.parity.divergence import ChannelName, Divergence
@@ -17,6 +18,9 @@ from harness.parity.provider import CommittedFinding
 from services.wire import JsonObject
 
 __all__ = ["CaseResult", "CaseVerdict", "Noise", "decide", "leftover_doubts"]
+
+_LISTED: Final = 20
+"""Undeclared steps that a doubt lists one by one."""
 
 
 class CaseVerdict(StrEnum):
@@ -75,6 +79,8 @@ class CaseResult(Coded):
     """The probes that control and candidate reached, sorted (`harness.coverage`)."""
     cost: tuple[JsonObject, JsonObject] | None = None
     """The item of the cost channel of each side: model calls, tokens, contents sent."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Channel that was not compared → the reason (`harness.parity.shown`)."""
     timelines: str = ""
     """Both runs side by side, packed (`harness.timeline`). Empty where nothing was compared, and at
     parity unless the caller asked for them."""
@@ -144,6 +150,18 @@ def leftover_doubts(
     undeclared = sorted(set(control) - set(declared))
     if set(control) != set(candidate) or not undeclared:
         return ()
-    steps = ", ".join(f"model[{step}]" for step in undeclared)
-    mend = f"if that is intended, declare `unused: {undeclared}` in the cassette"
+    steps, listed = ", ".join(_ranges(undeclared)), str(undeclared)
+    if len(undeclared) > _LISTED:
+        listed = "[…]"
+    mend = f"if that is intended, declare `unused: {listed}` in the cassette"
     return (f"neither side requested {steps}; {mend}",)
+
+
+def _ranges(steps: Sequence[int]) -> Iterator[str]:
+    """Sorted steps in words; three or more in a row are one range."""
+    for _, group in groupby(enumerate(steps), lambda each: each[1] - each[0]):
+        row = [step for _, step in group]
+        if len(row) > 2:
+            yield f"model[{row[0]}] to model[{row[-1]}]"
+        else:
+            yield from (f"model[{step}]" for step in row)

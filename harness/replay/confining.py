@@ -17,6 +17,7 @@ from typing import Final
 from harness.cassette.format import Cassette
 from harness.replay.observation import RunPaths
 from harness.replay.wall import walled
+from parity import own_name
 from runtimes.registry import warm_modules
 from services.confinement import Confinement, Refusal, confined
 from services.scoping import Scoped
@@ -59,7 +60,7 @@ class Cell:
         if not self.confines:
             yield
             return
-        importlib.import_module("services.warm")
+        importlib.import_module(own_name("services.warm"))
         loaded = [importlib.import_module(name) for name in warm_modules(engines)]
         code = [Path(module.__file__).parent for module in loaded if module.__file__]
         confinement = Confinement(self._refused)

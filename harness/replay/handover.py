@@ -31,6 +31,7 @@ def joint_traits(engines: Sequence[str]) -> RuntimeTraits:
     """
     traits = [runtime_traits(name) for name in engines]
     features = [one.features for one in traits if one.features is not None]
+    channels = [one.channels for one in traits if one.channels is not None]
     folders: Mapping[str, str] = {
         real: shown for one in traits for real, shown in one.folders.items()
     }
@@ -40,6 +41,8 @@ def joint_traits(engines: Sequence[str]) -> RuntimeTraits:
         # The conversation contains the texts of both products.
         words=TURNS.join(dict.fromkeys(one.words for one in traits)),
         confinable=all(one.confinable for one in traits),
+        channels=frozenset.intersection(*channels) if channels else None,
+        custom=frozenset.intersection(*(one.custom for one in traits)),
     )
 
 

@@ -19,6 +19,7 @@ from pydantic.alias_generators import to_camel
 
 from harness.codec import Coded
 from harness.provider.rules import ProviderFinding
+from runtimes.project import Vary
 from services.state import RetryAttempt
 from services.threads import MAIN
 from services.wire import Content, JsonObject
@@ -215,6 +216,14 @@ class Observation:
     `from` is `agent` or `client`."""
     workspace_changes: Mapping[str, str | None] = field(default_factory=dict)
     """Path relative to the workspace → new text; `None` for a deleted file."""
+    custom: Mapping[str, Sequence[JsonObject]] = field(default_factory=dict)
+    """Custom channel → its items: effects of tools that no event shows, such as rows of a table."""
+    channels: frozenset[str] | None = None
+    """The channels that the runtime can show; `None` for all."""
+    left_out: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Channel that the project does not compare → the reason."""
+    vary: tuple[Vary, ...] = field(default=(), compare=False)
+    """The values that may differ between any two runs of the project. Not written."""
     order: Sequence[tuple[str, int, int]] = field(default=(), compare=False)
     """How channels interleave: `(channel, index, events before)` of requests, retries, side events
     (which follow the retries in their channel) and tool calls (by their last state). Not compared;
@@ -235,6 +244,8 @@ class Observation:
     none: the published core runs in another process."""
     error: str | None = None
     """Why the run did not end by itself, if so: an exception of the runtime, or a stall."""
+    error_place: str = field(default="", compare=False)
+    """The line of a third party's code that raised the error; empty if there is none."""
     deadline_passed: bool = False
     """Whether the harness ended the run at its real deadline."""
     broken: bool = False
@@ -245,6 +256,11 @@ class Observation:
     """The product whose prompts, tool descriptions and environment texts were used."""
     stalled: bool = False
     """Whether the run could not go on by itself, or passed its deadline."""
+
+    def shows(self, channel: str) -> bool:
+        """Whether the channel is compared, as far as this side decides it."""
+        known = self.channels is None or channel in self.channels
+        return known and channel not in self.left_out
 
     @property
     def hung(self) -> bool:
@@ -257,9 +273,14 @@ class Observation:
         if self.refused is not None:
             return f"stopped: {self.refused}"
         if self.stalled:
-            return f"could not go on by itself: {self.error or 'the run stalled'}"
+            return f"could not go on by itself: {self.placed_error or 'the run stalled'}"
         if self.broken:
-            return f"broke: {self.error}"
+            return f"broke: {self.placed_error}"
         if self.error is not None and not self.events and not self.requests:
-            return f"got nowhere: {self.error}"
+            return f"got nowhere: {self.placed_error}"
         return None
+
+    @property
+    def placed_error(self) -> str | None:
+        """The error with its place, if it has one."""
+        return f"{self.error} ({self.error_place})" if self.error_place else self.error

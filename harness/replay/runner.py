@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from harness.cassette.format import Cassette, During
 from harness.cassette.macros import Paths
@@ -29,9 +29,20 @@ from harness.replay.recordings import latest_recording, recordings
 from harness.replay.request_log import RequestLog
 from harness.replay.settings import missing_features
 from harness.replay.surfaces import DIRECT, surface_of
+from harness.replay.theirs import (
+    custom_items,
+    ended_task,
+    error_place,
+    judged_as_theirs,
+    kept_tasks,
+    left_processes,
+    packages_of,
+    stack_place,
+    waiting_place,
+)
 from harness.replay.unfinished import unfinished_work
 from harness.replay.witness import Witness, in_stable_order
-from harness.sides import engines_of
+from harness.sides import engines_of, provider_name
 from harness.versions import distributions
 from runtimes.contract import (
     CommandFailed,
@@ -42,6 +53,7 @@ from runtimes.contract import (
     RuntimeUnavailable,
     UnusableRuntime,
 )
+from runtimes.project import current_project
 from runtimes.registry import open_runtime, runtime_factory
 from services.bundle import Services
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock, virtual_loop
@@ -112,12 +124,17 @@ def run_cassette(
             telemetry=telemetry,
         )
 
+    theirs = packages_of(runtime)
     with (
+        left_processes() if theirs else nullcontext(list[str]()) as processes,
         asyncio.Runner(loop_factory=virtual_loop) as runner,
         unfinished_work(runner.get_loop()) as left,
     ):
-        seen = runner.run(observe())
+        with kept_tasks(runner.get_loop(), theirs) if theirs else nullcontext():
+            seen = runner.run(observe())
         left.settle()
+    if theirs:
+        return judged_as_theirs(seen, [*left.sentences, *processes])
     cut_off = seen.blocker is not None
     return seen if cut_off else replace(seen, unfinished=left.sentences)
 
@@ -139,6 +156,11 @@ async def observe_cassette(
     refusal = surface.refusal(cassette)
     if refusal is not None:
         raise Unplayable(surface.name, refusal)
+    provider = provider_name(runtime)
+    if provider is not None:
+        from harness.replay.provider_model import over_provider  # imports SDKs
+
+        model = over_provider(model, provider, cassette)
     cell = Cell(cassette)
     if cell.confines and not traits.confinable:
         problem = f"{runtime} cannot be confined, and the cassette is not trusted"
@@ -162,7 +184,7 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
     assert task is not None
 
     def stall() -> None:
-        run.stalled = True
+        run.stall()
         task.cancel()
 
     clock.on_stall = stall
@@ -177,8 +199,7 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
     except asyncio.CancelledError:
         if not (run.stalled or run.cell.refusal) or task.uncancel() > 0:
             raise
-        stalled = "the run stalled: the stream had not ended, and nothing was left to happen"
-        run.error = run.cell.refusal or stalled
+        run.error = run.cell.refusal or run.error
     except Exception as error:  # noqa: BLE001 - any error of a runtime is an observation
         notice(error)
         leaves = list(_leaves(error))
@@ -187,8 +208,12 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
                 raise leaf from None
         run.broken = any(isinstance(leaf, _NOT_ITS_DOING) for leaf in leaves)
         run.error = "; ".join(dict.fromkeys(map(_in_words, leaves)))
+        run.error_place = error_place(leaves, run.theirs)
     finally:
         clock.unwatch()
+    if run.witness.broke is not None:
+        run.broken, run.error, run.error_place = True, run.witness.broke, ""
+        run.stalled = False
 
 
 def _leaves(error: BaseException) -> Iterator[BaseException]:
@@ -197,6 +222,12 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
             yield from _leaves(inner)
     else:
         yield error
+
+
+def _of_project() -> dict[str, Any]:
+    """Return what the project of this folder says about every observation."""
+    project = current_project()
+    return {} if project is None else {"left_out": project.leave_out, "vary": project.vary}
 
 
 def _in_words(error: BaseException) -> str:
@@ -224,16 +255,21 @@ class _Run:
         self._cassette = cassette.bind(
             Paths(workspace=workspace.root, home=workspace.home, cassettes=cassette.root.resolve())
         )
-        self._runtime = runtime
-        self._words = traits.words
+        self.runtime = runtime
+        self._traits = traits
+        self.theirs = packages_of(runtime)
+        """The packages of third parties' runtimes on this side."""
+        self.engine: Runtime | None = None
+        self._custom: Mapping[str, Sequence[JsonObject]] = {}
         self._between = between
         self._versions: Mapping[str, str] = {}
         self._envelope = envelope
         self._paths = envelope.paths(cassette.root, traits.folders)
         cell.watch(self._paths, self._moment)
         self._requests = RequestLog(self._paths)
-        self._witness = Witness(envelope.clock.now_ms)
-        self._user = ScriptedUser(self._cassette.answers, self._witness, envelope.clock)
+        place = partial(stack_place, self.theirs) if self.theirs else None
+        self.witness = Witness(envelope.clock.now_ms, place)
+        self._user = ScriptedUser(self._cassette.answers, self.witness, envelope.clock)
         self._surface = surface
         self._pace = Pace(envelope.clock)
         self._screens: list[Screen] = []
@@ -244,6 +280,7 @@ class _Run:
         self._process_ids = envelope.process_ids
         self.telemetry: Telemetry | None = None
         self.error: str | None = None
+        self.error_place = ""
         self.stalled = False
         self.deadline_passed = False
         self.broken = False
@@ -257,15 +294,25 @@ class _Run:
         write_files(workspace.home, home_files)
         self._before = folder_state(workspace.root)
 
+    def stall(self) -> None:
+        """Record that nothing is left to happen before the stream's end, and why."""
+        self.stalled = True
+        self.error = "the run stalled: the stream had not ended, and nothing was left to happen"
+        if self.theirs and (error := ended_task()) is not None:
+            self.error = f"its stream never ended, since a task of it raised {_in_words(error)}"
+            self.error_place = error_place([error], self.theirs)
+        elif self.theirs:
+            self.error_place = waiting_place(self.engine, self.theirs)
+
     async def play(self) -> None:
         """Open each runtime in turn, play its part of the script, read the transcript."""
-        engines = engines_of(self._runtime)
+        engines = engines_of(self.runtime)
         if len(engines) == 1:
             await self._leg(engines[0], self._cassette)
             return
         halves = script_halves(self._cassette.script)
         if halves is None or len(engines) != 2:
-            problem = f"{self._runtime!r} needs a script with two prompts to hand over between"
+            problem = f"{self.runtime!r} needs a script with two prompts to hand over between"
             raise ReplayFailure(self._cassette.name, problem, "name one runtime alone")
         first, second = (replace(self._cassette, script=half) for half in halves)
         waiting = await self._leg(engines[0], first)
@@ -289,7 +336,7 @@ class _Run:
             envelope=self._envelope,
             session_id=self._session_id,
             events=events,
-            witness=self._witness,
+            witness=self.witness,
             user=self._user,
             pace=self._pace,
             screens=self._screens,
@@ -299,12 +346,13 @@ class _Run:
         )
         clock = self._envelope.clock
         async with self._surface.playing(stage) as played:
-            driver = Driver(cassette, played.client, self._witness, played.group, clock)
+            driver = Driver(cassette, played.client, self.witness, played.group, clock)
             self._driver = driver
             try:
                 await driver.play(begun if cassette.resume is None else self._resumed())
             finally:
                 self._transcript = played.runtime.transcript()
+                self._custom = custom_items(played.runtime, engine, self._traits.custom)
         return driver.leave()
 
     @asynccontextmanager
@@ -319,13 +367,13 @@ class _Run:
         setup = adapted(replace(self._setup(resumes), events=events, interaction=interaction))
         # Opening reports to the user, too. An engine with words of its own opens by itself: its
         # user does not see what our services report beside it.
-        own = self._words == RuntimeTraits().words
+        own = self._traits.words == RuntimeTraits().words
         if own:
-            setup.events.subscribe(self._witness.on_core_event)
+            setup.events.subscribe(self.witness.on_core_event)
         async with open_services(setup) as services:
             if not own:
-                services.events.subscribe(self._witness.on_core_event)
-            self._witness.watch(services)
+                services.events.subscribe(self.witness.on_core_event)
+            self.witness.watch(services)
             if self._between is not None:
                 self._between.watch(services)
             yield services
@@ -335,17 +383,20 @@ class _Run:
         async with open_runtime(inspected(engine), services) as runtime:
             if isinstance(runtime, ReportsVersions):
                 self._versions = runtime.versions
+            self.engine = runtime
             yield runtime
 
     def observation(self) -> Observation:
         """Return the observation so far."""
-        witness, workspace = self._witness, self._envelope.workspace
+        witness, workspace = self.witness, self._envelope.workspace
         clock = self._envelope.clock
         return Observation(
             name=self._cassette.name,
-            runtime=self._runtime,
+            runtime=self.runtime,
             paths=self._paths,
-            words=self._words,
+            words=self._traits.words,
+            channels=self._traits.channels,
+            **_of_project(),
             versions=self._what_ran(),
             events=witness.events,
             transcript=self._transcript,
@@ -364,9 +415,11 @@ class _Run:
             wire=self._wire,
             threads=witness.threads,
             workspace_changes=changes(self._before, folder_state(workspace.root)),
+            custom=self._custom,
             notes=[*(note.message for note in self._generator.notes), *witness.notes],
             unused_steps=self._generator.unused_steps(),
             error=self.error,
+            error_place=self.error_place,
             stalled=self.stalled,
             deadline_passed=self.deadline_passed,
             broken=self.broken,
@@ -406,7 +459,7 @@ class _Run:
             process_ids=self._process_ids,
             start=StartSource.RESUME if resumes else StartSource.STARTUP,
             telemetry=self.telemetry,
-            notify_hooks=self._witness.on_hook,
+            notify_hooks=self.witness.on_hook,
             around_tools=None if self._between is None else self._between.around_tools,
         )
 
@@ -419,12 +472,12 @@ class _Run:
             session_id=self._session_id,
             auth_type="gemini-api-key",
             warn=logger.warning,
-            runtime=self._runtime,
+            runtime=self.runtime,
         )
 
     def _on_request(self, observed: ObservedRequest) -> None:
         if isinstance(observed.request, ModelRequest):
-            self._witness.on_request()
+            self.witness.on_request()
             self._requests.observe(str(observed.method), observed.request)
         if self._driver is not None:
             self._driver.on_request(observed.index)

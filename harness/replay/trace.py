@@ -18,6 +18,7 @@ __all__ = [
     "CHILD_KEYS",
     "CONFIG_KEYS",
     "children_of",
+    "custom_of",
     "progress_of",
     "retry_record",
     "to_trace",
@@ -103,6 +104,16 @@ def progress_of(seen: Observation) -> JsonObject:
     return {"progress": {call: list(shown) for call, shown in seen.progress.items()}}
 
 
+def custom_of(seen: Observation) -> JsonObject:
+    """Return the keys of a trace or baseline about channels, if the runtime has not all of them."""
+    found: JsonObject = {}
+    if seen.custom:
+        found["custom"] = {name: list(items) for name, items in sorted(seen.custom.items())}
+    if seen.channels is not None:
+        found["channels"] = sorted(seen.channels)
+    return found
+
+
 def _laid_out(value: Any) -> str:
     """Format a list with one line per item, for `diff`; `indent` would be far slower."""
     if not isinstance(value, list) or not value:
@@ -127,6 +138,7 @@ def _document(observation: Observation) -> JsonObject:
         **children_of(observation),
         **_shown(observation),
         "workspaceChanges": dict(sorted(observation.workspace_changes.items())),
+        **custom_of(observation),
         "notes": list(observation.notes),
         "unusedSteps": list(observation.unused_steps),
         "error": observation.error,

@@ -67,13 +67,18 @@ class Unfinished:
         """Note what the loop reports: an error that nothing retrieved, or a callback's."""
         error = context.get("exception")
         why = "" if error is None else f": {type(error).__name__}: {error}"
+        if error is None and isinstance(task := context.get("task"), asyncio.Task):
+            coroutine = task.get_coro()
+            why = f": {_named(coroutine, getattr(coroutine, 'cr_code', None))}"
         self._found[f"{str(context['message']).rstrip('.!')}{why}"] = None
 
     def settle(self) -> None:
         """Collect garbage, and note the tasks that still run."""
         gc.collect()
         for task in asyncio.all_tasks(self._loop):
-            self._found[f"a task still runs {_named(task.get_coro(), None)}"] = None
+            coroutine = task.get_coro()
+            code = getattr(coroutine, "cr_code", None)
+            self._found[f"a task still runs {_named(coroutine, code)}"] = None
 
 
 @contextmanager

@@ -33,6 +33,7 @@ _OWN_PACKAGES: Final = (
     "runtimes",
     "surfaces",
     "harness",
+    "adapters",
 )
 _INSTALLED: Final = ("stdlib", "platstdlib", "purelib", "platlib")
 _PROCESSES: Final = frozenset(

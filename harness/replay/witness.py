@@ -45,8 +45,19 @@ class Witness:
     number of events before it.
     """
 
-    def __init__(self, now_ms: Callable[[], int] = lambda: 0) -> None:
-        """Start recording. `now_ms` returns the time of the run; by default it is always 0."""
+    def __init__(
+        self, now_ms: Callable[[], int] = lambda: 0, place: Callable[[], str] | None = None
+    ) -> None:
+        """Start recording.
+
+        Args:
+            now_ms: Returns the time of the run; by default it is always 0.
+            place: Returns the line of a third party's code that has led to a call. With it, an
+                event against the contract ends the case (`broke`), instead of being a note.
+        """
+        self._place = place
+        self.broke: str | None = None
+        """What the runtime did that no runtime may do, with its place."""
         self._now_ms = now_ms
         self._began = now_ms()
         self._event_times: list[int] = []
@@ -115,14 +126,26 @@ class Witness:
     def on_event(self, event: AgentEvent) -> None:
         """Record an event of the agent."""
         self._mark_sides()
+        if self._place is not None and (problem := _misshapen(event)):
+            self._break(problem)
+            return
         self.events.append(to_wire(event))
         self._event_times.append(self._passed())
         try:
             self._lifecycle.feed(event)
         except ProtocolViolation as violation:
-            self.notes.append(f"lifecycle: {violation}")
+            if self._place is None:
+                self.notes.append(f"lifecycle: {violation}")
+            else:
+                self._break(f"it emits its events out of order: {violation}")
         for listener in list(self._listeners):
             listener(event)
+
+    def _break(self, problem: str) -> None:
+        """Keep what the runtime breaks first."""
+        if self.broke is None and self._place is not None:
+            place = self._place()
+            self.broke = f"{problem} ({place})" if place else problem
 
     def on_hook(self, notice: HookNotice) -> None:
         """Record the start of a hook. Its end is a matter of real time."""
@@ -235,6 +258,15 @@ class Witness:
         if thread != MAIN:
             self._retry_threads[len(self.retries)] = thread
         self.retries.append(retry)
+
+
+def _misshapen(event: AgentEvent) -> str:
+    """Why an event is none of the contract, or has a value that is not JSON; empty if it is one."""
+    try:
+        canonical(to_wire(event))
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+        return f"it emits an event that is not JSON ({type(event).__name__}): {error}"
+    return ""
 
 
 def in_stable_order(side_events: Sequence[JsonObject]) -> list[JsonObject]:

@@ -113,7 +113,7 @@ def _script() -> str:
 
 
 def _part(name: str) -> str:
-    return resources.files("harness.report").joinpath("page", name).read_text("utf-8")
+    return resources.files(__package__).joinpath("page", name).read_text("utf-8")
 
 
 @cache

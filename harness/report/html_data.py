@@ -19,7 +19,7 @@ from harness.report.html_charts import classes_of, cost_shape, coverage_rows, gr
 from harness.report.html_rows import case_rows, pack_agreeing, packed_case
 from harness.report.kills import kill_rows
 from harness.report.model import PastRun, RunReport
-from harness.report.words import changed_near, explanation, look_in
+from harness.report.words import changed_near, channels, explanation, look_in
 from harness.triage.blame import blame
 from harness.triage.clusters import Cluster
 from harness.wording import counted
@@ -236,6 +236,13 @@ def _behaviour(report: RunReport, said: Explanation) -> JsonObject | None:
     return {"id": said.behaviour, "title": plain[0], "source": plain[1]}
 
 
+def _channels(report: RunReport) -> dict[str, str]:
+    """What was compared and what was not, if not all channels were."""
+    lines = [line.partition(": ") for line in channels(report)]
+    reasons = "; ".join(rest for what, _, rest in lines if what != "compared")
+    return {lines[0][0]: lines[0][2], "not compared": reasons} if lines else {}
+
+
 def _facts(report: RunReport) -> list[JsonObject]:
     """What ran, in groups `{title, rows}`; the first one is shown, the others unfold."""
     sides = {"control": report.control, "candidate": report.candidate}
@@ -252,6 +259,7 @@ def _facts(report: RunReport) -> list[JsonObject]:
         "shard": header.shard,
         "runs of each side": str(header.repeat) if header.repeat > 1 else "",
         **header.made_of,
+        **_channels(report),
     }
     return [
         _group_of_facts("", facts),

@@ -10,7 +10,7 @@ from typing import Final
 from harness.report.html_charts import cost_shape, grid
 from harness.report.listening import ReportFile
 from harness.report.model import Finding, RunReport, exit_code
-from harness.report.words import changed_near, explanation, look_in, reasons
+from harness.report.words import changed_near, channels, explanation, look_in, reasons
 from harness.triage.blame import blame
 from services.redaction import redacted_value
 from services.wire import JsonObject
@@ -50,6 +50,7 @@ def report_document(report: RunReport) -> JsonObject:
         "grid": grid(report.cases, report.contract),
         "cost": cost_shape(report.cases),
         "families": [asdict(row) for row in report.families],
+        "channels": channels(report),
         "rules": dict(report.rules),
         "inherited": dict(report.inherited),
         "unsettled": dict(report.unsettled),

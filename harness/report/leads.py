@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
-from harness.config import default_corpus
+from harness.config import default_corpus, project_code
 from harness.errors import UsageError
 from harness.inventory import PACKAGES, Inventory
 from harness.parity.verdict import CaseVerdict
@@ -117,10 +118,16 @@ def _corpus() -> str:
 
 
 def _uncommitted(checkout: Checkout) -> tuple[str, ...]:
-    """The files of our code that differ from the commit that is checked out, new ones too."""
+    """The files of the code that differ from the commit that is checked out, new ones too.
+
+    That is our code, and in a user's project the code that its file names.
+    """
+    code = [os.path.relpath(each, checkout.root) for each in project_code()]
     try:
-        changed = checkout.git("diff", "--name-only", "--no-renames", "HEAD", "--", *PACKAGES)
-        new = checkout.git("ls-files", "--others", "--exclude-standard", "--", *PACKAGES)
+        changed = checkout.git(
+            "diff", "--name-only", "--no-renames", "HEAD", "--", *PACKAGES, *code
+        )
+        new = checkout.git("ls-files", "--others", "--exclude-standard", "--", *PACKAGES, *code)
     except UsageError:  # the folder is a checkout of something else
         return ()
     return tuple(sorted({*changed.splitlines(), *new.splitlines()}))

@@ -14,6 +14,7 @@ from harness.report.model import Finding, RunReport
 from harness.report.words import (
     behaviours,
     changed_near,
+    channels,
     counts,
     headline,
     in_short,
@@ -58,6 +59,8 @@ def _blocks(report: RunReport) -> Iterator[str]:
         yield f"**{said(whose.line)}**"
     facts = [counts(report), behaviours(report)]
     yield said("; ".join(filter(None, facts)))
+    if lines := channels(report):
+        yield fenced(lines)
     if report.since is not None:
         yield fenced(report.since.lines())
     if report.problems:

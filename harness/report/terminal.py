@@ -18,6 +18,7 @@ from harness.report.listening import ReportListener, Settled
 from harness.report.model import Finding, RunReport
 from harness.report.words import (
     behaviours,
+    channels,
     counts,
     finding_lines,
     headline,
@@ -71,6 +72,8 @@ def show(report: RunReport, stream: TextIO, *, verbose: bool = False) -> None:
     _show_findings(report, console)
     if report.cases:
         console.print(_table(report))
+    for line in channels(report):
+        console.print(_safe(line), style="dim")
     _show_hidden(report, console, verbose)
     _show_waivers(report, console, verbose)
     for problem in report.problems:

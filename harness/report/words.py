@@ -10,6 +10,7 @@ from typing import Final
 from harness.canonical import printable
 from harness.explain import explain, explained
 from harness.explain.model import Explanation
+from harness.parity.divergence import ChannelName
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.model import Finding, RunReport
 from harness.triage.leads import changed_lines
@@ -21,6 +22,7 @@ from services.redaction import redacted
 __all__ = [
     "behaviours",
     "changed_near",
+    "channels",
     "counts",
     "explanation",
     "finding_lines",
@@ -62,6 +64,8 @@ def headline(report: RunReport) -> str:
     count = len(report.cases)
     sides = f"{report.control} and {report.candidate}"
     words = f"{report.verdict.value}: {sides} over {counted(count, 'case')}"
+    if len(compared := _compared(report)) < len(ChannelName):
+        words += f", by {len(compared)} of {len(ChannelName)} channels"
     if report.interrupted:
         words += f" (interrupted: {count} of {report.planned} judged, partial report)"
     elif report.stopped:
@@ -81,6 +85,28 @@ def counts(report: RunReport) -> str:
     if report.problems:
         words.append(f"{len(report.problems)} not loaded")
     return ", ".join(words) or "no case"
+
+
+def channels(report: RunReport) -> list[str]:
+    """The channels that were compared, and why others were not; nothing where all were.
+
+    One line each: what was compared, then each reason with its channels.
+    """
+    reasons: dict[str, dict[str, None]] = {}
+    for case in report.cases:
+        for name, reason in case.left_out.items():
+            reasons.setdefault(reason, {})[name] = None
+    if not reasons:
+        return []
+    lines = [f"compared: {', '.join(_compared(report))}"]
+    lines += [f"not compared: {', '.join(names)}: {why}" for why, names in reasons.items()]
+    return [printable(redacted(line)) for line in lines]
+
+
+def _compared(report: RunReport) -> list[str]:
+    """The channels that every case compared."""
+    out = {name for case in report.cases for name in case.left_out}
+    return [name.value for name in ChannelName if name.value not in out]
 
 
 def behaviours(report: RunReport, *, named: bool = True) -> str:

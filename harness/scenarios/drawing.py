@@ -26,6 +26,7 @@ from hypothesis.internal.intervalsets import IntervalSet
 
 from harness.scenarios.chooser import Chooser
 from harness.scenarios.grammar.document import scenario
+from harness.scenarios.grammar.own_tools import own_scenario
 from harness.scenarios.profiles import Profile
 from services.wire import JsonObject
 
@@ -67,10 +68,16 @@ def scenarios(profile: Profile) -> st.SearchStrategy[DrawnScenario]:
             choices.append(draw(st.integers(low, high)))
             return choices[-1]
 
-        document = scenario(Chooser(whole, profile.weights), "generated/scenario")
+        document = _drawn(Chooser(whole, profile.weights), profile)
         return DrawnScenario(document=_named(document, profile), choices=tuple(choices))
 
     return drawn()
+
+
+def _drawn(choose: Chooser, profile: Profile) -> JsonObject:
+    if profile.tools is None:
+        return scenario(choose, "generated/scenario")
+    return own_scenario(choose, "generated/scenario", profile.tools)
 
 
 def draw_block(

@@ -17,6 +17,7 @@ from typing import Final, Literal
 from harness.canonical import printable
 from harness.cassette.dump import dump_yaml
 from harness.errors import UsageError
+from harness.sides import USUAL
 from harness.whole_file import write_whole
 from services.redaction import redacted
 from services.regular_files import open_regular
@@ -35,7 +36,6 @@ __all__ = [
 FOUND: Final = Path(".parity") / "found"
 """The default folder of findings."""
 
-_USUAL: Final = ("legacy", "adk")
 _HEAD_BYTES: Final = 16_384
 _NOTE: Final = 160
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9.-]+")
@@ -89,7 +89,7 @@ def found_name(found: FoundCassette) -> str:
     It contains a fault, and runtimes other than legacy and adk.
     """
     words = [found.fingerprint]
-    if (found.control, found.candidate) != _USUAL:
+    if (found.control, found.candidate) != USUAL:
         words += [found.control, found.candidate]
     if found.fault is not None:
         words.append(found.fault)

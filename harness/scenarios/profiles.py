@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from harness.canonical import canonical, sha256_hex
+from services.wire import JsonObject
 
 __all__ = ["PROFILES", "Profile"]
 
@@ -74,11 +75,14 @@ class Profile:
     """One line for users."""
     weights: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Choice → option → weight; `chances` → chance → times in a thousand."""
+    tools: Mapping[str, JsonObject] | None = None
+    """The tools of agents that have their own: name → JSON schema; `None` for our tools."""
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the weights."""
-        return sha256_hex(canonical({name: dict(each) for name, each in self.weights.items()}))
+        """SHA-256 of the weights, and of the tools of agents that have their own."""
+        weights = {name: dict(each) for name, each in self.weights.items()}
+        return sha256_hex(canonical(weights if self.tools is None else [weights, self.tools]))
 
     def drawn_of(self, features: Collection[str]) -> list[str]:
         """The `features` (`harness.cassette.needs`) that its scenarios may need, sorted."""

@@ -11,6 +11,7 @@ from harness.errors import UsageError
 from harness.signoff.problems import SigningRefused
 from harness.triage.checkout import Checkout
 from harness.wording import listed
+from parity import own_name
 
 __all__ = ["clean_revision", "stray_packages"]
 
@@ -57,7 +58,7 @@ def stray_packages(names: Iterable[str], beside: Path) -> list[str]:
     """Return the packages that Python imports from outside of `beside`, the signed folder."""
     found = []
     for name in names:
-        spec = importlib.util.find_spec(name)
+        spec = importlib.util.find_spec(own_name(name))
         origin = None if spec is None else spec.origin
         if origin is None or Path(origin).resolve().parents[1] != beside.resolve():
             found.append(f"{name} ({origin})")

@@ -7,7 +7,7 @@ compared: files that do not load, baselines that do not fit, limits of the machi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
@@ -20,7 +20,7 @@ from harness.parity.waivers import WaiverStatus
 from harness.sides import base_names, baseline_folder
 from harness.triage.changes import OURS, ChangeKind, Changes
 from harness.triage.signs import Sign, Whose, sign_of
-from harness.wording import counted
+from harness.wording import counted, listed
 from services.redaction import redacted
 
 __all__ = ["Blame", "Reported", "Whose", "blame"]
@@ -158,8 +158,12 @@ def _of_runtime(
         return _blame(Whose.RUNTIME, f"{candidate}: {reason}", sure=True)
     touched = _touched_runtimes(report, cases, since)
     if len(touched) == 1:
-        reason = f"{says}, and only the code of this runtime changed since {_since(since)}"
+        what = _named(since, {touched[0].partition("@")[0]})
+        reason = f"{says}, and only the code of this runtime changed since {_since(since)}{what}"
         return _blame(Whose.RUNTIME, f"{touched[0]}: {reason}")
+    if touched:
+        reason = f"{says}, and code of {' and '.join(touched)} changed since {_since(since)}"
+        return _blame(Whose.RUNTIME, f"{candidate}: {reason}{_named(since, touched)}")
     code = frozenset() if since is None else since.kinds
     if ChangeKind.SERVICES in code and ChangeKind.RUNTIMES not in code:
         reason = f"{says}, and only shared code changed since {_since(since)}"
@@ -207,14 +211,31 @@ def _of_lacking(report: Reported) -> Blame:
 def _touched_runtimes(
     report: Reported, cases: Sequence[CaseResult], since: Changes | None
 ) -> list[str]:
-    """Return the sides whose folders changed since the last green run, if no other code did."""
+    """Return the sides whose code changed since the last green run, if no other code did.
+
+    What both of two runtimes of a project have may concern either; what one of them has alone
+    comes first.
+    """
     if since is None or not since.green or since.kinds & OURS != {ChangeKind.RUNTIMES}:
         return []
     sides = dict.fromkeys((_control(report, cases), _candidate(report, cases)))
-    folders = {file.split("/")[1] for file in since.files} | since.third_party
+    theirs = since.third_party
+    shared = frozenset.intersection(*theirs.values()) if len(theirs) > 1 else frozenset()
+    alone = {name for name, files in theirs.items() if files - shared}
+    folders = {file.split("/")[1] for file in since.own_files} | (alone or set(theirs))
     found = [side for side in sides if side.partition("@")[0] in folders]
     # Code between the folders, or in a third one, may concern either side.
     return found if len(folders) == len(found) else []
+
+
+def _named(since: Changes | None, runtimes: Collection[str]) -> str:
+    """Name the files of third parties' runtimes that changed, and the commits; else nothing."""
+    assert since is not None
+    files = {file for name in runtimes for file in since.third_party.get(name, ())}
+    if not files:
+        return ""
+    commits = f" ({listed(since.commits, 2)})" if since.commits else ""
+    return f": {listed(sorted(files))}{commits}"
 
 
 def _since(since: Changes | None) -> str:

@@ -58,6 +58,7 @@ _COMPONENTS: Final[Mapping[str, ChangeKind]] = {
     "services": ChangeKind.SERVICES,
     "agent_protocol": ChangeKind.SERVICES,
     "harness": ChangeKind.HARNESS,
+    "adapters": ChangeKind.HARNESS,
     "corpus": ChangeKind.CASSETTES,
     "waivers": ChangeKind.WAIVERS,
     "baselines": ChangeKind.BASELINES,
@@ -131,6 +132,12 @@ class Changes:
 
     @property
     def files(self) -> tuple[str, ...]:
+        """The changed code: paths in the checkout, and those that third parties' runtimes have."""
+        theirs = (name for names in self.third_party.values() for name in sorted(names))
+        return (*self.own_files, *dict.fromkeys(theirs))
+
+    @property
+    def own_files(self) -> tuple[str, ...]:
         """The changed files of this project's code, as paths in the checkout."""
         return tuple(
             name
@@ -141,10 +148,13 @@ class Changes:
         )
 
     @property
-    def third_party(self) -> frozenset[str]:
-        """Names of the changed runtimes of third parties."""
-        names = (each.what for each in self.changes if each.what.startswith(RUNTIME))
-        return frozenset(name.removeprefix(RUNTIME) for name in names)
+    def third_party(self) -> dict[str, frozenset[str]]:
+        """The changed runtimes of third parties, with the names of what changed in each."""
+        return {
+            change.what.removeprefix(RUNTIME): frozenset(change.names or ())
+            for change in self.changes
+            if change.what.startswith(RUNTIME)
+        }
 
     def lines(self) -> list[str]:
         """Return a heading, a line for each change, and the commits."""

@@ -16,6 +16,7 @@ from harness.sides import base_names, engines_of
 __all__ = ["Ranked", "lies_at", "places_of", "ranked"]
 
 _OURS: Final = frozenset({"legacy", "adk"})
+_CORE: Final = "upstream"
 
 _SHARED: Final[Mapping[Seam, tuple[str, ...]]] = {
     Seam.REQUEST_ASSEMBLY: (
@@ -137,17 +138,19 @@ def places_of(seam: Seam, control: str, candidate: str) -> tuple[str, ...]:
     control, the services come first.
 
     Args:
-        seam: The border of a difference; `Seam.UNKNOWN` has no place.
+        seam: The border of a difference; `Seam.UNKNOWN` has no place, and no seam of a third
+            party's runtime has one.
         control: The side that is right, by name: `legacy`, `baseline:DIR`.
         candidate: The side that is judged: `adk`, `upstream@0.60.0`, `adk+legacy`.
     """
     if seam is Seam.UNKNOWN:
         return ()
     runtime = _engine(candidate)
+    if runtime not in (*_OWN, _CORE):  # nothing is known of the files of a third party
+        return ()
+    own: tuple[str, ...] = (f"runtimes/{runtime}",)
     if runtime in _OWN:
         own = tuple(f"runtimes/{runtime}/{name}" for name in _OWN[runtime][seam])
-    else:  # a runtime whose files are not known here
-        own = (f"runtimes/{runtime}",)
     shared = _SHARED[seam]
     if _OURS.issuperset(base_names(control) | base_names(candidate)):
         return (*own, *shared)

@@ -35,6 +35,8 @@ _AS_IT_IS: Final = (
     "retries",
     "sideEvents",
     "workspaceChanges",
+    "custom",
+    "channels",
     "notes",
     "unusedSteps",
     "error",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["TRAITS", "check", "open_runtime", "variant"]
 
 TRAITS: Final = RuntimeTraits(
-    features=BUILT, inspected="runtimes.adk.plugins.inspecting:InspectingAdkPlugin"
+    features=BUILT, inspected=f"{__name__}.plugins.inspecting:InspectingAdkPlugin"
 )
 
 

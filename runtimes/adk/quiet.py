@@ -9,6 +9,8 @@ import warnings
 from types import ModuleType
 from typing import Final
 
+from parity import own_name
+
 __all__ = ["import_quietly"]
 
 _LOGGERS: Final = ("google_adk", "google_genai")
@@ -37,6 +39,6 @@ def import_quietly(name: str) -> ModuleType:
         warnings.simplefilter("ignore")
         for module in _WARM_UP:
             pkgutil.resolve_name(module)
-        imported = importlib.import_module(name)
+        imported = importlib.import_module(own_name(name))
     warnings.filterwarnings("ignore", module=_WARNERS)
     return imported

@@ -53,6 +53,11 @@ class NumberedEvents:
         self._clock = clock
         self._count = 0
 
+    @property
+    def now_ms(self) -> int:
+        """The time of an event that is made now."""
+        return self._clock.now_ms()
+
     def fields(self) -> dict[str, Any]:
         """Id, stream and time of the stream's next event; the ids count from 0 without gaps."""
         number = self._count

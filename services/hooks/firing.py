@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
@@ -30,9 +30,6 @@ __all__ = ["HookFiring"]
 
 logger = logging.getLogger(__name__)
 
-_SOURCE = "project"
-"""The source that upstream reports for all hooks of settings, in any file."""
-
 
 class _Known:
     """A request in the form for hooks, kept while its answer streams in."""
@@ -50,18 +47,32 @@ class HookFiring:
     def __init__(
         self,
         session: Session,
-        definitions: Sequence[HookDefinition],
         *,
+        disabled: Collection[str],
         notify: Callable[[HookNotice], None],
         transcript: Callable[[], Path | None],
     ) -> None:
+        """Fire nothing yet.
+
+        Args:
+            session: The session.
+            disabled: The names of hooks that do not run; it may change.
+            notify: Receives starts, ends and messages of hooks.
+            transcript: Returns the chat's record.
+        """
         self._definitions: dict[str, list[HookDefinition]] = {}
-        for definition in definitions:
-            self._definitions.setdefault(definition.event, []).append(definition)
         self._session = session
+        self._disabled = disabled
         self._notify = notify
         self._transcript = transcript
         self._known: WeakKeyDictionary[HookModelRequest, _Known] = WeakKeyDictionary()
+
+    def use(self, definitions: Iterable[HookDefinition]) -> None:
+        """Fire these hooks from now on."""
+        found: dict[str, list[HookDefinition]] = {}
+        for definition in definitions:
+            found.setdefault(definition.event, []).append(definition)
+        self._definitions = found
 
     def has_hooks(self, event: HookEvent) -> bool:
         """False when no hook of settings is for `event`."""
@@ -93,7 +104,7 @@ class HookFiring:
             None when no hook had any output, or one had an output that cannot be read.
         """
         session, definitions = self._session, self._definitions.get(event, ())
-        plan = make_plan(definitions, session.settings.disabled_hooks, subject or Subject())
+        plan = make_plan(definitions, self._disabled, subject or Subject())
         if not plan.hooks:
             return None
         places = HookPlaces(
@@ -128,7 +139,7 @@ class HookFiring:
                 HookStart(
                     hook_name=hook.shown_name,
                     event_name=event,
-                    source=_SOURCE,
+                    source=hook.source,
                     hook_index=index + 1,
                     total_hooks=len(plan.hooks),
                 )

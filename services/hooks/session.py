@@ -89,13 +89,14 @@ class SessionHooks:
     async def cleared(self, reset: Callable[[], None]) -> None:
         """Fire SessionEnd, `reset` the conversation, and fire SessionStart.
 
-        What the hooks add to a cleared conversation is not used, as upstream.
+        Upstream, what the hooks add to a cleared conversation is not used: only their message is.
         """
         if self._hooks is not None:
             await self._hooks.session_end(StartSource.CLEAR)
         reset()
         if self._hooks is not None:
-            await self._hooks.session_start(StartSource.CLEAR)
+            result = await self._hooks.session_start(StartSource.CLEAR)
+            self.began(None if result is None else result.system_message, None)
 
     async def finish(self) -> None:
         """Fire SessionEnd: the session is over."""

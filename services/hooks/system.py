@@ -8,7 +8,8 @@ Source: core `hooks/hookSystem.ts`, `hooks/hookRegistry.ts`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -20,11 +21,12 @@ from services.hooks.results import HookOutput
 from services.hooks.translation import HookModelRequest, response_for_hooks
 from services.hooks.trust import warning_for_new_hooks
 from services.session import Session
+from services.settings.hooks import CommandHook, HookDefinition
 from services.state import UserFeedback
 from services.tools.contract import ConfirmationDetails, ToolResult
 from services.wire import Json, JsonObject
 
-__all__ = ["HookSystem", "open_hooks"]
+__all__ = ["HookSystem", "KnownHook", "open_hooks"]
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +42,15 @@ _DETAILS: Final = {
 _EVENT_NAMES: Final = frozenset(HookEvent)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownHook:
+    """A hook of the session, with the definition that it belongs to."""
+
+    definition: HookDefinition
+    hook: CommandHook
+    enabled: bool
+
+
 class HookSystem:
     """A session's hooks; see `open_hooks`."""
 
@@ -48,12 +59,14 @@ class HookSystem:
         session: Session,
         *,
         notify: Callable[[HookNotice], None],
+        extensions: Callable[[], Iterable[HookDefinition]] = tuple,
     ) -> None:
-        """Take the hooks from the settings; in an untrusted folder none.
+        """Take the hooks from the settings and the extensions; in an untrusted folder, from these.
 
         Args:
             session: Its settings have the hooks, which run in its workspace.
             notify: Receives starts, ends and messages of hooks.
+            extensions: The hooks of the active extensions.
         """
         settings = session.settings
         self._settings = settings
@@ -61,13 +74,41 @@ class HookSystem:
         self._events = session.events
         self.transcript: Callable[[], Path | None] = lambda: None
         """The chat's record, which inputs name. The opener of a chat sets it."""
-        known = [each for each in settings.hooks if each.event in _EVENT_NAMES]
+        self._extensions = extensions
+        self._disabled = set(settings.disabled_hooks)
         self._firing = HookFiring(
             session,
-            known if settings.folder_trusted else (),
+            disabled=self._disabled,
             notify=notify,
             transcript=lambda: self.transcript(),
         )
+        self.reload()
+
+    def reload(self) -> None:
+        """Take the hooks of the extensions anew."""
+        self._firing.use(each for each in self._definitions() if each.event in _EVENT_NAMES)
+
+    def all(self) -> list[KnownHook]:
+        """Every hook of the session, those that are switched off included."""
+        return [
+            KnownHook(
+                definition=definition, hook=hook, enabled=hook.shown_name not in self._disabled
+            )
+            for definition in self._definitions()
+            if definition.event in _EVENT_NAMES
+            for hook in definition.hooks
+        ]
+
+    def enable(self, name: str, *, on: bool = True) -> None:
+        """Switch every hook called `name` on or off for the rest of the session."""
+        if on:
+            self._disabled.discard(name)
+        else:
+            self._disabled.add(name)
+
+    def _definitions(self) -> list[HookDefinition]:
+        own = self._settings.hooks if self._settings.folder_trusted else ()
+        return [*own, *self._extensions()]
 
     def initialize(self) -> None:
         """Warn the user of project hooks that are new and of events that do not exist.
@@ -75,6 +116,7 @@ class HookSystem:
         Call it once, after the session's listeners have subscribed.
         """
         settings = self._settings
+        self._report_unknown(self._extensions(), "extensions")
         if not settings.folder_trusted:
             if settings.hooks:
                 logger.warning("project hooks are off: the folder is not trusted")
@@ -84,10 +126,12 @@ class HookSystem:
         )
         if warning is not None:
             self._events.emit(UserFeedback(severity="warning", message=warning))
-        unknown = dict.fromkeys(each.event for each in settings.hooks)
-        for event in unknown:
+        self._report_unknown(settings.hooks, "project")
+
+    def _report_unknown(self, definitions: Iterable[HookDefinition], source: str) -> None:
+        for event in dict.fromkeys(each.event for each in definitions):
             if event not in _EVENT_NAMES:
-                message = f'Invalid hook event name: "{event}" from project config. Skipping.'
+                message = f'Invalid hook event name: "{event}" from {source} config. Skipping.'
                 self._events.emit(UserFeedback(severity="warning", message=message))
 
     def has_hooks(self, event: HookEvent) -> bool:
@@ -243,9 +287,16 @@ class HookSystem:
         )
 
 
-def open_hooks(session: Session, *, notify: Callable[[HookNotice], None]) -> HookSystem | None:
+def open_hooks(
+    session: Session,
+    *,
+    notify: Callable[[HookNotice], None],
+    extensions: Callable[[], Iterable[HookDefinition]] = tuple,
+) -> HookSystem | None:
     """The session's hooks, not yet initialized; `None` where they are switched off."""
-    return HookSystem(session, notify=notify) if session.settings.enable_hooks else None
+    if not session.settings.enable_hooks:
+        return None
+    return HookSystem(session, notify=notify, extensions=extensions)
 
 
 def _of_call(mcp_context: JsonObject | None, original_name: str | None) -> JsonObject:

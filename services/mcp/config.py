@@ -23,6 +23,7 @@ __all__ = [
     "McpServerConfig",
     "OAuthConfig",
     "command_server",
+    "extension_servers",
     "merge_configs",
     "server_configs",
 ]
@@ -87,6 +88,8 @@ class McpServerConfig:
     auth_provider_type: str | None = None
     extension: str | None = None
     """The extension that defines it, `None` for the user's own."""
+    extension_variables: Mapping[str, str] = field(default_factory=dict)
+    """The values of that extension's settings, for the child and for `$NAME`."""
     raw: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """As it was written."""
 
@@ -154,6 +157,25 @@ def server_configs(raw: Any) -> dict[str, McpServerConfig]:
     return {str(name): McpServerConfig.parse(str(name), entry) for name, entry in raw.items()}
 
 
+def extension_servers(
+    raw: Mapping[str, Any], extension: str, variables: Mapping[str, str]
+) -> dict[str, McpServerConfig]:
+    """The servers of an extension.
+
+    Args:
+        raw: the extension's `mcpServers`.
+        extension: its name.
+        variables: the values of its settings.
+
+    Raises:
+        McpConfigError: as for `server_configs`.
+    """
+    return {
+        name: replace(config, extension=extension, extension_variables=dict(variables))
+        for name, config in server_configs(raw).items()
+    }
+
+
 def command_server(command: str | None) -> dict[str, McpServerConfig]:
     """The server called `mcp` that the setting `mcp.serverCommand` defines.
 
@@ -192,6 +214,7 @@ def merge_configs(base: McpServerConfig, override: McpServerConfig) -> McpServer
         "exclude_tools": tuple(dict.fromkeys([*base.exclude_tools, *override.exclude_tools])),
         "env": {**base.env, **override.env},
         "extension": override.extension or base.extension,
+        "extension_variables": {**base.extension_variables, **override.extension_variables},
         "raw": {**base.raw, **override.raw},
     }
     return replace(base, **merged)

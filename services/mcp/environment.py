@@ -102,6 +102,7 @@ def server_environment(
     *,
     allowed: Iterable[str] = (),
     blocked: Iterable[str] = (),
+    extension: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """The environment of a server's process.
 
@@ -110,22 +111,32 @@ def server_environment(
         given: the server's own `env`; `$NAME` is looked up in the sanitised environment.
         allowed: as in `sanitized`.
         blocked: as in `sanitized`.
+        extension: the values of the server's extension.
     """
     clean = sanitized(variables, allowed=allowed, blocked=blocked)
+    clean |= _harmless(extension or {})
     inherited = {
         name: variables[name]
         for name in _INHERITED
         if name in variables and not variables[name].startswith("()")
     }
     environment = {**inherited, _IDENTIFICATION[0]: _IDENTIFICATION[1], **clean}
+    for name, value in _harmless(given).items():
+        environment[name] = expand_variables(value, clean)
+    return environment
+
+
+def _harmless(given: Mapping[str, str]) -> dict[str, str]:
+    """`given` without the variables that make programs run other code."""
+    kept = {}
     for name, value in given.items():
         if name.upper() in _RUNS_CODE:
             logger.warning(
                 "Blocked dangerous environment variable override for MCP server: %s", name
             )
-            continue
-        environment[name] = expand_variables(value, clean)
-    return environment
+        else:
+            kept[name] = value
+    return kept
 
 
 def expand_variables(text: str, variables: Mapping[str, str]) -> str:

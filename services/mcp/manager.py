@@ -15,9 +15,11 @@ from typing import Any, Final
 from services.mcp.client import McpClient
 from services.mcp.config import McpServerConfig, merge_configs
 from services.mcp.context import McpContext, Registries
+from services.mcp.enablement import ServerEnablement
 from services.mcp.errors import is_authentication_error
 from services.mcp.registries import McpPrompt, McpResource
-from services.mcp.states import McpServerStatus
+from services.mcp.sign_in import SignInError
+from services.mcp.states import McpServerStatus, SignedIn
 from services.wire import JsonObject
 
 __all__ = ["McpManager", "UnknownServer"]
@@ -48,10 +50,16 @@ class McpManager:
     """
 
     def __init__(
-        self, configs: Mapping[str, McpServerConfig], context: McpContext, main: Registries
+        self,
+        configs: Mapping[str, McpServerConfig],
+        context: McpContext,
+        main: Registries,
+        enablement: ServerEnablement,
     ) -> None:
         self._configured = dict(configs)
         self._context = context
+        self.enablement = enablement
+        """The servers that the user has switched off."""
         self.main = main
         """The main agent's registries."""
         self._clients: dict[str, McpClient] = {}
@@ -60,6 +68,10 @@ class McpManager:
         """Clients that another client of the same server has replaced in the table."""
         self._under_way: list[_Discovery] = []
         self.diagnostics = context.diagnostics
+        self.errors: dict[str, str] = {}
+        """Why the servers that could not be reached last time could not."""
+        self.unauthorized: set[str] = set()
+        """The servers that wanted a sign-in last time."""
         self.blocked: list[str] = []
         """Servers that the settings forbid."""
 
@@ -102,7 +114,12 @@ class McpManager:
         key = final.key(name)
         if registries is None:
             await self._end_others(name, key)
-        if not final.reachable or self._is_blocked(name) or not self._context.trusted():
+        if not final.reachable or self._is_blocked(name):
+            return
+        if self.enablement.is_off(name):
+            await self._all(client.disconnect() for client in self._taken(name))
+            return
+        if not self._context.trusted():
             return
         client = self._clients.get(key)
         first = client is None or (registries is not None and self._is_anothers(client))
@@ -130,6 +147,70 @@ class McpManager:
             raise UnknownServer(f'No MCP server registered with the name "{name}"')
         await self._all(client.disconnect() for client in self._taken(name))
         await self.discover(name, config)
+
+    async def restart(self) -> None:
+        """End every server, and start those that the user has not switched off."""
+        await self._all(client.disconnect() for client in self._taken(None))
+        known = {**self._configured, **self._known}
+        await self._all(self.discover(name, config) for name, config in known.items())
+
+    async def start_extension(self, configs: Mapping[str, McpServerConfig]) -> None:
+        """Start the servers of an extension."""
+        await self._all(self.discover(name, config) for name, config in configs.items())
+
+    async def stop_extension(self, extension: str) -> None:
+        """End the servers of an extension, and forget them."""
+        for name, config in list(self._known.items()):
+            if config.extension == extension:
+                await self._all(client.disconnect() for client in self._taken(name))
+                self._known.pop(name, None)
+                if name in self.blocked:
+                    self.blocked.remove(name)
+                if name in self._configured:
+                    await self.discover(name, self._configured[name])
+
+    def config(self, name: str) -> McpServerConfig | None:
+        """How the server called `name` is configured."""
+        return self._known.get(name) or self._configured.get(name)
+
+    async def sign_in(self, name: str) -> None:
+        """Sign in to a server in the user's browser, and start it again.
+
+        Raises:
+            UnknownServer: no server has that name.
+            SignInError: the sign-in failed, or no user can sign in here.
+        """
+        config = self.config(name)
+        if config is None:
+            raise UnknownServer(f"MCP server '{name}' not found.")
+        if self._context.sign_in is None:
+            raise SignInError("no browser can be opened here; use `parity mcp auth`")
+        if config.endpoint is None:
+            raise SignInError("it is a program, which has no address to sign in to")
+        await self._context.sign_in.run(name, config.endpoint, config.oauth)
+        await self.restart_server(name)
+
+    def signed_in(self, name: str) -> SignedIn:
+        """Whether the user has signed in to the server called `name`."""
+        stored = self._context.tokens.credentials(name)
+        if stored is None:
+            wanted = name in self.wanting_sign_in()
+            return SignedIn.NO if wanted else SignedIn.NOT_NEEDED
+        expires = stored["token"].get("expiresAt")
+        expired = (
+            isinstance(expires, (int, float)) and expires < self._context.session.clock.now_ms()
+        )
+        return SignedIn.EXPIRED if expired else SignedIn.YES
+
+    def wanting_sign_in(self) -> list[str]:
+        """The servers to which a user can or must sign in."""
+        found = []
+        for name in self.names:
+            config = self.config(name)
+            enabled = config is not None and config.oauth.enabled
+            if enabled or name in self.unauthorized:
+                found.append(name)
+        return found
 
     async def stop(self) -> None:
         """End every server. Safe to call twice."""
@@ -221,8 +302,13 @@ class McpManager:
             if client.status is McpServerStatus.DISCONNECTED:
                 await client.connect()
             await client.discover_into(registries)
+            self.errors.pop(client.name, None)
+            self.unauthorized.discard(client.name)
         except Exception as error:  # noqa: BLE001 - an error of one server must not end the session
-            if not is_authentication_error(error):
+            self.errors[client.name] = str(error)
+            if is_authentication_error(error):
+                self.unauthorized.add(client.name)
+            else:
                 self.diagnostics.emit(
                     "error", f"Error during discovery for MCP server '{client.name}': {error}"
                 )

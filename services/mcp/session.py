@@ -12,6 +12,7 @@ from services.interaction.questions import SignInQuestion, SignInSubject
 from services.mcp.config import command_server, server_configs
 from services.mcp.context import McpContext, Registries
 from services.mcp.diagnostics import McpDiagnostics
+from services.mcp.enablement import ServerEnablement
 from services.mcp.manager import McpManager
 from services.mcp.progress import McpProgress
 from services.mcp.sign_in import SignIn, SignInSeam
@@ -94,7 +95,10 @@ async def open_mcp(
         policy_warnings=policy_warnings,
         warn=lambda message: feedback("warning", message),
     )
-    manager = McpManager(configs, context, Registries(tools=McpToolbox(tools)))
+    enablement = ServerEnablement(
+        session.workspace.home, report=lambda message: feedback("error", message)
+    )
+    manager = McpManager(configs, context, Registries(tools=McpToolbox(tools)), enablement)
     try:
         yield manager
     finally:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 
-__all__ = ["McpServerStatus"]
+__all__ = ["McpServerStatus", "SignedIn"]
 
 
 class McpServerStatus(StrEnum):
@@ -16,3 +16,12 @@ class McpServerStatus(StrEnum):
     CONNECTED = "connected"
     BLOCKED = "blocked"
     DISABLED = "disabled"
+
+
+class SignedIn(Enum):
+    """Whether the user has signed in to a server."""
+
+    NOT_NEEDED = auto()
+    YES = auto()
+    NO = auto()
+    EXPIRED = auto()

@@ -132,7 +132,7 @@ class _Opener:
         token = _StoredTokens(self._name, config.oauth, context.tokens) if stored else None
         try:
             events = config.http_url is None and config.type == "sse"
-            return await self._connect(_expanded(config.headers, context), token, events=events)
+            return await self._connect(_expanded(config, context), token, events=events)
         except Exception as error:  # noqa: BLE001 - after any error the older transport may work
             problem = error
         if not is_authentication_error(problem) and self._may_fall_back():
@@ -213,17 +213,20 @@ async def _child(
             config.env,
             allowed=settings.allowed_environment_variables,
             blocked=settings.blocked_environment_variables,
+            extension=config.extension_variables,
         ),
     )
     async with stdio_transport(process) as streams:
         yield streams
 
 
-def _expanded(headers: Mapping[str, str], context: McpContext) -> dict[str, str]:
+def _expanded(config: McpServerConfig, context: McpContext) -> dict[str, str]:
+    """The headers of a server, with variables filled in."""
     settings = context.session.settings
     known = sanitized(
         context.session.environment.variables,
         allowed=settings.allowed_environment_variables,
         blocked=settings.blocked_environment_variables,
     )
-    return {key: expand_variables(value, known) for key, value in headers.items()}
+    known |= config.extension_variables
+    return {key: expand_variables(value, known) for key, value in config.headers.items()}

@@ -88,6 +88,34 @@ class SessionServers:
             await manager.discover(name, config, registries)
         return lambda: manager.remove_registries(registries)
 
+    async def start_extension(
+        self, name: str, servers: Mapping[str, Json], variables: Mapping[str, str]
+    ) -> None:
+        """Start the servers of an extension; one that is malformed is reported.
+
+        Args:
+            name: the extension's name.
+            servers: its servers by name, as in the settings.
+            variables: the values of its settings.
+
+        Raises:
+            LookupError: the session is not open.
+        """
+        from services.mcp.config import McpConfigError, extension_servers
+
+        manager = await self._opened()
+        try:
+            configs = extension_servers(servers, name, variables)
+        except McpConfigError as error:
+            manager.diagnostics.emit("error", f"Extension {name}: {error}")
+            return
+        await manager.start_extension(configs)
+
+    async def stop_extension(self, name: str) -> None:
+        """End the servers of an extension."""
+        if self.manager is not None:
+            await self.manager.stop_extension(name)
+
     @asynccontextmanager
     async def started(
         self,
@@ -99,6 +127,7 @@ class SessionServers:
         trusted: Callable[[], bool],
         policy_warnings: Callable[[str, Sequence[str]], Sequence[str]],
         on_progress: Callable[[McpProgress], None],
+        extensions: Callable[[], Awaitable[None]] | None = None,
     ) -> AsyncIterator[None]:
         """Start the settings' servers and register what they offer; leaving ends all servers.
 
@@ -110,6 +139,7 @@ class SessionServers:
             trusted: whether the folder is trusted now; otherwise no server starts.
             policy_warnings: warnings about the policy's rules, by server and its tools.
             on_progress: receives the progress of executing calls.
+            extensions: starts the servers of extensions, where there are any.
 
         Raises:
             McpConfigError: a server's configuration is malformed.
@@ -135,8 +165,12 @@ class SessionServers:
             tools.follow_servers(
                 settled=self.settled, has_resources=lambda: bool(self.all_resources())
             )
-            if has_servers(session.settings):
+            own = has_servers(session.settings)
+            if own:
                 await (await self._opened()).start()
+            if extensions is not None:
+                await extensions()
+            if own or extensions is not None:
                 register_skills(tools, host)
             yield
 

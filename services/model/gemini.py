@@ -34,7 +34,7 @@ from services.model.errors import ApiError, ModelError, NetworkError
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.sdk_stream import SdkStream
 from services.model.transport_errors import api_error, network_error, unreadable_answer
-from services.net.clients import open_client
+from services.net.clients import certificates_from_environment, open_client
 from services.net.errors import NetError
 from services.net.google import AmbientCredentials
 from services.net.terms import Terms
@@ -103,6 +103,10 @@ class GeminiContentGenerator:
         }
         options = dict(http_options or {})
         options |= {"httpx_async_client": http_client, "headers": _headers(auth, options)}
+        # Each client of the SDK would read the certificates twice, for connections it never makes.
+        certificates = certificates_from_environment()
+        options.setdefault("client_args", {"verify": certificates})
+        options.setdefault("async_client_args", {"verify": certificates, "ssl": certificates})
         if auth.base_url:
             options["base_url"] = auth.base_url
         if auth.api_version:

@@ -14,7 +14,45 @@ from services.model.generator import ChunkStream, ContentGenerator, EmbedRequest
 from services.model.names import AccessFlags, wire_model_name
 from services.wire import JsonObject
 
-__all__ = ["MappedContentGenerator"]
+__all__ = ["BackendNames", "MappedContentGenerator", "SessionNames"]
+
+
+class BackendNames:
+    """The names that Google's backends have for models.
+
+    Args:
+        access: The launched models, or a function that returns them for each request.
+        code_assist: Whether the backend is Code Assist.
+    """
+
+    def __init__(
+        self, access: AccessFlags | Callable[[], AccessFlags], *, code_assist: bool = False
+    ) -> None:
+        self._access = access
+        self._code_assist = code_assist
+
+    def __call__(self, model: str) -> str:
+        """Return the backend's name of a model."""
+        access = self._access() if callable(self._access) else self._access
+        return wire_model_name(model, access, code_assist=self._code_assist)
+
+
+class SessionNames:
+    """The names for a provider that has no Gemini models.
+
+    The product's own requests (summaries, checks, subagents) name Gemini models; they go to the
+    model that the session asked last.
+    """
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+
+    def __call__(self, model: str) -> str:
+        """Return `model`, or the session's for one of Gemini."""
+        if model.removeprefix("models/").startswith(("gemini-", "gemma-")):
+            return self._model
+        self._model = model
+        return model
 
 
 class MappedContentGenerator:
@@ -22,20 +60,12 @@ class MappedContentGenerator:
 
     Args:
         inner: The backend.
-        access: The launched models, or a function that returns them for each request.
-        code_assist: Whether the backend is Code Assist.
+        rename: Returns the backend's name of a model.
     """
 
-    def __init__(
-        self,
-        inner: ContentGenerator,
-        access: AccessFlags | Callable[[], AccessFlags],
-        *,
-        code_assist: bool = False,
-    ) -> None:
+    def __init__(self, inner: ContentGenerator, rename: Callable[[str], str]) -> None:
         self._inner = inner
-        self._access = access
-        self._code_assist = code_assist
+        self._rename = rename
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
         """Send the request with the backend's name."""
@@ -51,15 +81,11 @@ class MappedContentGenerator:
 
     async def embed_content(self, request: EmbedRequest) -> JsonObject:
         """Embed with the backend's name."""
-        name = self._name(request.model)
+        name = self._rename(request.model)
         return await self._inner.embed_content(
             request if name == request.model else replace(request, model=name)
         )
 
     def _mapped(self, request: ModelRequest) -> ModelRequest:
-        name = self._name(request.model)
+        name = self._rename(request.model)
         return request if name == request.model else replace(request, model=name)
-
-    def _name(self, model: str) -> str:
-        access = self._access() if callable(self._access) else self._access
-        return wire_model_name(model, access, code_assist=self._code_assist)

@@ -1,4 +1,4 @@
-"""The stream that `GeminiContentGenerator` returns.
+"""The stream of a generator over a provider's SDK.
 
 It is a class because closing an unstarted generator function does not run its `finally`, and the
 connection would stay open.
@@ -31,9 +31,8 @@ class SdkStream(AsyncGenerator[JsonObject, None]):
         self._pull = pull
         self._close = close
         self._closed = False
-        self._started = False
         self.head: JsonObject | ModelError | None = None
-        """The first chunk, or a failure after the response began."""
+        """The first chunk, or a failure after the response began, if it is known already."""
 
     async def asend(self, value: None, /) -> JsonObject:
         """Return the next chunk."""
@@ -50,13 +49,10 @@ class SdkStream(AsyncGenerator[JsonObject, None]):
         return chunk
 
     async def _next(self) -> JsonObject | None:
-        if self._started:
-            return await self._pull()
-        self._started = True
         head, self.head = self.head, None
         if isinstance(head, ModelError):
             raise head
-        return head
+        return await self._pull() if head is None else head
 
     async def athrow(self, typ: Any, val: Any = None, tb: Any = None, /) -> JsonObject:
         """Close, and raise the thrown error."""

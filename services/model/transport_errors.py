@@ -12,16 +12,14 @@ import socket
 import ssl
 from collections.abc import Iterator
 
-import httpx
-
 from services.model.errors import ApiError, NetworkError
 from services.wire import Json, js_json
 
-__all__ = ["api_error", "network_error", "unreadable_answer"]
+__all__ = ["api_error", "causes", "network_error", "unreadable_answer"]
 
 
-def network_error(error: httpx.HTTPError, *, answering: bool) -> NetworkError:
-    """Convert `error`.
+def network_error(error: Exception, *, answering: bool) -> NetworkError:
+    """Convert `error`, which is one of httpx or of httpx2.
 
     `answering`: whether the response had begun, so that `fetch` had returned and its body broke.
     """
@@ -32,21 +30,23 @@ def network_error(error: httpx.HTTPError, *, answering: bool) -> NetworkError:
     return NetworkError(message, code=code, cause=error)
 
 
-def _code(error: httpx.HTTPError, *, answering: bool) -> str | None:
-    for underlying in _chain(error):
+def _code(error: Exception, *, answering: bool) -> str | None:
+    for underlying in causes(error):
         code = _system_code(underlying)
         if code is not None:
             return code
-    if isinstance(error, (httpx.ConnectTimeout, httpx.PoolTimeout)):
+    # The classes of httpx and httpx2 have the same names.
+    names = {each.__name__ for each in type(error).__mro__}
+    if names & {"ConnectTimeout", "PoolTimeout"}:
         return "UND_ERR_CONNECT_TIMEOUT"
-    if isinstance(error, httpx.ReadTimeout):
+    if "ReadTimeout" in names:
         return "UND_ERR_BODY_TIMEOUT" if answering else "UND_ERR_HEADERS_TIMEOUT"
-    if isinstance(error, httpx.TimeoutException):
+    if "TimeoutException" in names:
         return "ETIMEDOUT"
-    if isinstance(error, httpx.RemoteProtocolError):
+    if "RemoteProtocolError" in names:
         return "UND_ERR_SOCKET"
-    if isinstance(error, httpx.NetworkError):
-        return "ECONNREFUSED" if isinstance(error, httpx.ConnectError) else "ECONNRESET"
+    if "NetworkError" in names:
+        return "ECONNREFUSED" if "ConnectError" in names else "ECONNRESET"
     return None
 
 
@@ -61,7 +61,7 @@ def _system_code(error: BaseException) -> str | None:
     return None
 
 
-def _chain(error: BaseException) -> Iterator[BaseException]:
+def causes(error: BaseException) -> Iterator[BaseException]:
     """Yield `error` and its causes, outermost first, with every member of a group."""
     pending: list[BaseException] = [error]
     seen: set[int] = set()
@@ -97,7 +97,7 @@ def api_error(status: int | None, grpc: str | None, body: Json, *, answering: bo
 
 def unreadable_answer(error: ValueError) -> NetworkError:
     """Convert unreadable JSON: cut JSON is a lost connection, other JSON a broken response."""
-    cause = error.__cause__
+    cause = error if isinstance(error, json.JSONDecodeError) else error.__cause__
     if isinstance(cause, json.JSONDecodeError):
         cut = cause.pos >= len(cause.doc.rstrip()) or cause.msg.startswith("Unterminated string")
         if cut:

@@ -6,14 +6,13 @@ since the library would end the whole connection for any other.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx2
 
-from services.confinement import Refused
-from services.net.decoding import ACCEPTED, AnswerDecoder
-from services.net.errors import NetError
+from services.net.decoding import ACCEPTED
+from services.net.guarding import guarded
 from services.net.terms import Terms
 
 __all__ = ["RefusedRequest", "open_mcp_client"]
@@ -48,7 +47,9 @@ def open_mcp_client(
         on_response: A coroutine function that each response is passed to.
         wrapped: Wraps the transport that enforces the terms.
     """
-    transport: httpx2.AsyncBaseTransport = _Guarded(httpx2.AsyncHTTPTransport(), terms)
+    transport: httpx2.AsyncBaseTransport = guarded(
+        httpx2, httpx2.AsyncHTTPTransport(), terms, refused=_as_refused, broken=_as_broken
+    )
     return httpx2.AsyncClient(
         transport=transport if wrapped is None else wrapped(transport),
         auth=auth,
@@ -60,50 +61,9 @@ def open_mcp_client(
     )
 
 
-class _Guarded(httpx2.AsyncBaseTransport):
-    def __init__(self, inner: httpx2.AsyncBaseTransport, terms: Terms) -> None:
-        self._inner = inner
-        self._terms = terms
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        try:
-            self._terms.check_request(str(request.url))
-        except (NetError, Refused) as error:
-            raise RefusedRequest(str(error)) from error
-        response = await self._inner.handle_async_request(request)
-        try:
-            return self._bounded(request, response)
-        except NetError as error:
-            await response.aclose()
-            raise RefusedRequest(str(error)) from error
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-    def _bounded(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
-        headers = response.headers.copy()
-        decoder = self._terms.decoder_of(request.method, response.status_code, headers)
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        return httpx2.Response(
-            response.status_code,
-            headers=headers,
-            stream=_Decoded(response.stream, decoder),
-            extensions=response.extensions,
-        )
+def _as_refused(error: Exception) -> Exception:
+    return RefusedRequest(str(error))
 
 
-class _Decoded(httpx2.AsyncByteStream):
-    def __init__(self, inner: httpx2.AsyncByteStream, decoder: AnswerDecoder) -> None:
-        self._inner = inner
-        self._decoder = decoder
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
-            async for data in self._inner:
-                for piece in self._decoder.pieces(data):
-                    yield piece
-        except NetError as error:
-            raise _BrokenOff(str(error)) from error
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
+def _as_broken(error: Exception) -> Exception:
+    return _BrokenOff(str(error))

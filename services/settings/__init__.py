@@ -21,6 +21,7 @@ from services.settings.declaring import (
 from services.settings.groups import (
     AdkFlags,
     ContextSettings,
+    ExtensionSettings,
     McpSettings,
     ModelSettings,
     PolicySettings,
@@ -46,6 +47,7 @@ __all__ = [
 class Settings(
     AgentSettings,
     ContextSettings,
+    ExtensionSettings,
     HookSettings,
     McpSettings,
     ModelSettings,

@@ -15,6 +15,7 @@ from services.settings.declaring import Named, Refused, at_most
 __all__ = [
     "AdkFlags",
     "ContextSettings",
+    "ExtensionSettings",
     "McpSettings",
     "ModelSettings",
     "PolicySettings",
@@ -275,6 +276,24 @@ class PolicySettings:
     """Whether rules that come from "always allow" answers have no effect."""
     enable_conseca: Annotated[bool, Named("enableConseca", "security.enableConseca")] = False
     """Whether a model judges every call by a policy that it derives from the user's words."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtensionSettings:
+    """Extensions, where a surface loads them."""
+
+    extension_config: Annotated[bool, Named("extensionConfig", "experimental.extensionConfig")] = (
+        True
+    )
+    """Whether the settings of extensions have values."""
+    allowed_extensions: Annotated[
+        tuple[str, ...], Named("allowedExtensions", "security.allowedExtensions")
+    ] = ()
+    """Patterns, in JavaScript's syntax, of the only sources of extensions; empty: any."""
+    block_git_extensions: Annotated[
+        bool, Named("blockGitExtensions", "security.blockGitExtensions")
+    ] = False
+    """Whether extensions from repositories are refused."""
 
 
 @dataclass(frozen=True, kw_only=True)

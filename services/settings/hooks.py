@@ -17,10 +17,18 @@ from typing import Annotated, Any, Final
 from services.settings.declaring import READERS, Named, PlacedProblem, Read
 from services.wire import js_json
 
-__all__ = ["CommandHook", "HookDefinition", "HookEvent", "HookSettings", "read_hooks"]
+__all__ = [
+    "DEFAULT_TIMEOUT_MS",
+    "CommandHook",
+    "HookDefinition",
+    "HookEvent",
+    "HookSettings",
+    "read_hooks",
+]
 
 _OTHER_FIELDS: Final = frozenset({"enabled", "disabled", "notifications"})
-_DEFAULT_TIMEOUT_MS: Final = 60_000
+DEFAULT_TIMEOUT_MS: Final = 60_000
+"""A minute, where the hook has no `timeout`."""
 _LONGEST_MS: Final = 2**31 - 1
 _EXAMPLE: Final = '{"type": "command", "command": "…"}'
 
@@ -47,8 +55,10 @@ class CommandHook:
 
     command: str
     name: str = ""
-    timeout_ms: float = _DEFAULT_TIMEOUT_MS
+    timeout_ms: float = DEFAULT_TIMEOUT_MS
     env: Mapping[str, str] = field(default_factory=dict)
+    source: str = "project"
+    """`extensions` for a hook of an extension; upstream calls all others `project`, in any file."""
 
     @property
     def shown_name(self) -> str:
@@ -146,7 +156,7 @@ def _hook(value: Any, place: str) -> CommandHook:
     return CommandHook(
         command=command,
         name=_given(value, "name", place, READERS[str]) or "",
-        timeout_ms=_DEFAULT_TIMEOUT_MS if timeout is None else timeout,
+        timeout_ms=DEFAULT_TIMEOUT_MS if timeout is None else timeout,
         env=_given(value, "env", place, _variables) or {},
     )
 

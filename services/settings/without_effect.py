@@ -130,8 +130,12 @@ WITHOUT_EFFECT: Final = (
         ("memoryBoundaryMarkers", "context.memoryBoundaryMarkers", _TEXTS),
         (None, "context.fileName", object),
         (None, "context.importFormat", str),
+        same=("GEMINI.md", "tree"),
+    ),
+    *_entries(
+        "the files of added folders always count",
         (None, "context.loadMemoryFromIncludeDirectories", bool),
-        same=("GEMINI.md", "tree", False),
+        same=(True,),
     ),
     *_entries(
         "a surface adds folders, from `context.includeDirectories` or its command line",
@@ -175,10 +179,20 @@ WITHOUT_EFFECT: Final = (
         (None, "agents.browser", Mapping),
     ),
     *_entries(
-        "this build has no extensions",
+        "only `/extensions disable` switches an extension off",
         (None, "extensions", Mapping),
+    ),
+    *_entries(
+        "a change of an extension always counts at once",
         (None, "experimental.extensionReloading", bool),
-        (None, "experimental.extensionConfig", bool),
+        same=(True,),
+    ),
+    *_entries(
+        "extensions are always managed by commands, and the gallery is the vendor's",
+        ("extensionManagement", "experimental.extensionManagement", bool),
+        (None, "experimental.extensionRegistry", bool),
+        (None, "experimental.extensionRegistryURI", str),
+        same=(True,),
     ),
     *_entries(
         "its name is `general.topicUpdateNarration`",

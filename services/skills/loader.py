@@ -42,6 +42,8 @@ class Skill:
     body: str
     is_builtin: bool = False
     disabled: bool = False
+    extension: str | None = None
+    """The extension that it comes from."""
 
     @property
     def folder(self) -> Path:

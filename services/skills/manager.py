@@ -1,6 +1,6 @@
 """The skills of a session: where they come from, which one wins, which are switched off.
 
-Source: core `skills/skillManager.ts`. Extensions are not part of this product yet.
+Source: core `skills/skillManager.ts`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -25,21 +24,31 @@ BUILTIN_SKILLS: Final = Path(__file__).parent / "builtin"
 
 
 class SkillManager:
-    """Skills by name. Later folders win over earlier ones: built-in, the user's, the project's."""
+    """Skills by name. Later ones win: built-in, of extensions, the user's, the project's."""
 
-    def __init__(self, events: CoreEvents | None = None) -> None:
+    def __init__(
+        self,
+        events: CoreEvents | None = None,
+        extensions: Callable[[], Iterable[Skill]] = tuple,
+    ) -> None:
         """Make an empty manager.
 
         Args:
             events: receives a warning when one skill hides another.
+            extensions: the skills of the active extensions.
         """
         self._events = events
+        self._extensions = extensions
         self._skills: dict[str, Skill] = {}
-        self._again: Callable[[], None] = lambda: None
+        self._again: Callable[[Sequence[str] | None], None] = lambda _: None
 
-    def reload(self) -> None:
-        """Find all skills anew, where and as the last `discover` did."""
-        self._again()
+    def reload(self, disabled: Sequence[str] | None = None) -> None:
+        """Find all skills anew, where and as the last `discover` did.
+
+        Args:
+            disabled: names of skills to switch off; `None`: the same as before.
+        """
+        self._again(disabled)
 
     def discover(
         self,
@@ -59,17 +68,21 @@ class SkillManager:
             disabled: names of skills to switch off, in any case.
             builtin: the folder of the product's own.
         """
-        self._again = partial(
-            self.discover,
-            home=home,
-            root=root,
-            trusted=trusted,
-            disabled=disabled,
-            builtin=builtin,
-        )
+
+        def again(off: Sequence[str] | None) -> None:
+            self.discover(
+                home=home,
+                root=root,
+                trusted=trusted,
+                disabled=disabled if off is None else off,
+                builtin=builtin,
+            )
+
+        self._again = again
         self._skills = {}
         own = self._load(builtin)
         self._add(replace(skill, is_builtin=True) for skill in own)
+        self._add(self._extensions())
         for base in (home, root) if trusted else (home,):
             for place in (".gemini", ".agents"):
                 self._add(self._load(base / place / "skills"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 
 from services.message_bus import MessageBus
@@ -17,6 +17,7 @@ from services.subagents.builtin.codebase_investigator import codebase_investigat
 from services.subagents.builtin.generalist import generalist
 from services.subagents.child_run import SessionParts
 from services.subagents.definition import INVOKE_AGENT, RemoteAgentDefinition
+from services.subagents.loader import LoadedAgents
 from services.subagents.prompt_section import agents_section
 from services.subagents.registry import AgentRegistry
 from services.subagents.remote.agents import RemoteAgents
@@ -87,6 +88,7 @@ async def open_agents(
     models: ModelConfigs,
     policy: PolicyEngine,
     prompts: Prompts,
+    extensions: Callable[[], Iterable[LoadedAgents]] = tuple,
 ) -> AsyncIterator[AgentRegistry]:
     """Load the agents of a session, and close their connections when leaving.
 
@@ -98,6 +100,7 @@ async def open_agents(
         models: Receives the agents' model configs.
         policy: Receives the rules for remote agents.
         prompts: Has the main agent's instruction.
+        extensions: The agents of each active extension.
     """
     remote = RemoteAgents(session)
     registry = AgentRegistry(
@@ -109,6 +112,7 @@ async def open_agents(
             cli_help(lambda: GetInternalDocsTool(host)),
             generalist(host.state, tools.all_names, prompts.headless_instruction),
         ),
+        extensions=extensions,
         remote=remote,
     )
     subagents.know(registry, remote)

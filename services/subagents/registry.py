@@ -10,8 +10,8 @@ Source: core `agents/registry.ts`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from services.model.configs import ModelConfigs
@@ -19,6 +19,7 @@ from services.policy.engine import PolicyEngine
 from services.policy.rule_book import AGENT_RULE_SOURCE
 from services.session import Session
 from services.settings import Settings
+from services.settings.agents import AgentOverride
 from services.state import (
     AgentsDiscovered,
     AgentsRefreshed,
@@ -72,7 +73,7 @@ class AgentRegistry:
         models: ModelConfigs,
         policy: PolicyEngine,
         builtin: Sequence[BuiltInAgent] = (),
-        extensions: Sequence[tuple[str, Path]] = (),
+        extensions: Callable[[], Iterable[LoadedAgents]] = tuple,
         remote: RemoteLoader | None = None,
     ) -> None:
         """Make an empty registry, which follows changes of the session's model.
@@ -82,7 +83,7 @@ class AgentRegistry:
             models: receives the agents' model configs.
             policy: receives the rules for remote agents.
             builtin: the built-in agents.
-            extensions: names of active extensions, and the folders of their agents.
+            extensions: the agents of each active extension.
             remote: reads remote agents' cards; without it remote agents are skipped.
         """
         self.acknowledged = AcknowledgedAgents(session.workspace)
@@ -93,7 +94,7 @@ class AgentRegistry:
         self._policy = policy
         self._events = session.events
         self._builtin = tuple(builtin)
-        self._extensions = tuple(extensions)
+        self._extensions = extensions
         self._remote = remote
         self._found = _Found()
         self._unsubscribe = session.events.subscribe(self._follow)
@@ -113,8 +114,8 @@ class AgentRegistry:
             self._report("info", _UNTRUSTED)
         user = self._loaded(self._workspace.home / ".gemini" / "agents")
         await self._register_all([with_card_hash(agent) for agent in user.agents], "user")
-        for _, folder in self._extensions:
-            await self._register_all(self._loaded(folder).agents, "extension")
+        for loaded in self._extensions():
+            await self._register_all(loaded.agents, "extension")
         for warning in warnings_about_calls(_written(found.discovered.values()), found.failed):
             self._report("warning", warning)
 
@@ -178,6 +179,15 @@ class AgentRegistry:
     def discovered_names(self) -> list[str]:
         """The names of all agents, disabled ones included."""
         return list(self._found.discovered)
+
+    def discovered(self, name: str) -> AgentDefinition | None:
+        """The definition of an agent as its author wrote it, disabled or not."""
+        agent = self._found.discovered.get(name)
+        return agent.make() if isinstance(agent, BuiltInAgent) else agent
+
+    async def override(self, overrides: Mapping[str, AgentOverride]) -> ReloadResult:
+        """Search all agents again, with these overrides in place of those of the settings."""
+        return await self.reload(replace(self._settings, agent_overrides=overrides))
 
     @property
     def folder_trusted(self) -> bool:

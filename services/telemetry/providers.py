@@ -20,6 +20,7 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
 from services.ids import IdSource
 from services.model.auth import AuthType
+from services.providers.provider import Provider
 from services.settings.telemetry import TelemetrySettings
 from services.telemetry.api_log import ApiLog
 from services.telemetry.contract import Telemetry, TelemetryError, TelemetrySeams
@@ -40,6 +41,8 @@ _PROVIDERS: Final[Mapping[str, str]] = {
     AuthType.USE_GEMINI: "gcp.gemini",
     AuthType.USE_VERTEX_AI: "gcp.vertex_ai",
     AuthType.COMPUTE_ADC: "gcp.vertex_ai",
+    Provider.OPENAI: "openai",
+    Provider.ANTHROPIC: "anthropic",
 }
 _SOME_GOOGLE_ENDPOINT: Final = "gcp.gen_ai"
 

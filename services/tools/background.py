@@ -5,7 +5,7 @@ Source: core `services/shellExecutionService.ts` (`background`, `listBackgroundP
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -29,6 +29,8 @@ class BackgroundProcess:
     exit_code: int | None = None
     signal: int | None = None
     running: bool = True
+    kill: Callable[[], None] | None = None
+    """Ends it; `None` for one that nothing can end."""
 
 
 class BackgroundHistory:
@@ -36,6 +38,17 @@ class BackgroundHistory:
 
     def __init__(self) -> None:
         self._processes: dict[int, BackgroundProcess] = {}
+        self._listeners: list[Callable[[], None]] = []
+
+    def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
+        """Call `listener` after each output and end of a command; the result takes it back."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener)
+
+    def wrote(self) -> None:
+        """A command has written something into its log."""
+        for listener in list(self._listeners):
+            listener()
 
     def __iter__(self) -> Iterator[BackgroundProcess]:
         return iter(list(self._processes.values()))
@@ -43,17 +56,18 @@ class BackgroundHistory:
     def __contains__(self, pid: object) -> bool:
         return pid in self._processes
 
-    def started(self, pid: int, command: str) -> None:
-        """Add `command`; drop the oldest entry if there are too many."""
+    def started(self, pid: int, command: str, kill: Callable[[], None] | None = None) -> None:
+        """Add `command`, which `kill` ends; drop the oldest entry if there are too many."""
         if len(self._processes) >= _REMEMBERED:
             del self._processes[next(iter(self._processes))]
-        self._processes[pid] = BackgroundProcess(pid, command)
+        self._processes[pid] = BackgroundProcess(pid, command, kill=kill)
 
     def ended(self, pid: int, *, exit_code: int | None, signal: int | None) -> None:
         """Record the end of the process, if its entry is still there."""
         process = self._processes.get(pid)
         if process is not None:
             process.running, process.exit_code, process.signal = False, exit_code, signal
+        self.wrote()
 
 
 def background_log(home: Path, pid: int) -> Path:

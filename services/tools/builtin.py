@@ -7,6 +7,7 @@ Source: core `Config.createToolRegistry`, and the end of `Config.initialize` for
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
 from services.model.names import is_gemini2_model, is_preview_model
@@ -33,7 +34,7 @@ from services.tools.web_search import WebSearchTool
 from services.tools.write_file import WriteFileTool
 from services.tools.write_todos import WriteTodosTool
 
-__all__ = ["register_builtin_tools", "register_skills"]
+__all__ = ["register_builtin_tools", "register_skills", "reload_skills"]
 
 
 R = TypeVar("R", bound=ResourceFacts)
@@ -106,4 +107,25 @@ def register_skills(registry: ToolRegistry, host: ToolHost) -> None:
     )
     if host.skills.skills:
         registry.unregister(ActivateSkillTool.name)
+        registry.register(ActivateSkillTool(host), even_unlisted=True)
+
+
+def reload_skills(
+    registry: ToolRegistry, host: ToolHost, disabled: Sequence[str] | None = None
+) -> None:
+    """Find the skills anew, and declare their tool again, or not any more.
+
+    Args:
+        registry: the session's tools.
+        host: has the session's skills.
+        disabled: names of skills to switch off; `None`: the same as before.
+
+    Source: core `Config.reloadSkills`.
+    """
+    settings = host.settings
+    if not (settings.skills_support and settings.admin_skills_enabled):
+        return
+    host.skills.reload(disabled)
+    registry.unregister(ActivateSkillTool.name)
+    if host.skills.skills:
         registry.register(ActivateSkillTool(host), even_unlisted=True)

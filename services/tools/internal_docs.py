@@ -23,7 +23,7 @@ from services.tools.parameters import arguments, string
 from services.tools.paths import absolute
 from services.wire import JsonObject
 
-__all__ = ["GetInternalDocsTool"]
+__all__ = ["GetInternalDocsTool", "nearest_docs"]
 
 _MARKER: Final = "sidebar.json"
 _OUTSIDE: Final = "Access denied: Requested path is outside the documentation directory."
@@ -45,10 +45,11 @@ class GetInternalDocsTool(DeclarativeTool):
     def __init__(self, host: ToolHost, *, docs: Path | None = None) -> None:
         """Without `docs`, use the nearest folder `docs` with a `sidebar.json` above this file."""
         super().__init__(host)
-        self.docs = docs if docs is not None else _nearest_docs()
+        self.docs = docs if docs is not None else nearest_docs()
 
 
-def _nearest_docs() -> Path | None:
+def nearest_docs() -> Path | None:
+    """The folder with this product's documentation: the nearest one above this file."""
     for folder in Path(__file__).resolve().parents:
         if (folder / "docs" / _MARKER).is_file():
             return folder / "docs"

@@ -1,7 +1,7 @@
-"""Reads the `GEMINI.md` files of the user, of the project, and of the folders that tools use.
+"""Reads the `GEMINI.md` files of the user, of extensions, of the project, and of used folders.
 
-The model gets the user's and the project's at the start of the session. It gets another file with
-the answer of the first tool that reads, lists or writes beside or below that file.
+The model gets those of user, extensions and project at the start of the session. It gets another
+file with the answer of the first tool that reads, lists or writes beside or below that file.
 
 Source: core `context/memoryContextManager.ts`, `utils/memoryDiscovery.ts`, `tools/jit-context.ts`.
 """
@@ -9,7 +9,7 @@ Source: core `context/memoryContextManager.ts`, `utils/memoryDiscovery.ts`, `too
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -29,9 +29,22 @@ _INDEX: Final = "MEMORY.md"
 class ProjectMemory:
     """The memory files of one session; each is reported once."""
 
-    def __init__(self, workspace: Workspace, *, trusted: bool) -> None:
-        """Read the files for the start of the session; the project's only if it is `trusted`."""
+    def __init__(
+        self,
+        workspace: Workspace,
+        *,
+        trusted: bool,
+        extensions: Callable[[], Iterable[Path]] = tuple,
+    ) -> None:
+        """Read the files for the start of the session.
+
+        Args:
+            workspace: the session's folders.
+            trusted: whether the project's files count.
+            extensions: the context files of the active extensions.
+        """
         self._workspace = workspace
+        self._extensions = extensions
         self._trusted = trusted
         self.reload()
 
@@ -44,10 +57,12 @@ class ProjectMemory:
         own = workspace.home / ".gemini" / _NAME
         private = workspace.project_temp / "memory"
         self._user = self._unreported([own])
+        self._extension = self._unreported(self._extensions())
         self._private = self._unreported(
             next(([path] for path in (private / _INDEX, private / _NAME) if _readable(path)), [])
         )
-        upward = self._upward(workspace.root, workspace.root) if trusted else []
+        folders = workspace.folders if trusted else ()
+        upward = {file for folder in folders for file in self._upward(folder, folder)}
         self._project = self._unreported(sorted(upward, key=str))
         self._began_with = len(self._reported)
 
@@ -67,8 +82,13 @@ class ProjectMemory:
         return self._private
 
     @property
+    def of_extensions(self) -> str:
+        """The context files of the active extensions."""
+        return self._extension
+
+    @property
     def of_project(self) -> str:
-        """The files of the project's root and the folders above, up to the repository's root."""
+        """The files of the workspace's folders and those above, up to the root of a repository."""
         return self._project
 
     @property

@@ -79,6 +79,7 @@ class ToolRegistry:
         state: SessionState,
         *,
         plans_folder: Callable[[], str] | None = None,
+        excluded_too: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         """Make an empty registry.
 
@@ -86,10 +87,12 @@ class ToolRegistry:
             settings: the session's settings.
             state: the session's state; its approval mode changes declarations.
             plans_folder: returns the folder for plans, which the edit tools' declarations name.
+            excluded_too: returns what extensions exclude beside `exclude_tools`.
         """
         self._settings = settings
         self._state = state
         self._plans_folder = plans_folder
+        self._excluded_too = excluded_too
         self._tools: dict[str, Tool] = {}
         self._announced: dict[str, AnnouncedTool] = {}
         self._excluded: Callable[[Named], bool] = _never
@@ -138,7 +141,12 @@ class ToolRegistry:
         settings = self._settings
         if settings.main_agent_tools is not None:
             settings = replace(settings, main_agent_tools=None)
-        registry = ToolRegistry(settings, self._state, plans_folder=self._plans_folder)
+        registry = ToolRegistry(
+            settings,
+            self._state,
+            plans_folder=self._plans_folder,
+            excluded_too=self._excluded_too,
+        )
         registry._excluded = self._excluded
         registry._has_resources = self._has_resources
         registry._settled = self._settled
@@ -166,9 +174,9 @@ class ToolRegistry:
         self._has_resources = has_resources
 
     @property
-    def revision(self) -> tuple[int, bool]:
+    def revision(self) -> tuple[int, bool, tuple[str, ...]]:
         """A value that changes with every added or removed tool, and with it the declarations."""
-        return self._changes, self._has_resources()
+        return self._changes, self._has_resources(), tuple(self._excluded_too())
 
     async def settled(self) -> None:
         """Wait until the tools are complete for the next request to the model."""
@@ -233,7 +241,7 @@ class ToolRegistry:
             if of_server is None
             else of_server.excluded_by
         )
-        if names & set(self._settings.exclude_tools):
+        if names & self._excluded_names():
             return False
         return not self._excluded(tool)
 
@@ -246,9 +254,12 @@ class ToolRegistry:
         return any(entry in (tool.name, kind) or entry.startswith(f"{kind}(") for entry in offered)
 
     def _to_be_active(self, tool: AnnouncedTool) -> bool:
-        if {tool.name, *tool.listed_as} & set(self._settings.exclude_tools):
+        if {tool.name, *tool.listed_as} & self._excluded_names():
             return False
         return not self._excluded(tool)
+
+    def _excluded_names(self) -> set[str]:
+        return {*self._settings.exclude_tools, *self._excluded_too()}
 
     def _listed(self, names: tuple[str, ...]) -> bool:
         core = self._settings.core_tools

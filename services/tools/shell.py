@@ -287,7 +287,7 @@ class _Shell(BuiltinInvocation):
         """Make a running command a background command of the session, with a log file."""
         background = self.host.background
         history = self.host.background_history
-        history.started(shown_pid, self._inner)
+        history.started(shown_pid, self._inner, process.kill)
         text = process.raw_text
         log = self._open_log(shown_pid, f"{text}\n" if text else "")
 
@@ -295,6 +295,7 @@ class _Shell(BuiltinInvocation):
             if isinstance(piece, str) and log is not None:
                 with open_private(log, "a", encoding="utf-8") as stream:
                     stream.write(strip_ansi(piece))
+                history.wrote()
 
         process.divert(write)
         command = BackgroundCommand(

@@ -75,6 +75,14 @@ class CallFeed:
             self._take(call)
         self._end_batches()
 
+    def writing(self) -> list[tuple[ToolCall, str]]:
+        """The running calls that have written, with their whole output so far."""
+        return [
+            (known.call, _text_of(known.output))
+            for known in self._known.values()
+            if known.call.status is CallStatus.EXECUTING and known.output
+        ]
+
     def waiting(self) -> list[str]:
         """The ids of the calls that wait for the user."""
         return [call_id for call_id, known in self._known.items() if known.waits]

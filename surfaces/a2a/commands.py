@@ -11,7 +11,8 @@ from typing import Final
 from services.clock import iso_timestamp
 from services.wire import JsonObject, js_json
 from surfaces.a2a.rpc import Events
-from surfaces.a2a.tasks import DEFAULT_MODEL, Tasks
+from surfaces.a2a.sessions import DEFAULT_MODEL
+from surfaces.a2a.tasks import Tasks
 from surfaces.a2a.wire import agent_message, text_part
 from surfaces.commands import (
     CommandLayer,
@@ -21,6 +22,7 @@ from surfaces.commands import (
     Result,
     SubmitPrompt,
 )
+from surfaces.commands.extension_data import extension_data
 from surfaces.terminal.live import LiveSession
 
 __all__ = ["CommandRefused", "ServerCommands"]
@@ -29,7 +31,6 @@ _ABOUT_RESTORE: Final = (
     "Restore to a previous checkpoint, or list available checkpoints to restore. This will reset "
     "the conversation and file history to the state it was in when the checkpoint was created"
 )
-_NO_EXTENSIONS: Final = "No extensions installed."
 _MEMORY: Final[Mapping[str, str]] = {
     "memory": "show",
     "memory show": "show",
@@ -97,7 +98,9 @@ class ServerCommands:
             FatalError: the session cannot be opened.
         """
         if name in ("extensions", "extensions list"):
-            return {"name": "extensions list", "data": _NO_EXTENSIONS}
+            async with self._tasks.session() as live:
+                installed = live.services.extensions.store.extensions
+                return {"name": "extensions list", "data": extension_data(installed)}
         if name in _MEMORY:
             verb = _MEMORY[name]
             shown = "memory show" if name == "memory" else name
@@ -134,12 +137,12 @@ class ServerCommands:
             "parts": [text_part(part.get("text") or "") for part in result.content],
             "messageId": self._tasks.machine.ids.uuid("message"),
         }
-        task_id, listener = await self._tasks.submit(message)
+        feed, listener = await self._tasks.submit(message)
         try:
             async for event in listener.events():
                 yield event
         finally:
-            await self._tasks.leave(task_id, listener)
+            await self._tasks.leave(feed, listener)
 
     def _already(self, text: str) -> JsonObject:
         """The only event of a command that has nothing to do."""

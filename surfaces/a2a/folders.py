@@ -5,6 +5,7 @@ Source: `packages/a2a-server` `config/config.ts` (`setTargetDir`).
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,18 +27,21 @@ class Folders:
     """The folder of every task, whatever a message asks for."""
     default: Path
     """The folder of a task that asks for none."""
-    allowed: Path
-    """Every task works in this folder, or below."""
+    allowed: tuple[Path, ...]
+    """Every task works in one of these folders, or below."""
 
     @classmethod
     def of(cls, variables: Mapping[str, str], here: Path, home: Path) -> Folders:
-        """As `CODER_AGENT_WORKSPACE_PATH` and `CODER_AGENT_ALLOWED_ROOT` say."""
+        """As `CODER_AGENT_WORKSPACE_PATH` and `CODER_AGENT_ALLOWED_ROOT` say.
+
+        The latter may name several folders, with the system's separator between paths.
+        """
         fixed = variables.get("CODER_AGENT_WORKSPACE_PATH")
-        allowed = variables.get("CODER_AGENT_ALLOWED_ROOT")
+        allowed = (variables.get("CODER_AGENT_ALLOWED_ROOT") or "").split(os.pathsep)
         return cls(
             fixed=Path(fixed) if fixed else None,
             default=here,
-            allowed=(Path(allowed) if allowed else home).resolve(),
+            allowed=tuple(Path(each).resolve() for each in allowed if each) or (home.resolve(),),
         )
 
     def chosen(self, settings: JsonObject) -> Path:
@@ -51,9 +55,9 @@ class Folders:
         resolved = (self.default / folder).resolve()
         if not resolved.is_dir():
             raise FolderRefused(f"Workspace path {folder} does not exist")
-        if not resolved.is_relative_to(self.allowed):
+        if not any(resolved.is_relative_to(each) for each in self.allowed):
             raise FolderRefused(
-                f"Workspace path {folder} lies outside {self.allowed}; set "
-                "CODER_AGENT_ALLOWED_ROOT to a folder that holds both"
+                f"Workspace path {folder} lies outside {', '.join(map(str, self.allowed))}; set "
+                "CODER_AGENT_ALLOWED_ROOT to a folder that holds it"
             )
         return resolved

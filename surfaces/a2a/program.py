@@ -6,21 +6,32 @@ Source: `packages/a2a-server` `http/server.ts`.
 from __future__ import annotations
 
 import asyncio
+import os
+import resource
 import socket
+import ssl
 from importlib.metadata import PackageNotFoundError, version
 from types import FrameType
 from typing import Any, Final, TextIO
 
 import uvicorn
 
-from services.model.errors import FatalError, FatalInputError
+from services.model.errors import FatalConfigError, FatalError, FatalInputError
 from services.net.listening import listening_socket
+from surfaces.a2a.access import Entrance, TlsFiles
+from surfaces.a2a.card import AgentCards
 from surfaces.a2a.commands import ServerCommands
+from surfaces.a2a.feed import TaskFeed
 from surfaces.a2a.folders import Folders
+from surfaces.a2a.push.delivery import Callbacks
+from surfaces.a2a.push.hosts import CallbackHosts
+from surfaces.a2a.push.signing import Signer, open_key
 from surfaces.a2a.rest import RestRoutes
-from surfaces.a2a.server import LOOPBACK, Access, make_app
-from surfaces.a2a.store import TaskStore
+from surfaces.a2a.server import make_app
+from surfaces.a2a.storage.opening import open_database
+from surfaces.a2a.storage.store import TaskStore
 from surfaces.a2a.tasks import Tasks
+from surfaces.a2a.wire import RpcError
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.streams import Streams
@@ -28,9 +39,12 @@ from surfaces.headless.streams import Streams
 __all__ = ["run_a2a"]
 
 _PORT: Final = "CODER_AGENT_PORT"
-_TOKEN: Final = "PARITY_A2A_TOKEN"  # noqa: S105 - the variable's name
+_OWN_VARIABLES: Final = "PARITY_A2A_"
+_DATABASE: Final = "PARITY_A2A_DATABASE"
 _FILE: Final = "a2a-tasks.sqlite"
+_KEY_FILE: Final = "a2a-callbacks.pem"
 _GRACE_SECONDS: Final = 5
+_MOST_FILES: Final = 65_536
 _SHUTDOWN: Final = "The server is shutting down. Send a message to go on."
 
 
@@ -54,48 +68,86 @@ def run_a2a(options: HeadlessOptions, *, host: str, port: int | None, err: TextI
 async def _serve(options: HeadlessOptions, host: str, port: int | None, streams: Streams) -> None:
     machine = Machine.here()
     variables, workspace = machine.environment.variables, machine.workspace
-    token = variables.get(_TOKEN) or None
-    if host not in LOOPBACK and token is None:
-        raise FatalInputError(
-            f"Error: --host {host} lets other machines call the server; set {_TOKEN} to a "
-            "secret that callers send as a bearer token"
-        )
+    entrance = Entrance.of(host, variables)
+    _hide_own_variables()
+    _allow_many_streams()
     with _listening(host, port, variables.get(_PORT)) as listener:
-        store = TaskStore(workspace.project_temp / _FILE, machine.clock.now_ms())
-        try:
-            tasks = Tasks(
-                options=options,
-                machine=machine,
-                folders=Folders.of(variables, workspace.root, workspace.home),
-                store=store,
-                warn=streams.report,
-            )
-            tasks.report_unfinished()
-            name = "localhost" if host in LOOPBACK else host
-            url = f"http://{name}:{listener.getsockname()[1]}/"
-            app = make_app(
-                tasks,
-                RestRoutes(tasks, ServerCommands(tasks)),
-                Access(host=host, token=token),
-                url=url,
-                version=_version(),
-            )
-            streams.report(f"The A2A server listens on {url}")
-            server = _Server(app, tasks)
-            async with asyncio.TaskGroup() as group:
-                group.create_task(server.end_when_asked(), name="shutdown")
-                await server.serve(sockets=[listener])
-                server.ended.set()
-        finally:
-            store.close()
+        url = entrance.url(listener.getsockname()[1])
+        key = open_key(workspace.project_temp / _KEY_FILE)
+        callbacks = Callbacks(
+            CallbackHosts.of(variables, own=entrance.own),
+            Signer(key, issuer=url, clock=machine.clock, ids=machine.ids),
+            machine.clock,
+            streams.report,
+        )
+        database = open_database(variables.get(_DATABASE), workspace.project_temp / _FILE)
+        store = TaskStore(database, machine.clock, streams.report)
+        tasks = Tasks(
+            options=options,
+            machine=machine,
+            folders=Folders.of(variables, workspace.root, workspace.home),
+            store=store,
+            warn=streams.report,
+            notifier=callbacks,
+        )
+        app = make_app(
+            tasks,
+            RestRoutes(tasks, ServerCommands(tasks)),
+            entrance.access(),
+            AgentCards(url, _version(), entrance.schemes),
+            callbacks,
+        )
+        async with store.open(tasks.used):
+            due = await _taken_over(tasks)
+            async with callbacks.open(due):
+                if entrance.warning is not None:
+                    streams.report(entrance.warning)
+                streams.report(f"The A2A server listens on {url}")
+                server = _Server(app, tasks, entrance.tls)
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(server.end_when_asked(), name="shutdown")
+                    await server.serve(sockets=[listener])
+                    server.ended.set()
+
+
+def _allow_many_streams() -> None:
+    """Each stream takes a file of the process, and the usual limit of 1024 is soon reached."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _hide_own_variables() -> None:
+    """Take the server's secrets out of the environment, which tools inherit."""
+    for name in [name for name in os.environ if name.startswith(_OWN_VARIABLES)]:
+        del os.environ[name]
+
+
+async def _taken_over(tasks: Tasks) -> list[TaskFeed]:
+    """Say what has become of the tasks of an earlier server; return those with callbacks due.
+
+    Raises:
+        FatalConfigError: they cannot be read.
+    """
+    try:
+        await tasks.report_unfinished()
+        return await tasks.due()
+    except RpcError as error:
+        raise FatalConfigError(f"Error: {error}") from error
 
 
 class _Server(uvicorn.Server):
     """A server that ends its tasks before its connections."""
 
-    def __init__(self, app: Any, tasks: Tasks) -> None:
+    def __init__(self, app: Any, tasks: Tasks, tls: TlsFiles | None) -> None:
+        authorities = None if tls is None else tls.client_authorities
         config = uvicorn.Config(
             app,
+            ssl_certfile=None if tls is None else tls.certificate,
+            ssl_keyfile=None if tls is None else tls.key,
+            ssl_ca_certs=authorities,
+            ssl_cert_reqs=ssl.CERT_NONE if authorities is None else ssl.CERT_REQUIRED,
             log_level="warning",
             access_log=False,
             lifespan="off",

@@ -16,7 +16,10 @@ from a2a.compat.v0_3 import types
 from pydantic import BaseModel, ValidationError
 
 from services.wire import Json, JsonObject
+from surfaces.a2a.feed import TaskFeed
 from surfaces.a2a.listeners import Listener
+from surfaces.a2a.push import configs
+from surfaces.a2a.push.hosts import CallbackHosts
 from surfaces.a2a.tasks import Tasks
 from surfaces.a2a.wire import RpcError, invalid_params, task_not_found
 
@@ -24,7 +27,7 @@ __all__ = ["Events", "RpcMethods"]
 
 Events = AsyncGenerator[JsonObject, None]
 M = TypeVar("M", bound=BaseModel)
-_NO_PUSH: Final = RpcError(-32003, "Push Notification is not supported")
+_OF_MESSAGES: Final = frozenset({"message/send", "message/stream", "tasks/resubscribe"})
 _NO_EXTENDED_CARD: Final = (
     "Unsupported operation: Agent does not support authenticated extended card."
 )
@@ -33,17 +36,22 @@ _NO_EXTENDED_CARD: Final = (
 class RpcMethods:
     """Answers requests about the tasks of a server."""
 
-    def __init__(self, tasks: Tasks) -> None:
+    def __init__(self, tasks: Tasks, hosts: CallbackHosts) -> None:
         self._tasks = tasks
-        self._methods: Mapping[str, Callable[[JsonObject], Awaitable[JsonObject]]] = {
+        self._hosts = hosts
+        self._methods: Mapping[str, Callable[[JsonObject], Awaitable[Json]]] = {
             "tasks/get": self._get,
             "tasks/cancel": self._cancel,
-            "tasks/pushNotificationConfig/set": _refuse_push,
-            "tasks/pushNotificationConfig/get": _refuse_push,
-            "tasks/pushNotificationConfig/list": _refuse_push,
-            "tasks/pushNotificationConfig/delete": _refuse_push,
+            "tasks/pushNotificationConfig/set": self._set_config,
+            "tasks/pushNotificationConfig/get": self._get_config,
+            "tasks/pushNotificationConfig/list": self._list_configs,
+            "tasks/pushNotificationConfig/delete": self._delete_config,
             "agent/getAuthenticatedExtendedCard": _refuse_extended_card,
         }
+
+    def serves(self, method: str) -> bool:
+        """Whether 0.3 has a method with this name."""
+        return method in self._methods or method in _OF_MESSAGES
 
     def stream(self, method: str, params: JsonObject, extension: str | None) -> Events | None:
         """The results of a method that streams; `None` if `method` does not.
@@ -57,7 +65,7 @@ class RpcMethods:
             return self._stream(params, extension)
         return self._resubscribe(params) if method == "tasks/resubscribe" else None
 
-    async def call(self, method: str, params: JsonObject, extension: str | None) -> JsonObject:
+    async def call(self, method: str, params: JsonObject, extension: str | None) -> Json:
         """The result of any other method.
 
         Raises:
@@ -72,55 +80,90 @@ class RpcMethods:
 
     async def _send(self, params: JsonObject, extension: str | None) -> JsonObject:
         message = _message(params, "message.messageId is required.")
-        waits = (params.get("configuration") or {}).get("blocking") is not False
-        length = (params.get("configuration") or {}).get("historyLength")
-        task_id, listener = await self._tasks.submit(message, extension)
+        configuration = params.get("configuration") or {}
+        waits = configuration.get("blocking") is not False
+        length = _history_length(configuration.get("historyLength"))
+        callback = self._callback_in(params)
+        feed, listener = await self._tasks.submit(message, extension, callback)
         if waits:
-            await self._finished(task_id, listener)
-        record = self._tasks.find(task_id)
-        return record.shown(len(record.document["history"]) if length is None else length)
+            await self._finished(feed, listener)
+        else:
+            feed.forget(listener)
+            await feed.kept()
+        record = feed.record
+        return record.shown_whole() if length is None else record.shown(length)
 
-    async def _finished(self, task_id: str, listener: Listener) -> None:
+    async def _finished(self, feed: TaskFeed, listener: Listener) -> None:
         try:
             async for _ in listener.events():
                 pass
         finally:
-            await self._tasks.leave(task_id, listener)
+            await self._tasks.leave(feed, listener)
 
     async def _stream(self, params: JsonObject, extension: str | None) -> Events:
         message = _message(params, "message.messageId is required for streaming.")
-        task_id, listener = await self._tasks.submit(message, extension)
+        callback = self._callback_in(params)
+        feed, listener = await self._tasks.submit(message, extension, callback)
         try:
             async for event in listener.events():
                 yield event
         finally:
-            await self._tasks.leave(task_id, listener)
+            await self._tasks.leave(feed, listener)
 
     async def _resubscribe(self, params: JsonObject) -> Events:
-        record = self._tasks.find(_checked(types.TaskIdParams, params).id)
-        task = self._tasks.get_open(record.id)
-        listener = task.listen() if task is not None and task.is_busy else None
-        yield record.shown(len(record.document["history"]))
-        if listener is None:
-            return
+        feed = await self._tasks.feed(_checked(types.TaskIdParams, params).id)
+        listener = self._tasks.resume(feed)
         try:
             async for event in listener.events():
                 yield event
         finally:
-            await self._tasks.leave(record.id, listener)
+            feed.forget(listener)
 
     async def _get(self, params: JsonObject) -> JsonObject:
         if "id" not in params:
             raise task_not_found("undefined")
         query = _checked(types.TaskQueryParams, params)
-        return self._tasks.find(query.id).shown(query.history_length)
+        feed = await self._tasks.feed(query.id)
+        await feed.kept()
+        return feed.record.shown(_history_length(query.history_length))
 
     async def _cancel(self, params: JsonObject) -> JsonObject:
-        return self._tasks.cancel(_checked(types.TaskIdParams, params).id)
+        return await self._tasks.cancel(_checked(types.TaskIdParams, params).id)
 
+    async def _set_config(self, params: JsonObject) -> JsonObject:
+        asked = _checked(types.TaskPushNotificationConfig, params)
+        feed = await self._tasks.feed(asked.task_id)
+        config = self._callback(params["pushNotificationConfig"])
+        configs.add(feed.record, config)
+        feed.keep()
+        await feed.kept()
+        return configs.shown(asked.task_id, config)
 
-async def _refuse_push(_: JsonObject) -> JsonObject:
-    raise _NO_PUSH
+    async def _get_config(self, params: JsonObject) -> JsonObject:
+        asked = _checked(types.GetTaskPushNotificationConfigParams, params)
+        record = await self._tasks.find(asked.id)
+        found = configs.found(record, asked.push_notification_config_id)
+        return configs.shown(asked.id, found)
+
+    async def _list_configs(self, params: JsonObject) -> list[JsonObject]:
+        asked = _checked(types.ListTaskPushNotificationConfigParams, params)
+        record = await self._tasks.find(asked.id)
+        return [configs.shown(asked.id, each) for each in configs.listed(record)]
+
+    async def _delete_config(self, params: JsonObject) -> None:
+        asked = _checked(types.DeleteTaskPushNotificationConfigParams, params)
+        feed = await self._tasks.feed(asked.id)
+        configs.remove(feed.record, asked.push_notification_config_id)
+        feed.keep()
+        await feed.kept()
+
+    def _callback_in(self, params: JsonObject) -> JsonObject | None:
+        """The push notification configuration that comes with a message."""
+        given = (params.get("configuration") or {}).get("pushNotificationConfig")
+        return None if given is None else self._callback(given)
+
+    def _callback(self, given: JsonObject) -> JsonObject:
+        return configs.checked(given, self._hosts, protocol="0.3")
 
 
 async def _refuse_extended_card(_: JsonObject) -> JsonObject:
@@ -137,7 +180,20 @@ def _message(params: JsonObject, no_id: str) -> JsonObject:
     if not isinstance(message, dict) or not message.get("messageId"):
         raise invalid_params(no_id)
     _checked(types.MessageSendParams, params)
+    if not message["parts"]:
+        raise invalid_params("message.parts is empty; write a text, or an answer to a question")
     return message
+
+
+def _history_length(length: int | None) -> int | None:
+    """The length, which is not negative.
+
+    Raises:
+        RpcError: it is.
+    """
+    if length is not None and length < 0:
+        raise invalid_params(f"historyLength is {length}; write 0 or more")
+    return length
 
 
 def _checked(model: type[M], params: JsonObject) -> M:

@@ -6,15 +6,15 @@ Source: `packages/a2a-server` `http/app.ts`.
 from __future__ import annotations
 
 import asyncio
-import hmac
+import hashlib
 import json
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import aclosing
-from dataclasses import dataclass
+from email.utils import formatdate
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -22,83 +22,74 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from services.wire import Json, JsonObject
-from surfaces.a2a.card import agent_card
+from surfaces.a2a.access import Access
+from surfaces.a2a.card import AgentCards
 from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, asked_version
+from surfaces.a2a.protocol.routes import (
+    A2A_JSON_MEDIA_TYPE,
+    VERSION_HEADER,
+    CurrentRpc,
+    handler_for,
+    rest_routes,
+)
+from surfaces.a2a.push.delivery import Callbacks
+from surfaces.a2a.push.signing import KEYS_PATH
 from surfaces.a2a.responses import encoded, json_response
 from surfaces.a2a.rest import RestRoutes
 from surfaces.a2a.rpc import Events, RpcMethods
 from surfaces.a2a.tasks import Tasks
 from surfaces.a2a.wire import RpcError, invalid_params
 
-__all__ = ["LOOPBACK", "MOST_BYTES", "Access", "make_app"]
+__all__ = ["MOST_BYTES", "make_app"]
 
-LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-"""The names of this machine, for itself."""
 MOST_BYTES: Final = 10 * 1024 * 1024
 """The largest body of a request."""
 _CARD: Final = "/.well-known/agent-card.json"
+_CURRENT_CARD: Final = f"/1.0{_CARD}"
+"""The card of 1.x, for clients that cannot name a version."""
+_CARD_SECONDS: Final = 300
+_OPEN_PATHS: Final = frozenset({_CARD, _CURRENT_CARD, KEYS_PATH})
+"""What callers may read without a token."""
+_VERSION_NOT_SUPPORTED: Final = -32009
+_UNSUPPORTED_TYPE: Final = -32005
 _STREAM: Final = {"cache-control": "no-cache"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
-    """Who may call the server."""
-
-    host: str
-    """The address that the server listens on."""
-    token: str | None
-    """What `Authorization: Bearer` must hold; `None`: any caller on this machine may call."""
-
-    def refusal(self, request: Request) -> Response | None:
-        """The response to a request that may not be served; `None` if it may.
-
-        A page in a browser is refused: it can reach a server on the user's machine.
-        """
-        if not self._knows(request.headers.get("host", "")):
-            return _error(403, "The header Host names another server.")
-        origin = request.headers.get("origin")
-        if origin is not None and not self._knows(urlsplit(origin).netloc):
-            return _error(403, f"Requests from {origin} are refused.")
-        if self.token is None or request.url.path == _CARD:
-            return None
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and hmac.compare_digest(given.encode(), self.token.encode()):
-            return None
-        refused = _error(401, "The server needs a token: write Authorization: Bearer <token>.")
-        refused.headers["www-authenticate"] = "Bearer"
-        return refused
-
-    def _knows(self, address: str) -> bool:
-        if self.host not in LOOPBACK:
-            return True
-        return urlsplit(f"//{address}").hostname in LOOPBACK
-
-
 def make_app(
-    tasks: Tasks, rest: RestRoutes, access: Access, *, url: str, version: str
+    tasks: Tasks, rest: RestRoutes, access: Access, cards: AgentCards, callbacks: Callbacks
 ) -> Starlette:
     """The application.
 
     Args:
         tasks: the tasks.
-        rest: the routes beside JSON-RPC.
+        rest: the routes of the published server beside JSON-RPC.
         access: who may call.
-        url: the server's address, for the card.
-        version: the version of this product, for the card.
+        cards: the agent cards.
+        callbacks: the callbacks to clients.
     """
-    rpc = RpcMethods(tasks)
-    card = agent_card(url, version, needs_token=access.token is not None)
+    rpc = RpcMethods(tasks, callbacks.hosts)
+    handler = handler_for(tasks, callbacks.hosts, cards)
+    current = CurrentRpc(handler)
 
-    async def show_card(_: Request) -> Response:
-        return json_response(card)
+    started = formatdate(tasks.machine.clock.now_ms() / 1000, usegmt=True)
+
+    async def show_card(request: Request) -> Response:
+        version = "1.0" if request.url.path != _CARD else request.headers.get(VERSION_HEADER)
+        return _cached(request, encoded(cards.for_version(version)), started)
+
+    async def show_keys(_: Request) -> Response:
+        return json_response(callbacks.signer.keys())
 
     async def answer(request: Request) -> Response:
-        return await _answer(rpc, request)
+        return await _answer(rpc, current, request)
 
     routes = [
         Route(_CARD, show_card, methods=["GET"]),
+        Route(_CURRENT_CARD, show_card, methods=["GET"]),
+        Route(KEYS_PATH, show_keys, methods=["GET"]),
         Route("/", answer, methods=["POST"]),
         *rest.routes(),
+        *rest_routes(handler),
     ]
     return Starlette(routes=routes, middleware=[Middleware(_Guard, access=access)])
 
@@ -114,11 +105,12 @@ class _Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        refusal = self._access.refusal(Request(scope))
+        request = Request(scope)
+        refusal = self._access.refusal(request, is_open=request.url.path in _OPEN_PATHS)
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        body = await _body(receive)
+        body = None if _is_too_large(request) else await _body(receive)
         if body is None:
             await _too_large()(scope, receive, send)
             return
@@ -129,7 +121,42 @@ class _Guard:
                 return {"type": "http.request", "body": read.pop(), "more_body": False}
             return await receive()
 
-        await self._app(scope, replay, send)
+        await self._app(scope, replay, _activating(scope, send))
+
+
+def _is_too_large(request: Request) -> bool:
+    """Whether the client says that the body is too large."""
+    length = request.headers.get("content-length", "")
+    return length.isascii() and length.isdecimal() and int(length) > MOST_BYTES
+
+
+def _activating(scope: Scope, send: Send) -> Send:
+    """`send`, with the headers that depend on the request.
+
+    The response names the extension that is used (A2A, "Extensions"), and has the media type of the
+    request: clients of protocol 0.3, and some of 1.x, know `application/json` only.
+    """
+    asked = Headers(scope=scope)
+    added: dict[str, str] = {}
+    try:
+        extension = asked_version(
+            value for name in EXTENSION_HEADERS for value in asked.getlist(name)
+        )
+    except RpcError:
+        extension = None
+    if extension is not None:
+        added = dict.fromkeys(EXTENSION_HEADERS, extension)
+    plain = asked.get("content-type", "").startswith("application/json")
+
+    async def sends(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.update(added)
+            if plain and headers.get("content-type") == A2A_JSON_MEDIA_TYPE:
+                headers["content-type"] = "application/json"
+        await send(message)
+
+    return sends
 
 
 async def _body(receive: Receive) -> bytes | None:
@@ -149,28 +176,50 @@ async def _body(receive: Receive) -> bytes | None:
             return b"".join(chunks)
 
 
-async def _answer(rpc: RpcMethods, request: Request) -> Response:
+async def _answer(rpc: RpcMethods, current: CurrentRpc, request: Request) -> Response:
     """Answer a JSON-RPC request."""
     try:
         asked: Json = json.loads(await request.body())
     except (ValueError, RecursionError):
+        kind = request.headers.get("content-type", "application/json")
         error = RpcError(-32700, "Invalid JSON payload.")
+        if "json" not in kind.lower():
+            error = RpcError(_UNSUPPORTED_TYPE, f"The content type {kind} is not supported.")
         return json_response(error.shown(None), status=400)
     request_id = _id_of(asked)
     method = asked.get("method") if isinstance(asked, dict) else None
-    if not isinstance(asked, dict) or asked.get("jsonrpc") != "2.0" or not isinstance(method, str):
+    if (
+        not isinstance(asked, dict)
+        or asked.get("jsonrpc") != "2.0"
+        or not isinstance(method, str)
+        or request_id != asked.get("id")
+    ):
         return json_response(RpcError(-32600, "Invalid JSON-RPC Request.").shown(request_id))
+    if current.serves(method):
+        return await current.answer(request, asked)
     params = asked.get("params", {})
     try:
+        if rpc.serves(method):
+            _check_version(request.headers.get(VERSION_HEADER))
         extension = asked_version(
             value for name in EXTENSION_HEADERS for value in request.headers.getlist(name)
         )
     except RpcError as error:
         return json_response(error.shown(request_id))
-    response = await _result(rpc, request, method, params, request_id, extension)
-    if extension is not None:
-        response.headers.update(dict.fromkeys(EXTENSION_HEADERS, extension))
-    return response
+    return await _result(rpc, request, method, params, request_id, extension)
+
+
+def _check_version(version: str | None) -> None:
+    """Check that the client does not ask for a version in which the method is missing.
+
+    Raises:
+        RpcError: it does.
+    """
+    if version and not version.startswith("0.3"):
+        raise RpcError(
+            _VERSION_NOT_SUPPORTED,
+            f"The method is one of A2A 0.3, and {VERSION_HEADER} is {version}; write 0.3",
+        )
 
 
 async def _result(
@@ -195,7 +244,7 @@ async def _result(
     return json_response({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 
-async def _unless_gone(call: Coroutine[Any, Any, JsonObject], request: Request) -> JsonObject:
+async def _unless_gone(call: Coroutine[Any, Any, Json], request: Request) -> Json:
     """The result of `call`, which ends when the client is gone.
 
     Raises:
@@ -234,8 +283,25 @@ def _data(document: JsonObject) -> bytes:
 
 
 def _id_of(asked: Json) -> Json:
+    """The id of a request, where it can be one: a text, or a number."""
     found = asked.get("id") if isinstance(asked, dict) else None
-    return found if isinstance(found, str | int) and not isinstance(found, bool) else None
+    usable = isinstance(found, str | int | float) and not isinstance(found, bool)
+    return found if usable else None
+
+
+def _cached(request: Request, body: bytes, modified: str) -> Response:
+    """A document that clients may keep for five minutes, and then ask whether it has changed."""
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {
+        "cache-control": f"public, max-age={_CARD_SECONDS}",
+        "content-type": "application/json; charset=utf-8",
+        "etag": tag,
+        "last-modified": modified,
+        "vary": VERSION_HEADER,
+    }
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers)
 
 
 def _too_large() -> Response:

@@ -6,7 +6,7 @@ Source: `packages/a2a-server` `agent/task.ts`, `agent/executor.ts`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,6 +23,7 @@ from services.wire import JsonObject
 from surfaces.a2a.call_feed import CallFeed
 from surfaces.a2a.calls import Answer
 from surfaces.a2a.dialects import Dialect, dialect_of
+from surfaces.a2a.feed import TaskFeed
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.record import TaskRecord
 from surfaces.a2a.wire import RpcError, agent_message, text_part
@@ -66,28 +67,16 @@ class Task:
     the final event follows, and the next message begins a turn.
 
     Args:
-        record: the task's document.
+        feed: the task's record, and those who follow it.
         live: the session.
-        keep: writes the record to the disk.
-        warn: gets messages that no client reads.
     """
 
-    def __init__(
-        self,
-        record: TaskRecord,
-        live: LiveSession,
-        *,
-        keep: Callable[[TaskRecord], None],
-        warn: Callable[[str], None],
-    ) -> None:
-        self.record = record
+    def __init__(self, feed: TaskFeed, live: LiveSession) -> None:
+        self.feed = feed
         self.live = live
-        self._keep = keep
-        self._warn = warn
         always = not live.services.settings.disable_always_allow
-        self._dialect = dialect_of(record.extension, always=always)
+        self._dialect = dialect_of(self.record.extension, always=always)
         self._calls = CallFeed(self)
-        self._listeners: list[Listener] = []
         self._runs: list[_Run] = []
         self._idle = asyncio.Event()
         self._idle.set()
@@ -95,8 +84,14 @@ class Task:
         self._group: asyncio.TaskGroup | None = None
         self._ending: _Ending | None = None
         self._count = 0
+        self._submitting = 0
         self._model: str | None = None
         self._message_id = self._new_id()
+
+    @property
+    def record(self) -> TaskRecord:
+        """The task's document."""
+        return self.feed.record
 
     @property
     def model(self) -> str:
@@ -117,18 +112,35 @@ class Task:
             for run in self._runs:
                 await run.agent.abort()
 
-    def listen(self) -> Listener:
-        """The events from now on to the end of the turn."""
-        listener = Listener()
-        self._listeners = [each for each in self._listeners if not each.ended]
-        self._listeners.append(listener)
+    @property
+    def is_closed(self) -> bool:
+        """Whether the session ends, or has ended."""
+        return self._over.is_set()
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the session can be closed and opened again, and no client notices."""
+        return not self.is_busy and not self._submitting and not self.record.waiting
+
+    def resume(self, *, follows: bool = False) -> Listener:
+        """The task as it is now, and the events from now on.
+
+        Args:
+            follows: whether the events of further turns follow.
+        """
+        listener = self.feed.listen(follows=follows)
+        listener.add(self.record.shown_whole(), self.feed.saved)
+        for call, text in self._calls.writing():
+            # The history has no output of a running call.
+            data = self._dialect.output_data(call, text)
+            if data is not None:
+                part = {"kind": "data", "data": data}
+                listener.add(self._update(_UPDATE, part, message_id=self._new_id()))
         return listener
 
-    async def leave(self, listener: Listener) -> None:
-        """Forget a listener whose client is gone; without any, the turn ends."""
-        self._listeners = [each for each in self._listeners if each is not listener]
-        if not listener.ended and not self._listeners:
-            await self.interrupt("Execution aborted by client.")
+    def close(self) -> None:
+        """End the session; the task takes further messages in another one."""
+        self._over.set()
 
     async def submit(self, message: JsonObject, *, announces: bool = False) -> Listener:
         """Begin to answer a message.
@@ -147,23 +159,21 @@ class Task:
         self._check_open()
         for answer in answers:
             self._dialect.check(answer, self._calls.asked(answer.call_id))
-        while texts and self.is_busy:
-            await self._idle.wait()
-            self._check_open()
         if texts:
-            await self._withdraw()
-        listener = self.listen()
+            await self._take_turn()
+        listener = self.feed.listen()
         record = self.record
-        record.said({**message, "contextId": record.context_id, "taskId": record.id})
+        record.said({**message, "taskId": record.id, "contextId": record.context_id})
+        saved = self.feed.keep()
         if announces:
-            listener.add(record.shown(len(record.document["history"])))
+            listener.add(record.shown_whole(), saved)
         answered = [self._follow(answer) for answer in answers]
         if texts:
             self._begin(texts)
         elif not any(answered) and not self.is_busy:
             self._end_turn()
             record.keep_state(record.state)
-            self._keep(record)
+            self.feed.keep()
         return listener
 
     def cancel(self) -> JsonObject:
@@ -181,14 +191,14 @@ class Task:
             self._message_id = self._new_id()
             self._ending = _Ending("canceled", "Task cancellation requested by user.")
         self._end_turn()
-        shown = self.record.shown(len(self.record.document["history"]))
+        shown = self.record.shown_whole()
         if busy:
             status = self.record.document["status"]
             self.record.document["status"] = {
                 name: value for name, value in status.items() if name != "message"
             }
             self.record.keep_state("canceled")
-            self._keep(self.record)
+            self.feed.keep()
         return shown
 
     async def interrupt(self, text: str) -> None:
@@ -225,7 +235,7 @@ class Task:
             self._say(_UPDATE, part, message_id=self._new_id(), remembers=False)
             return
         output = {"artifactId": f"tool-{call.call_id}-output", "parts": [text_part(text)]}
-        self._publish(
+        self.feed.publish(
             {
                 "kind": "artifact-update",
                 "taskId": self.record.id,
@@ -233,7 +243,8 @@ class Task:
                 "artifact": output,
                 "append": True,
                 "lastChunk": False,
-            }
+            },
+            remembers=False,
         )
 
     def batch_ended(self, prompt_id: str, *, refused: bool) -> None:
@@ -254,6 +265,21 @@ class Task:
                 -32600,
                 f"Task {record.id} is in a terminal state ({record.state}) and cannot be modified.",
             )
+
+    async def _take_turn(self) -> None:
+        """Wait for the end of the turn under way, and end the prompts that wait for an approval.
+
+        Raises:
+            RpcError: meanwhile the task has ended.
+        """
+        self._submitting += 1
+        try:
+            while self.is_busy:
+                await self._idle.wait()
+                self._check_open()
+            await self._withdraw()
+        finally:
+            self._submitting -= 1
 
     async def _withdraw(self) -> None:
         """End the prompts that wait for an approval: the user writes something else instead.
@@ -361,7 +387,6 @@ class Task:
     ) -> None:
         part = None if text is None else text_part(text)
         self._say(_STATE_CHANGE, part, state=state, final=final, error=error)
-        self._keep(self.record)
 
     def _say(
         self,
@@ -374,6 +399,21 @@ class Task:
         error: str | None = None,
         remembers: bool = True,
     ) -> None:
+        event = self._update(
+            kind, part, state=state, message_id=message_id, final=final, error=error
+        )
+        self.feed.publish(event, remembers=remembers)
+
+    def _update(
+        self,
+        kind: str,
+        part: JsonObject | None,
+        *,
+        state: str | None = None,
+        message_id: str | None = None,
+        final: bool = False,
+        error: str | None = None,
+    ) -> JsonObject:
         record = self.record
         status: JsonObject = {"state": state or self._dialect.during or record.state}
         if part is not None:
@@ -385,24 +425,14 @@ class Task:
             )
         status["timestamp"] = iso_timestamp(self.live.services.clock.now_ms())
         usage = self.live.metrics.last_usage if final else None
-        self._publish(
-            {
-                "kind": "status-update",
-                "taskId": record.id,
-                "contextId": record.context_id,
-                "status": status,
-                "final": final,
-                "metadata": self._dialect.metadata(kind, self.model, error=error, usage=usage),
-            },
-            remembers=remembers,
-        )
-
-    def _publish(self, event: JsonObject, *, remembers: bool = True) -> None:
-        if self.record.is_over:
-            return
-        self.record.apply(event, remembers=remembers)
-        for listener in self._listeners:
-            listener.add(event)
+        return {
+            "kind": "status-update",
+            "taskId": record.id,
+            "contextId": record.context_id,
+            "status": status,
+            "final": final,
+            "metadata": self._dialect.metadata(kind, self.model, error=error, usage=usage),
+        }
 
     def _new_id(self) -> str:
         return self.live.prepared.machine.ids.uuid("message")

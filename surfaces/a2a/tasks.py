@@ -8,42 +8,33 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from services.clock import iso_timestamp
-from services.interaction.interaction import Interaction
 from services.model.auth import AuthError
 from services.model.errors import FatalError
-from services.state import ApprovalMode, CoreEvents
 from services.wire import JsonObject
 from surfaces.a2a.dialects import dialect_of
 from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, EXTENSION_URI, settings_in
+from surfaces.a2a.feed import NO_CALLBACKS, Notifier, TaskFeed
 from surfaces.a2a.folders import FolderRefused, Folders
 from surfaces.a2a.listeners import Listener
+from surfaces.a2a.push import configs
 from surfaces.a2a.record import TaskRecord
-from surfaces.a2a.store import TaskStore
+from surfaces.a2a.sessions import Sessions
+from surfaces.a2a.storage.database import Query
+from surfaces.a2a.storage.store import TaskStore
 from surfaces.a2a.task import Task
 from surfaces.a2a.wire import RpcError, agent_message, invalid_params, task_not_found, text_part
 from surfaces.headless.machine import Machine
-from surfaces.headless.model import choose_model
 from surfaces.headless.options import HeadlessOptions
-from surfaces.headless.planning import Plan, plan_run
-from surfaces.headless.sessions import (
-    NoSessions,
-    RecordedSession,
-    SessionNotFound,
-    find_session,
-    moved_aside,
-)
-from surfaces.terminal.live import LiveSession, open_live_session
-from surfaces.terminal.prepared import Prepared
+from surfaces.terminal.live import LiveSession
 
-__all__ = ["DEFAULT_MODEL", "Tasks"]
+__all__ = ["Tasks"]
 
 _SETTINGS: Final = "agent-settings"
-DEFAULT_MODEL: Final = "gemini-3-pro-preview"
-"""The published server's model; the command line's own default chooses one by the prompt."""
 _MOST_OPEN: Final = 256
 
 
@@ -65,6 +56,8 @@ class Tasks:
         folders: where tasks may work.
         store: keeps the tasks.
         warn: gets messages that no client reads.
+        notifier: makes the callbacks of tasks.
+        most_open: how many sessions may be open at once.
     """
 
     options: HeadlessOptions
@@ -72,12 +65,22 @@ class Tasks:
     folders: Folders
     store: TaskStore
     warn: Callable[[str], None]
+    notifier: Notifier = NO_CALLBACKS
+    most_open: int = _MOST_OPEN
     _open: dict[str, _Open] = field(default_factory=dict)
-    _locks: dict[str, asyncio.Lock] = field(default_factory=dict)
+    """The open tasks, those that got no message for longest first."""
+    _opening: int = 0
+    _ends: bool = False
+    _feeds: WeakValueDictionary[str, TaskFeed] = field(default_factory=WeakValueDictionary)
+    _locks: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
-    def report_unfinished(self) -> None:
-        """Say in each task that an earlier server left unfinished what has become of it."""
-        for record in self.store.unfinished():
+    async def report_unfinished(self) -> None:
+        """Say in each task that an earlier server left unfinished what has become of it.
+
+        Raises:
+            RpcError: the tasks cannot be read.
+        """
+        for record in await self.store.unfinished():
             text = (
                 f"The server ended while calls waited for approval: {', '.join(record.waiting)}. "
                 "They were not run. Send a message to go on."
@@ -86,17 +89,33 @@ class Tasks:
             )
             message = self._agent_says(record, text)
             record.waiting = []
-            record.apply(_status(record, "input-required", message, self._now()))
-            self._keep(record)
+            feed = self._feed(record)
+            feed.publish(_status(record, "input-required", message, self._now()))
+
+    async def due(self) -> list[TaskFeed]:
+        """The tasks for which an earlier server has not made all callbacks.
+
+        Raises:
+            RpcError: the tasks cannot be read.
+        """
+        found = await self.store.due()
+        return [self._feeds.get(record.id) or self._feed(record) for record in found]
 
     async def submit(
-        self, message: JsonObject, extension: str | None = None
-    ) -> tuple[str, Listener]:
-        """Begin to answer a message; return the task's id and the events of the answer.
+        self,
+        message: JsonObject,
+        extension: str | None = None,
+        callback: JsonObject | None = None,
+        *,
+        announces: bool = False,
+    ) -> tuple[TaskFeed, Listener]:
+        """Begin to answer a message; return the task's feed and the events of the answer.
 
         Args:
             message: the message of A2A 0.3.
             extension: the URI of the extension that the request asks for.
+            callback: a push notification configuration, with its id.
+            announces: whether the events begin with the task, as those of a new task do.
 
         Raises:
             RpcError: the message cannot be answered.
@@ -108,14 +127,17 @@ class Tasks:
                 raise invalid_params(
                     f"Task {task_id} began without the extension; leave the header out"
                 )
-            return task.record.id, await task.submit(message)
+            _add(callback, task.record)
+            return task.feed, await task.submit(message, announces=announces)
         record = self._new_record(message.get("contextId"), _settings_in(message, extension))
         record.speak(extension)
+        _add(callback, record)
+        feed = self._feed(record)
         try:
-            task = await self._start(record)
+            task = await self._start(feed)
         except (FatalError, FolderRefused, AuthError) as error:
-            return record.id, self._failed(record, str(error))
-        return record.id, await task.submit(message, announces=True)
+            return feed, self._failed(feed, str(error), announces=announces)
+        return feed, await task.submit(message, announces=True)
 
     async def create(self, context_id: str | None, settings: JsonObject | None) -> Task:
         """Create a task before its first message.
@@ -123,21 +145,45 @@ class Tasks:
         Raises:
             FolderRefused: it may not work in its folder.
             FatalError: its session cannot be opened.
-            RpcError: too many tasks are open.
+            RpcError: too many tasks are open, or it cannot be saved.
         """
-        return await self._start(self._new_record(context_id, settings))
+        task = await self._start(self._feed(self._new_record(context_id, settings)))
+        await task.feed.kept()
+        return task
 
-    def find(self, task_id: str) -> TaskRecord:
-        """The task with this id.
+    async def feed(self, task_id: str) -> TaskFeed:
+        """The feed of the task with this id.
 
         Raises:
-            RpcError: there is none.
+            RpcError: there is none, or the tasks cannot be read.
         """
-        found = self._open.get(task_id)
-        record = self.store.load(task_id) if found is None else found.task.record
+        found = self._feeds.get(task_id)
+        if found is not None:
+            return found
+        record = await self.store.load(task_id)
         if record is None:
             raise task_not_found(task_id)
-        return record
+        # Another request may have loaded it meanwhile.
+        return self._feeds.get(task_id) or self._feed(record)
+
+    async def find(self, task_id: str) -> TaskRecord:
+        """The task with this id, as the last event has left it.
+
+        Raises:
+            RpcError: there is none, or the tasks cannot be read.
+        """
+        return (await self.feed(task_id)).record
+
+    async def page(self, query: Query) -> tuple[list[TaskRecord], int, tuple[int, str] | None]:
+        """The tasks that match, the number of all of them, and where the next page begins.
+
+        Raises:
+            RpcError: the tasks cannot be read.
+        """
+        page = await self.store.page(query)
+        records = [await self.find(each.task_id) for each in page.found]
+        last = page.found[-1] if page.more else None
+        return records, page.total, None if last is None else (last.status_ms, last.task_id)
 
     def get_open(self, task_id: str) -> Task | None:
         """The task with this id, if its session is open."""
@@ -145,20 +191,31 @@ class Tasks:
         return None if found is None else found.task
 
     def all_open(self) -> list[Task]:
-        """The tasks whose sessions are open, oldest first."""
+        """The tasks whose sessions are open, those that got no message for longest first."""
         return [each.task for each in self._open.values()]
+
+    def used(self) -> list[str]:
+        """The ids of the tasks that are open, or that a client follows."""
+        return [*self._open, *self._feeds]
 
     async def opened(self, task_id: str) -> Task:
         """The task with this id; its session is opened if it is not.
 
         Raises:
-            RpcError: there is none, or it is over.
+            RpcError: there is none, it is over, or its session cannot be opened.
         """
-        async with self._locks.setdefault(task_id, asyncio.Lock()):
-            found = self._open.get(task_id)
-            if found is not None:
+        lock = self._locks.get(task_id)
+        if lock is None:
+            lock = self._locks[task_id] = asyncio.Lock()
+        async with lock:
+            found = self._open.pop(task_id, None)
+            if found is not None and not found.task.is_closed:
+                self._open[task_id] = found  # Now it is the last to be closed.
                 return found.task
-            record = self.find(task_id)
+            if found is not None:
+                await asyncio.wait([found.server])
+            feed = await self.feed(task_id)
+            record = feed.record
             if record.is_over:
                 raise RpcError(
                     -32600,
@@ -166,33 +223,59 @@ class Tasks:
                     "modified.",
                 )
             try:
-                return await self._start(record)
+                return await self._start(feed)
             except (FatalError, FolderRefused, AuthError) as error:
                 raise RpcError(-32603, f"Task {task_id} cannot be opened: {error}") from error
 
-    def cancel(self, task_id: str) -> JsonObject:
+    async def cancel(self, task_id: str) -> JsonObject:
         """Cancel a task; return it.
 
         Raises:
             RpcError: there is none, or it is over.
         """
         found = self._open.get(task_id)
-        if found is not None:
-            return found.task.cancel()
-        record = self.find(task_id)
+        if found is not None and not found.task.is_closed:
+            feed, shown = found.task.feed, found.task.cancel()
+            await feed.kept()
+            return shown
+        feed = await self.feed(task_id)
+        record = feed.record
         if record.is_over:
             raise RpcError(-32002, f"Task not cancelable: {task_id}")
         message = self._agent_says(record, "Task cancellation requested by user.")
-        record.apply(_status(record, "canceled", message, self._now()))
         record.waiting = []
-        self._keep(record)
-        return record.shown(len(record.document["history"]))
+        feed.publish(_status(record, "canceled", message, self._now()))
+        await feed.kept()
+        return record.shown_whole()
 
-    async def leave(self, task_id: str, listener: Listener) -> None:
-        """Forget a listener whose client is gone; the turn ends if it was the last one."""
-        found = self._open.get(task_id)
-        if found is not None:
-            await found.task.leave(listener)
+    def resume(self, feed: TaskFeed, *, follows: bool = False) -> Listener:
+        """The task as it is now, and the events from now on.
+
+        Args:
+            feed: the task.
+            follows: whether the events of further turns follow.
+        """
+        task = self.get_open(feed.record.id)
+        if task is not None and (follows or task.is_busy):
+            return task.resume(follows=follows)
+        listener = feed.listen(follows=follows)
+        listener.add(feed.record.shown_whole(), feed.saved)
+        if not follows:
+            listener.end()
+        return listener
+
+    async def leave(self, feed: TaskFeed, listener: Listener) -> None:
+        """Forget a listener whose client is gone.
+
+        In the published dialect the turn ends if that was the last one and nothing is called back.
+        """
+        feed.forget(listener)
+        record = feed.record
+        if listener.ended or feed.is_followed or record.callbacks or record.extension is not None:
+            return
+        task = self.get_open(record.id)
+        if task is not None:
+            await task.interrupt("Execution aborted by client.")
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[LiveSession]:
@@ -202,17 +285,28 @@ class Tasks:
             FatalError: it cannot be opened.
             FolderRefused: the folder cannot be used.
         """
-        prepared = self._prepared(self.machine.ids.uuid("session"), {}, resumes=False)
-        async with open_live_session(prepared, Interaction(), CoreEvents(), self.warn) as live:
+        session_id = self.machine.ids.uuid("session")
+        async with self._sessions.open(session_id, {}, resumes=False) as live:
             yield live
 
     async def end_all(self, text: str) -> None:
-        """End every turn with `text`, and close every session."""
+        """End every turn with `text`, every stream and every session. No other begins."""
+        self._ends = True
         for each in list(self._open.values()):
             await each.task.interrupt(text)
         async with asyncio.TaskGroup() as group:
             for each in list(self._open.values()):
                 group.create_task(_ended(each))
+        for feed in list(self._feeds.values()):
+            feed.end()
+
+    @property
+    def _sessions(self) -> Sessions:
+        return Sessions(options=self.options, folders=self.folders, warn=self.warn)
+
+    def _feed(self, record: TaskRecord) -> TaskFeed:
+        feed = self._feeds[record.id] = TaskFeed(record, self.store, self.notifier)
+        return feed
 
     def _new_record(self, context_id: Any, settings: JsonObject | None) -> TaskRecord:
         context = str(context_id) if context_id else self.machine.ids.uuid("context")
@@ -239,7 +333,7 @@ class Tasks:
             }
         )
 
-    async def _start(self, record: TaskRecord) -> Task:
+    async def _start(self, feed: TaskFeed) -> Task:
         """Open the session of a task, in an asyncio task that also closes it.
 
         Raises:
@@ -247,84 +341,72 @@ class Tasks:
             FolderRefused: the task may not work in its folder.
             RpcError: too many tasks are open.
         """
-        if len(self._open) >= _MOST_OPEN:
-            raise RpcError(-32603, f"{_MOST_OPEN} tasks are open; cancel one of them")
-        settings = record.document["metadata"]["__persistedState"]["_agentSettings"]
-        prepared = self._prepared(record.id, settings, resumes=bool(record.document["history"]))
+        if self._ends:
+            raise RpcError(-32603, "The server is shutting down; send the message again later")
+        await self._make_room()
         opened: asyncio.Future[Task] = asyncio.get_running_loop().create_future()
-        server = asyncio.create_task(self._serve(record, prepared, opened), name="A2A task")
+        self._opening += 1
+        server = asyncio.create_task(self._serve(feed, opened), name="A2A task")
         try:
             either: list[asyncio.Future[Any]] = [server, opened]
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             server.cancel()
             raise
+        finally:
+            self._opening -= 1
         if not opened.done():
             await server  # Raises what has kept the session from opening.
         task = opened.result()
-        self._open[record.id] = _Open(task, server)
-        server.add_done_callback(lambda _: self._open.pop(record.id, None))
-        self._keep(record)
+        task_id, each = feed.record.id, _Open(task, server)
+        self._open[task_id] = each
+        server.add_done_callback(lambda _: self._gone(task_id, each))
+        feed.keep()
         return task
 
-    async def _serve(
-        self, record: TaskRecord, prepared: Prepared, opened: asyncio.Future[Task]
-    ) -> None:
-        async with open_live_session(prepared, Interaction(), CoreEvents(), self.warn) as live:
-            task = Task(record, live, keep=self._keep, warn=self.warn)
+    def _gone(self, task_id: str, each: _Open) -> None:
+        if self._open.get(task_id) is each:
+            del self._open[task_id]
+
+    async def _make_room(self) -> None:
+        """Close the sessions of idle tasks where too many are open; they can be opened again.
+
+        Raises:
+            RpcError: all work, or wait for their users.
+        """
+        while len(self._open) + self._opening >= self.most_open:
+            idle = next((each for each in self._open.values() if each.task.is_quiet), None)
+            if idle is None:
+                raise RpcError(
+                    -32603,
+                    f"{self.most_open} tasks work or wait for their users; try again when one "
+                    "has ended, or cancel one",
+                )
+            idle.task.close()
+            await asyncio.wait([idle.server])
+
+    async def _serve(self, feed: TaskFeed, opened: asyncio.Future[Task]) -> None:
+        record = feed.record
+        settings = record.document["metadata"]["__persistedState"]["_agentSettings"]
+        resumes = bool(record.history)
+        async with self._sessions.open(record.id, settings, resumes=resumes) as live:
+            task = Task(feed, live)
             ready = asyncio.Event()
             async with asyncio.TaskGroup() as group:
                 group.create_task(task.serve(ready), name="turns")
                 await ready.wait()
                 opened.set_result(task)
 
-    def _prepared(self, session_id: str, settings: JsonObject, *, resumes: bool) -> Prepared:
-        machine = Machine.at(self.folders.chosen(settings))
-        plan = self._plan(machine, settings)
-        source = choose_model(
-            machine.environment.variables,
-            fake=self.options.fake_responses,
-            record=self.options.record_responses,
-            selected=plan.selected_auth,
-            enforced=plan.enforced_auth,
-            strict=self.options.strict_responses,
-        )
-        return Prepared(
-            options=self.options,
-            machine=machine,
-            plan=plan,
-            source=source,
-            session_id=session_id,
-            resumed=_recorded(machine, session_id) if resumes else None,
-        )
-
-    def _plan(self, machine: Machine, settings: JsonObject) -> Plan:
-        options = self.options
-        if options.model is None:
-            options = replace(options, model=DEFAULT_MODEL)
-        workspace = machine.workspace
-        plan = plan_run(
-            options,
-            root=workspace.root,
-            home=workspace.home,
-            variables=machine.environment.variables,
-            interactive=True,
-        )
-        # The client asks for it, not the user who starts the server.
-        allowed = plan.folder_trusted and not plan.settings.disable_yolo_mode
-        if allowed and settings.get("autoExecute") is True:
-            plan = replace(plan, approval_mode=ApprovalMode.YOLO)
-        return plan
-
-    def _failed(self, record: TaskRecord, text: str) -> Listener:
+    def _failed(self, feed: TaskFeed, text: str, *, announces: bool) -> Listener:
         """The events of a task whose session cannot be opened."""
+        record = feed.record
         event = _status(record, "failed", self._agent_says(record, text), self._now())
         dialect = dialect_of(record.extension, always=False)
         event["metadata"] = dialect.metadata("state-change", "unknown", error=text, usage=None)
-        record.apply(event)
-        self._keep(record)
-        listener = Listener()
-        listener.add(event)
+        listener = feed.listen()
+        if announces:
+            listener.add(record.shown_whole())
+        feed.publish(event)
         return listener
 
     def _agent_says(self, record: TaskRecord, text: str) -> JsonObject:
@@ -335,11 +417,13 @@ class Tasks:
             context_id=record.context_id,
         )
 
-    def _keep(self, record: TaskRecord) -> None:
-        self.store.save(record, self._now())
-
     def _now(self) -> int:
         return self.machine.clock.now_ms()
+
+
+def _add(callback: JsonObject | None, record: TaskRecord) -> None:
+    if callback is not None:
+        configs.add(record, callback)
 
 
 def _settings_in(message: JsonObject, extension: str | None) -> JsonObject | None:
@@ -361,15 +445,6 @@ def _settings_in(message: JsonObject, extension: str | None) -> JsonObject | Non
     if not isinstance(given, dict) or given.get("kind") != _SETTINGS:
         return None
     return given
-
-
-def _recorded(machine: Machine, session_id: str) -> RecordedSession | None:
-    """The conversation of a task that an earlier server began."""
-    try:
-        found = find_session(machine.workspace.project_temp, session_id, machine.clock)
-        return moved_aside(found, machine.clock)
-    except (NoSessions, SessionNotFound):
-        return None
 
 
 def _status(record: TaskRecord, state: str, message: JsonObject, now_ms: int) -> JsonObject:

@@ -15,6 +15,7 @@ __all__ = [
     "TERMINAL",
     "RpcError",
     "agent_message",
+    "ends_task",
     "invalid_params",
     "is_final",
     "task_not_found",
@@ -70,3 +71,9 @@ def agent_message(
 def is_final(event: JsonObject) -> bool:
     """Whether no event follows this one in an answer."""
     return event.get("final") is True
+
+
+def ends_task(event: JsonObject) -> bool:
+    """Whether a client of protocol 1.x takes the task for over after this event."""
+    over = TERMINAL | {"completed"}
+    return is_final(event) and event["status"]["state"] in over

@@ -24,6 +24,7 @@ from acp.schema import (
 )
 from pydantic import BaseModel
 
+from parity import own_name
 from services.environment import Environment
 from services.wire import JsonObject
 from surfaces.acp.client import Client
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AcpAgent"]
 
-_SESSIONS: Final = "surfaces.acp.sessions"
+_SESSIONS: Final = own_name("surfaces.acp.sessions")
 
 
 class AcpAgent:

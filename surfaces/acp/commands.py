@@ -9,13 +9,16 @@ Source: `packages/cli` `acp/acpCommandHandler.ts`, `acp/commands/`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from services.checkpoints import CheckpointInvalid
 from services.wire import JsonObject
+from surfaces.acp.extension_commands import ExtensionCommands, Run, Words
 from surfaces.commands import (
+    CONSENT_QUESTION,
+    CommandError,
     CommandLayer,
     CommandSession,
     Item,
@@ -27,8 +30,6 @@ from surfaces.commands import (
 
 __all__ = ["SessionCommands"]
 
-_EXTENSIONS_URL: Final = "https://geminicli.com/extensions/"
-_NO_EXTENSIONS: Final = "This product loads no extensions yet."
 _NO_CHECKPOINTS: Final = (
     "Checkpointing is not enabled. Please enable it in your settings "
     "(`general.checkpointing.enabled: true`) to use /restore."
@@ -48,15 +49,12 @@ _CONTEXT: Final = (
     "specific files or folders."
 )
 
-_Words = Sequence[str]
-_Run = Callable[[_Words], Awaitable[str]]
-
 
 @dataclass(frozen=True, slots=True)
 class _Command:
     name: str
     description: str
-    run: _Run
+    run: Run
     aliases: tuple[str, ...] = ()
 
 
@@ -66,6 +64,10 @@ class SessionCommands:
     def __init__(self, session: CommandSession) -> None:
         self._session = session
         self._layer = CommandLayer(session)
+        services = session.services
+        self._on_extensions = ExtensionCommands(
+            services.extensions, services.workspace, self._consents, self._layer.load
+        )
         self._commands = {command.name: command for command in self._all()}
 
     async def load(self) -> None:
@@ -94,6 +96,11 @@ class SessionCommands:
                 return await command.run(words[taken:])
         return None
 
+    async def _consents(self, text: str) -> bool:
+        if self._session.consent is None:
+            raise CommandError("the client cannot ask for your consent.")
+        return await self._session.consent(f"{text}\n\n{CONSENT_QUESTION}")
+
     def _called(self, name: str) -> _Command | None:
         for command in self._commands.values():
             if name == command.name or name in command.aliases:
@@ -117,17 +124,7 @@ class SessionCommands:
                 layer("/memory list"),
             ),
             _Command("memory inbox", _ABOUT_INBOX, _says(_INBOX)),
-            _Command("extensions", "Manage extensions.", _list_extensions),
-            _Command("extensions list", "Lists all installed extensions.", _list_extensions),
-            _Command(
-                "extensions explore",
-                "Explore available extensions.",
-                _says(f"View or install available extensions at {_EXTENSIONS_URL}"),
-            ),
-            *(
-                _Command(f"extensions {verb}", description, _on_extensions(verb, usage))
-                for verb, description, usage in _EXTENSION_VERBS
-            ),
+            *(_Command(*each) for each in self._on_extensions.all()),
             _Command(
                 "init", "Analyzes the project and creates a tailored GEMINI.md file", self._init
             ),
@@ -137,13 +134,13 @@ class SessionCommands:
             _Command("help", "Show available commands", self._help),
         )
 
-    def _of_layer(self, text: str) -> _Run:
-        async def run(_: _Words) -> str:
+    def _of_layer(self, text: str) -> Run:
+        async def run(_: Words) -> str:
             return _text_of(await self._layer.run(text, _ignored))
 
         return run
 
-    async def _init(self, _: _Words) -> str:
+    async def _init(self, _: Words) -> str:
         result = await self._layer.run("/init", _ignored)
         if not isinstance(result, SubmitPrompt):
             return _text_of(result)
@@ -154,7 +151,7 @@ class SessionCommands:
             f"context, you can run the following prompt in a new chat:\n\n{prompt}"
         )
 
-    async def _restore(self, words: _Words) -> str:
+    async def _restore(self, words: Words) -> str:
         checkpoints = self._session.services.checkpoints
         if not words or checkpoints is None:
             return await self._list_checkpoints(words)
@@ -169,7 +166,7 @@ class SessionCommands:
             said.append(result.text)
         return "\n".join(said)
 
-    async def _list_checkpoints(self, _: _Words) -> str:
+    async def _list_checkpoints(self, _: Words) -> str:
         checkpoints = self._session.services.checkpoints
         if checkpoints is None:
             return _NO_CHECKPOINTS
@@ -188,9 +185,9 @@ class SessionCommands:
             lines.append(f"- **{name}.json**: {tool}")
         return "\n".join(["Available Checkpoints:", *lines])
 
-    async def _about(self, _: _Words) -> str:
+    async def _about(self, _: Words) -> str:
         services = self._session.services
-        variables = services.environment.variables
+        variables, ide = services.environment.variables, services.ide
         rows: Mapping[str, str] = {
             "Version": services.version,
             "OS": sys.platform,
@@ -198,13 +195,13 @@ class SessionCommands:
             "Model": services.state.model,
             "Auth Type": self._session.auth_type or "",
             "GCP Project": variables.get("GOOGLE_CLOUD_PROJECT", ""),
-            "IDE Client": "",
+            "IDE Client": ide.ide.display_name if ide.enabled and ide.ide is not None else "",
             "User Email": "Unknown",
             "Tier": "Unknown",
         }
         return "\n".join(["Gemini CLI Info:", *(f"- {key}: {row}" for key, row in rows.items())])
 
-    async def _help(self, _: _Words) -> str:
+    async def _help(self, _: Words) -> str:
         lines = [
             "Gemini CLI Help:",
             "",
@@ -225,48 +222,8 @@ def _text_of(result: Result | NotACommand) -> str:
     return result.text if isinstance(result, Item) else ""
 
 
-def _says(text: str) -> _Run:
-    async def run(_: _Words) -> str:
+def _says(text: str) -> Run:
+    async def run(_: Words) -> str:
         return text
-
-    return run
-
-
-async def _list_extensions(_: _Words) -> str:
-    return "No extensions installed."
-
-
-_EXTENSION_VERBS: Final = (
-    ("enable", "Enable an extension.", "<extension> [--scope=<user|workspace|session>]"),
-    ("disable", "Disable an extension.", "<extension> [--scope=<user|workspace|session>]"),
-    ("install", "Install an extension from a git repo or local path.", "<source>"),
-    ("link", "Link an extension from a local path.", "<source>"),
-    ("uninstall", "Uninstall an extension.", "<extension-names...>|--all"),
-    ("restart", "Restart an extension.", "<extension-names>|--all"),
-    ("update", "Update an extension.", "<extension-names>|--all"),
-)
-_ALL: Final = {
-    "uninstall": "No extensions installed.",
-    "restart": "No active extensions matched the request.",
-    "enable": "No action taken.",
-    "disable": "No action taken.",
-}
-
-
-def _on_extensions(verb: str, usage: str) -> _Run:
-    """What a command says where no extension is installed, and none can be."""
-
-    async def run(words: _Words) -> str:
-        if not words:
-            return f"Usage: /extensions {verb} {usage}"
-        if verb in ("install", "link", "update"):
-            return f"Failed to {verb} extension: {_NO_EXTENSIONS}"
-        if "--all" in words or verb == "restart":
-            return _ALL[verb]
-        names = [word for word in words if not word.startswith("--")]
-        what = 'extension "{}"' if verb == "uninstall" else '"{}"'
-        return "\n".join(
-            f"Failed to {verb} {what.format(name)}: Extension not found." for name in names
-        )
 
     return run

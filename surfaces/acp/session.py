@@ -20,7 +20,7 @@ from services.state import (
     PrivilegedModeRefused,
     UserFeedback,
 )
-from services.tools.contract import Tool
+from services.tools.contract import ConfirmationOutcome, Tool
 from services.wire import JsonObject, Part, js_trim
 from surfaces.acp.attachments import Attachments
 from surfaces.acp.calls import CallReports
@@ -28,9 +28,9 @@ from surfaces.acp.choices import choices, mode_called
 from surfaces.acp.client import Client
 from surfaces.acp.commands import SessionCommands
 from surfaces.acp.outbox import Outbox, text_chunk
-from surfaces.acp.permissions import AlwaysAllowed
+from surfaces.acp.permissions import AlwaysAllowed, PermissionFailed, ask, options_for
 from surfaces.acp.turn import NOTHING_USED, Turn
-from surfaces.commands import CommandSession
+from surfaces.commands import CommandError, CommandSession
 from surfaces.headless.session_log import log_prompt
 from surfaces.terminal.live import LiveSession
 
@@ -48,6 +48,7 @@ class Session:
         services, prepared = live.services, live.prepared
         self.id = prepared.session_id
         self._live = live
+        self._client = client
         self._warn = warn
         self._outbox = Outbox(client, self.id)
         self._calls = CallReports(services, client, self._outbox, _always(live))
@@ -61,6 +62,7 @@ class Session:
                 runtime_name=runtime_name,
                 metrics=live.metrics.stats,
                 started_ms=services.clock.now_ms(),
+                consent=self._consents,
             )
         )
         self._current: _Prompt | None = None
@@ -172,6 +174,26 @@ class Session:
             off()
         await self._live.runtime.settled()
         return turn.answer()
+
+    async def _consents(self, text: str) -> bool:
+        """Ask the user of the client to agree to a text.
+
+        Raises:
+            CommandError: the client cannot ask.
+        """
+        call: JsonObject = {
+            "toolCallId": self._live.services.ids.uuid("consent"),
+            "status": "pending",
+            "title": text.partition("\n")[0],
+            "kind": "other",
+            "content": [{"type": "content", "content": {"type": "text", "text": text}}],
+        }
+        options = options_for("", AlwaysAllowed(session=False))
+        request: JsonObject = {"sessionId": self.id, "options": options, "toolCall": call}
+        try:
+            return await ask(self._client, request) is ConfirmationOutcome.PROCEED_ONCE
+        except PermissionFailed as error:
+            raise CommandError(str(error)) from error
 
     def _begun(self, parts: Sequence[Part]) -> Sequence[Part]:
         """`parts`, the first time after what the hooks of the session's begin said."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from acp.exceptions import RequestError
@@ -50,6 +51,7 @@ AUTH_METHODS: Final[tuple[JsonObject, ...]] = (
     },
 )
 _FAILED: Final = -32000
+_KEY: Final = "GEMINI_API_KEY"
 _NO_KEY: Final = "Gemini API key is missing or not configured."
 
 
@@ -97,7 +99,7 @@ class SignIn:
             auth_from_environment(tried._completed(variables), chosen)
         except AuthError as error:
             raise RequestError(_FAILED, str(error)) from error
-        if chosen is AuthType.USE_GEMINI and not tried._completed(variables).get("GEMINI_API_KEY"):
+        if chosen is AuthType.USE_GEMINI and not tried._completed(variables).get(_KEY):
             raise RequestError(_FAILED, _NO_KEY)
         if chosen in GOOGLE_ACCOUNTS:
             # They need most of the product, and `initialize` is answered before.
@@ -125,32 +127,52 @@ class SignIn:
             RequestError: there is no way to sign in; the client should call `authenticate`.
         """
         known = self._completed(variables)
+        if plan.provider is not None:
+            return self._checked(options, plan, known, None)
         selected = self._chosen or plan.selected_auth
         if not selected:
             by_gateway = bool(known.get("GOOGLE_GEMINI_BASE_URL"))
             selected = AuthType.GATEWAY if by_gateway else AuthType.USE_GEMINI
-        if selected == AuthType.USE_GEMINI and not known.get("GEMINI_API_KEY"):
+        if selected == AuthType.USE_GEMINI and not known.get(_KEY):
             raise RequestError(_FAILED, _NO_KEY)
-        try:
-            source = choose_model(
-                known,
-                fake=options.fake_responses,
-                record=options.record_responses,
-                selected=selected,
-                enforced=plan.enforced_auth,
-                strict=options.strict_responses,
-            )
-        except FatalAuthenticationError as error:
-            raise RequestError(_FAILED, str(error)) from error
+        source = self._checked(options, plan, known, selected)
         if source.auth is None:
             return source
         headers = {**source.auth.headers, **self._headers}
         return replace(source, auth=replace(source.auth, headers=headers))
 
+    @staticmethod
+    def _checked(
+        options: HeadlessOptions, plan: Plan, known: Mapping[str, str], selected: str | None
+    ) -> ModelSource:
+        try:
+            return choose_model(
+                known,
+                fake=options.fake_responses,
+                record=options.record_responses,
+                selected=selected,
+                enforced=plan.enforced_auth,
+                provider=plan.provider,
+                strict=options.strict_responses,
+            )
+        except FatalAuthenticationError as error:
+            raise RequestError(_FAILED, str(error)) from error
+
     def _completed(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """The environment with what the client has given on top."""
-        given = {"GEMINI_API_KEY": self._api_key, "GOOGLE_GEMINI_BASE_URL": self._base_url}
-        return {**variables, **{name: value for name, value in given.items() if value}}
+        """The environment with what the client has given on top, and the stored API key."""
+        given = {_KEY: self._api_key, "GOOGLE_GEMINI_BASE_URL": self._base_url}
+        known = {**variables, **{name: value for name, value in given.items() if value}}
+        if not known.get(_KEY) and (stored := _stored_key(variables)) is not None:
+            known[_KEY] = stored
+        return known
+
+
+def _stored_key(variables: Mapping[str, str]) -> str | None:
+    # It needs a cipher, and `initialize` is answered before.
+    from services.sign_in.api_key import ApiKeyStore
+
+    home = variables.get("GEMINI_CLI_HOME")
+    return ApiKeyStore(Path(home) if home else Path.home()).load()
 
 
 def _gateway(given: object) -> tuple[str | None, Mapping[str, str]]:

@@ -48,6 +48,7 @@ opens the shortcuts in the published command line; `layer.run` takes `?` as a pr
 
 from surfaces.commands.builtin.overview import shortcut_lines
 from surfaces.commands.contract import (
+    CONSENT_QUESTION,
     CommandContext,
     CommandError,
     CommandKind,
@@ -71,9 +72,11 @@ from surfaces.commands.results import (
     Result,
     SubmitPrompt,
 )
+from surfaces.commands.settings_files import Scope, SettingsFiles
 from surfaces.commands.sources import default_sources
 
 __all__ = [
+    "CONSENT_QUESTION",
     "CallTool",
     "CommandContext",
     "CommandError",
@@ -90,6 +93,8 @@ __all__ = [
     "OpenDialog",
     "Quit",
     "Result",
+    "Scope",
+    "SettingsFiles",
     "SlashCommand",
     "Source",
     "SubmitPrompt",

@@ -9,13 +9,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from runtimes.contract import Runtime
 from services.bundle import Services
-from services.wire import Json, JsonObject
+from services.wire import JsonObject
 from surfaces.commands.results import Dialog, Item, ItemKind, Result
+from surfaces.commands.settings_files import SettingsFiles
 
 __all__ = [
+    "CONSENT_QUESTION",
     "Action",
     "CommandContext",
     "CommandError",
@@ -27,6 +30,8 @@ __all__ = [
     "Source",
 ]
 
+CONSENT_QUESTION: Final = "Do you want to continue?"
+"""The last paragraph of a text that asks for consent."""
 Show = Callable[[Item], None]
 """Shows an item at once, before the command has ended."""
 
@@ -69,15 +74,15 @@ class CommandSession:
     """The dialogs that the surface has. A command that needs another one is not in the menu."""
     shortcuts: Sequence[tuple[str, str]] = ()
     """The surface's keys and what they do, for `/help`."""
-    extensions: Sequence[tuple[str, Path]] = ()
-    """The active extensions: name and folder."""
     shell_allowlist: set[str] = field(default_factory=set)
     """Shell commands of command files that the user allowed for the session."""
-    save_setting: Callable[[str, Json], Awaitable[None]] | None = None
-    """Writes a value to the user's settings file, by its dotted name; `None`: it does not."""
+    preferences: SettingsFiles | None = None
+    """The settings files, for commands that change settings; `None`: the surface has none."""
     write_cassette: Callable[[str], Awaitable[Path]] | None = None
     """Writes the session so far as a redacted cassette, with a description, and returns where;
     `None`: the session is not recorded."""
+    consent: Callable[[str], Awaitable[bool]] | None = None
+    """Asks the user to agree to a text while a command runs; `None`: the surface cannot ask."""
     copy: Callable[[str], Awaitable[None]] | None = None
     """Writes a text to the clipboard, or raises `CommandError`; `None`: there is none."""
 
@@ -110,6 +115,27 @@ class CommandContext:
     def services(self) -> Services:
         """The session's services."""
         return self.session.services
+
+    @property
+    def preferences(self) -> SettingsFiles:
+        """The session's settings files.
+
+        Raises:
+            CommandError: the surface has none.
+        """
+        if self.session.preferences is None:
+            raise CommandError("The setting cannot be kept: this surface writes no settings.")
+        return self.session.preferences
+
+    async def consents(self, text: str) -> bool:
+        """Whether the user agrees to `text`.
+
+        Raises:
+            CommandError: the surface cannot ask.
+        """
+        if self.session.consent is None:
+            raise CommandError("it needs your consent: run the command in an interactive terminal.")
+        return await self.session.consent(f"{text}\n\n{CONSENT_QUESTION}")
 
     def info(self, text: str, *, markdown: bool = False) -> None:
         """Show an information."""

@@ -16,6 +16,7 @@ from surfaces.commands.contract import CommandError
 from surfaces.commands.results import Item, ItemKind
 
 __all__ = [
+    "BEFORE_TALK",
     "as_markdown",
     "content_text",
     "is_own_text",
@@ -26,6 +27,8 @@ __all__ = [
     "write_history",
 ]
 
+BEFORE_TALK: Final = 1
+"""The contents of a conversation before anything is said: the environment's context."""
 _OWN: Final = ("<session_context>", "<hook_context>")
 _KINDS: Final = MappingProxyType({"user": ItemKind.USER, "gemini": ItemKind.AGENT})
 

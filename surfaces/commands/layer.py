@@ -12,6 +12,7 @@ from typing import Final
 from services.state import UserFeedback
 from services.wire import js_trim
 from surfaces.commands.builtin import builtin_commands, not_built
+from surfaces.commands.builtin.words import needs_subcommand
 from surfaces.commands.conflicts import Conflict, resolve_conflicts
 from surfaces.commands.contract import (
     CommandContext,
@@ -108,7 +109,7 @@ class CommandLayer:
         if missing is not None:
             return missing
         if parsed.command.action is None:
-            return _needs_subcommand(parsed.command)
+            return needs_subcommand(parsed.command.name, parsed.command.subcommands)
         context = self._context(text, parsed.args, show, confirmed, frozenset(approved))
         try:
             result = await parsed.command.action(context)
@@ -157,7 +158,8 @@ class CommandLayer:
             values = await parsed.command.complete(context, given)
         except (CommandError, OSError, ValueError):
             return []  # Running the command says what is wrong.
-        return [Suggestion(value=value, description="") for value in values]
+        before = given[: len(given) - len(typed)]
+        return [Suggestion(value=value.removeprefix(before), description="") for value in values]
 
     def _offers(self, command: SlashCommand) -> bool:
         missing = command.needs is not None and command.needs not in self._session.dialogs
@@ -193,12 +195,6 @@ def _unknown(text: str) -> Item | NotACommand:
 def _missing(name: str) -> Item | None:
     why = not_built(name)
     return None if why is None else Item(kind=ItemKind.ERROR, text=f"/{name} is not built: {why}")
-
-
-def _needs_subcommand(command: SlashCommand) -> Item:
-    lines = [f"  - {each.name}: {each.description}" for each in command.subcommands]
-    head = f"Command '/{command.name}' requires a subcommand. Available:"
-    return Item(kind=ItemKind.INFO, text="\n".join([head, *lines]))
 
 
 def _renaming(conflict: Conflict) -> UserFeedback:

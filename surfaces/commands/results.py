@@ -58,8 +58,13 @@ class Item:
 class Dialog(StrEnum):
     """The dialogs that a command may open. A surface lists those that it has."""
 
+    AGENT_CONFIG = "agentConfig"
     AUTH = "auth"
     EDITOR = "editor"
+    EXTENSION_CONFIG = "extensionConfig"
+    FOLDER_TRUST = "folderTrust"
+    """The trust of folders that are to be added to the workspace."""
+    HOOKS = "hooks"
     LOGOUT = "logout"
     MODEL = "model"
     PERMISSIONS = "permissions"

@@ -21,6 +21,7 @@ from services.model.errors import (
     FatalToolExecutionError,
     FatalTurnLimitedError,
 )
+from services.providers.provider import Provider
 
 __all__ = [
     "CANCELLED",
@@ -61,9 +62,11 @@ INVALID_STREAM_WORDS: Final[Mapping[str, str]] = {
 _WAIT: Final = (
     "\nPlease wait and try again later. To increase your limits, request a quota increase"
 )
+_LATER: Final = "\nPlease wait and try again later, or name another model."
 _LIMITED: Final[Mapping[str, str]] = {
     AuthType.USE_GEMINI: f"{_WAIT} through AI Studio, or switch to another /auth method",
     AuthType.USE_VERTEX_AI: f"{_WAIT} through Vertex, or switch to another /auth method",
+    **dict.fromkeys((Provider.OPENAI, Provider.ANTHROPIC), _LATER),
 }
 _LIMITED_ELSEWHERE: Final = (
     "\nPossible quota limitations in place or slow response times detected. Switching to the "

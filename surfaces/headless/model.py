@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from services.clock import Clock
 from services.model.auth import (
     GOOGLE_ACCOUNTS,
     AuthConfig,
@@ -20,7 +21,7 @@ from services.model.auth import (
 from services.model.call_log import ModelCallLog
 from services.model.errors import FatalAuthenticationError, FatalInputError
 from services.model.generator import ContentGenerator
-from services.model.mapping import MappedContentGenerator
+from services.model.mapping import BackendNames, MappedContentGenerator, SessionNames
 from services.model.metering import metered
 from services.model.names import AccessFlags
 from services.model.recording import RecordingContentGenerator
@@ -30,6 +31,8 @@ from services.model.replay.responses import (
     read_responses,
 )
 from services.private_files import open_private
+from services.sign_in.api_key import ApiKeyStore
+from surfaces.headless.providers import OtherProvider, opened_provider
 
 if TYPE_CHECKING:
     # An editor gets its first answer before these are needed.
@@ -44,10 +47,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSource:
-    """Where answers come from: `auth`, or where there is none, `fake`."""
+    """Where answers come from: `auth`, `other`, or where there is neither, `fake`."""
 
     auth_type: str
     auth: AuthConfig | None = None
+    other: OtherProvider | None = None
     fake: FakeResponsesGenerator | None = None
     record: Path | None = None
 
@@ -115,7 +119,9 @@ def choose_model(
     record: Path | None,
     selected: str | None = None,
     enforced: str | None = None,
+    provider: OtherProvider | None = None,
     strict: bool = True,
+    home: Path | None = None,
 ) -> ModelSource:
     """Choose the source before the first request. Recorded answers need a key as well.
 
@@ -125,7 +131,9 @@ def choose_model(
         record: Where answers are recorded.
         selected: The settings' own way to sign in.
         enforced: The only way to sign in that the settings allow; `None`: any.
+        provider: The provider; `None`: Gemini, which one signs in to.
         strict: Whether each call gets the next recorded answer, and not the first that fits it.
+        home: Where a stored API key counts; `None`: only that of the environment does.
 
     Raises:
         FatalAuthenticationError: no way to sign in; says what to set.
@@ -133,6 +141,8 @@ def choose_model(
     """
     if record is not None:
         _check_record(record)
+    if provider is not None:
+        return _other_source(provider, fake, record, enforced, strict)
     kind = auth_type_of(variables, selected)
     check_enforced(kind, enforced)
     if kind is None:
@@ -141,6 +151,9 @@ def choose_model(
             "one of the following environment variables before running: GEMINI_API_KEY, "
             "GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GEMINI_BASE_URL, GOOGLE_GENAI_USE_GCA"
         )
+    if kind is AuthType.USE_GEMINI and not variables.get("GEMINI_API_KEY") and home is not None:
+        stored = ApiKeyStore(home).load()
+        variables = {**variables, "GEMINI_API_KEY": stored} if stored else variables
     if kind is AuthType.USE_GEMINI and not variables.get("GEMINI_API_KEY"):
         raise FatalAuthenticationError(
             "When using Gemini API, you must specify the GEMINI_API_KEY environment variable.\n"
@@ -155,11 +168,32 @@ def choose_model(
     return ModelSource(auth_type=auth.type, auth=auth, record=record)
 
 
+def _other_source(
+    provider: OtherProvider,
+    fake: Path | None,
+    record: Path | None,
+    enforced: str | None,
+    strict: bool,
+) -> ModelSource:
+    """The source of a session with another provider; see `choose_model`."""
+    name = str(provider.provider)
+    if enforced is not None:
+        raise FatalAuthenticationError(
+            f"The enforced authentication type is '{enforced}', but the provider is '{name}'; "
+            "leave out --provider, PARITY_PROVIDER and the setting model.provider"
+        )
+    opened_provider(provider, replayed=fake is not None)
+    if fake is not None:
+        return ModelSource(auth_type=name, fake=_fake(fake, strict), record=record)
+    return ModelSource(auth_type=name, other=provider, record=record)
+
+
 @asynccontextmanager
 async def open_model(
     source: ModelSource,
     machine: Machine,
     *,
+    model: str,
     session_id: str,
     interaction: Interaction,
     warn: Callable[[str], None],
@@ -169,6 +203,7 @@ async def open_model(
     Args:
         source: Where answers come from.
         machine: Its clock, environment and home.
+        model: The session's model.
         session_id: The session.
         interaction: Asks the user to verify a Google account.
         warn: Receives the problem of a stored sign-in that cannot be read.
@@ -177,16 +212,18 @@ async def open_model(
         FatalAuthenticationError: The user has not signed in, or the account cannot be used.
     """
     auth, clock = source.auth, machine.clock
-    if auth is None:
+    if auth is None and source.other is None:
         assert source.fake is not None
         yield OpenedModel(generator=_recorded(source.fake, source))
         return
-    access = AccessFlags.for_auth(auth.type)
     async with AsyncExitStack() as stack:
         real: ContentGenerator
         user = None
-        by_account = auth.type in GOOGLE_ACCOUNTS
-        if by_account:
+        by_account = auth is not None and auth.type in GOOGLE_ACCOUNTS
+        if auth is None:
+            assert source.other is not None
+            real = _opened(source.other, clock, stack)
+        elif by_account:
             from services.code_assist.opening import open_code_assist
 
             by_google = await stack.enter_async_context(
@@ -206,9 +243,22 @@ async def open_model(
 
             real = GeminiContentGenerator(auth, clock)
             stack.push_async_callback(real.aclose)
-        mapped = MappedContentGenerator(real, access, code_assist=by_account)
+        if auth is None:
+            rename: Callable[[str], str] = SessionNames(model)
+        else:
+            rename = BackendNames(AccessFlags.for_auth(auth.type), code_assist=by_account)
+        mapped = MappedContentGenerator(real, rename)
         measured = metered(mapped, [ModelCallLog(logger)], clock)
         yield OpenedModel(generator=_recorded(measured, source), user=user)
+
+
+def _opened(other: OtherProvider, clock: Clock, stack: AsyncExitStack) -> ContentGenerator:
+    """A generator over the SDK of another provider, which `stack` closes."""
+    from services.providers.opening import open_provider
+
+    real = open_provider(other.provider, clock, key=other.key, address=other.address)
+    stack.push_async_callback(real.aclose)
+    return real
 
 
 def _recorded(inner: ContentGenerator, source: ModelSource) -> ContentGenerator:

@@ -46,7 +46,14 @@ class HeadlessOptions:
     allowed_tools: tuple[str, ...] | None = None
     allowed_servers: tuple[str, ...] | None = None
     include_directories: tuple[str, ...] = ()
+    extensions: tuple[str, ...] | None = None
+    """The only extensions of the session; `none` alone for none."""
+    list_extensions: bool = False
     model: str | None = None
+    provider: str | None = None
+    """The provider of models, by the name of a `Provider`."""
+    base_url: str | None = None
+    """The address of the provider's API, or of a server that is compatible with it."""
     approval_mode: str | None = None
     settings_file: Path | None = None
     skip_trust: bool = False
@@ -63,4 +70,5 @@ class HeadlessOptions:
     @property
     def opens_terminal(self) -> bool:
         """Whether the options ask for an interactive session, where there is a terminal."""
-        return not (self.prompt or self.list_sessions or self.delete_session is not None)
+        lists = self.list_sessions or self.list_extensions
+        return not (self.prompt or lists or self.delete_session is not None)

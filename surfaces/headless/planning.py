@@ -19,6 +19,7 @@ from services.settings.telemetry import TelemetryOverrides, TelemetrySettings, r
 from services.state import ApprovalMode
 from services.wire import JsonObject
 from surfaces.headless.options import HeadlessOptions, OutputFormat
+from surfaces.headless.providers import OtherProvider, chosen_provider, model_of
 from surfaces.headless.settings_files import (
     LoadedSettings,
     load_settings,
@@ -36,6 +37,7 @@ APPROVAL_MODES: Final[Mapping[str, ApprovalMode]] = {
 }
 DEFAULT_MODEL: Final = "auto"
 ASK_USER: Final = "ask_user"
+WEB_SEARCH: Final = "google_web_search"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +49,8 @@ class Plan:
     """The settings document with variables filled in and the command line's values on top."""
     output: OutputFormat
     model: str
+    provider: OtherProvider | None = None
+    """The provider of models; `None` for Gemini."""
     approval_mode: ApprovalMode
     selected_auth: str | None
     """The settings' own way to sign in."""
@@ -54,6 +58,8 @@ class Plan:
     """The only way to sign in that the settings allow; `None`: any."""
     include_directories: tuple[Path, ...]
     """Folders that tools may use in addition to the workspace's own."""
+    only_extensions: tuple[str, ...] | None
+    """The only extensions to use; `None`: all that are enabled."""
     telemetry: TelemetrySettings
     folder_trusted: bool
     """Whether the user trusts the workspace."""
@@ -78,19 +84,25 @@ def plan_run(
         FatalConfigError: the settings cannot be used.
     """
     loaded = _with_command_line(_load(options, root, home, variables), options)
+    provider = chosen_provider(options, loaded, variables)
+    settings = loaded.settings if provider is None else _without_gemini(loaded.settings)
     return Plan(
         settings=(
-            replace(loaded.settings, interactive=True)
-            if interactive
-            else _without_questions(loaded.settings)
+            replace(settings, interactive=True) if interactive else _without_questions(settings)
         ),
         document=loaded.document,
         output=_output(options, loaded),
-        model=_model(options, loaded, variables),
+        model=(
+            _model(options, loaded, variables)
+            if provider is None
+            else model_of(provider, options, loaded, variables)
+        ),
+        provider=provider,
         approval_mode=_approval_mode(options, loaded),
         selected_auth=loaded.text("security.auth.selectedType"),
         enforced_auth=loaded.text("security.auth.enforcedType") or None,
         include_directories=_include_directories(options, loaded, root=root, home=home),
+        only_extensions=options.extensions,
         telemetry=_telemetry(options, loaded, variables),
         folder_trusted=_trusts_folders(options, _load(options, home, home, variables), variables),
     )
@@ -176,6 +188,16 @@ def _without_questions(settings: Settings) -> Settings:
         settings,
         exclude_tools=(*settings.exclude_tools, ASK_USER),
         policy_excluded_tools=(*settings.policy_excluded_tools, ASK_USER),
+    )
+
+
+def _without_gemini(settings: Settings) -> Settings:
+    """The settings without what only the Gemini API can do for tools: search, and read pages."""
+    return replace(
+        settings,
+        direct_web_fetch=True,
+        exclude_tools=(*settings.exclude_tools, WEB_SEARCH),
+        policy_excluded_tools=(*settings.policy_excluded_tools, WEB_SEARCH),
     )
 
 

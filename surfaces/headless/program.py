@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TextIO
 
@@ -34,6 +35,7 @@ from surfaces.headless.engine import (
     open_engine,
     resume_session,
 )
+from surfaces.headless.extensions import list_extensions
 from surfaces.headless.failures import CANCELLED, ReportedError
 from surfaces.headless.interruption import Interruption
 from surfaces.headless.machine import Machine
@@ -43,6 +45,7 @@ from surfaces.headless.model import ModelSource, auth_type_of, choose_model, ope
 from surfaces.headless.options import HeadlessOptions, OutputFormat
 from surfaces.headless.piped_input import read_piped_input, with_piped_input
 from surfaces.headless.planning import Plan, plan_run
+from surfaces.headless.preferences import Preferences
 from surfaces.headless.presenters import Presenter, Showing, make_presenter
 from surfaces.headless.resuming import session_to_resume
 from surfaces.headless.run_services import open_run_services, open_run_telemetry
@@ -106,6 +109,9 @@ def run_headless(
     try:
         if options.prompt_interactive is not None:
             raise FatalInputError(_not_interactive(stdin))
+        if options.list_extensions:
+            list_extensions(options, machine, streams)
+            return 0
         if options.list_sessions or options.delete_session is not None:
             return _kept_sessions(options, machine, streams)
         run = _settle(options, machine, streams, witness)
@@ -162,7 +168,7 @@ def _settle(
         session_id=session_id,
         metrics=metrics,
         clock=clock,
-        auth_type=auth_type_of(variables, plan.selected_auth) or AuthType.USE_GEMINI,
+        auth_type=_auth_type(plan, variables),
         colour=machine.colours(streams),
     )
     return _Run(
@@ -176,6 +182,13 @@ def _settle(
         presenter=make_presenter(plan.output, showing),
         witness=witness,
     )
+
+
+def _auth_type(plan: Plan, variables: Mapping[str, str]) -> str:
+    """How the session signs in, or the provider that it has instead of Gemini."""
+    if plan.provider is not None:
+        return str(plan.provider.provider)
+    return auth_type_of(variables, plan.selected_auth) or AuthType.USE_GEMINI
 
 
 def _finished(run: _Run, stdin: TextIO | None) -> int:
@@ -193,7 +206,9 @@ def _finished(run: _Run, stdin: TextIO | None) -> int:
             record=options.record_responses,
             selected=run.plan.selected_auth,
             enforced=run.plan.enforced_auth,
+            provider=run.plan.provider,
             strict=options.strict_responses,
+            home=run.machine.workspace.home,
         )
     except FatalAuthenticationError as error:
         if run.plan.output is OutputFormat.JSON:
@@ -260,6 +275,7 @@ async def _converse(
             open_model(
                 source,
                 run.machine,
+                model=run.plan.model,
                 session_id=run.session_id,
                 interaction=Interaction(),
                 warn=run.streams.report,
@@ -344,6 +360,9 @@ def _command_session(
         runtime_name=chosen_runtime(run.options.runtime, run.plan.settings),
         metrics=run.metrics.stats,
         started_ms=services.clock.now_ms(),
+        preferences=Preferences(
+            run.machine.workspace, run.plan.document, run.options.settings_file
+        ),
     )
 
 

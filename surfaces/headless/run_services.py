@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from random import Random
@@ -81,6 +81,7 @@ async def open_run_services(
         batch_style=batch_style or BatchStyle(),
         text_files=text_files or TextFiles(),
         notify_hooks=partial(_pass_on, events),
+        only_extensions=plan.only_extensions,
     )
     async with AsyncExitStack() as stack:
         try:
@@ -146,6 +147,7 @@ def _installation_id(home: Path) -> str | None:
     return text.strip() or None
 
 
+@cache
 def _version() -> str:
     try:
         return version("parity")

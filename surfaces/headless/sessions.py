@@ -6,10 +6,11 @@ Source: `packages/cli` `utils/sessionUtils.ts`.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from services.clock import Clock, iso_timestamp
 from services.recording.loading import load_conversation_record
@@ -59,6 +60,8 @@ class RecordedSession:
     """The session's subject, in one line of ASCII: its summary, or its first message."""
     messages: int = 0
     """How many messages the recording has."""
+    folders: tuple[Path, ...] = ()
+    """The folders of the workspace, where the user has added some."""
 
     @property
     def updated_ms(self) -> int:
@@ -113,6 +116,7 @@ def recorded_sessions(project_temp: Path, clock: Clock) -> list[RecordedSession]
             updated=str(fields["lastUpdated"]),
             title=_title(fields),
             messages=int(fields.get("messageCount") or 0),
+            folders=tuple(_folders(fields.get("directories"))),
         )
         known = by_id.get(session.session_id)
         if known is None or session.updated > known.updated:
@@ -137,6 +141,11 @@ def moved_aside(session: RecordedSession, clock: Clock) -> RecordedSession:
     ending = f"{session.session_id[:8]}{session.file.suffix}"
     file = session.file.with_name(f"session-{clock.now_ms()}-{ending}")
     return replace(session, file=session.file.rename(file))
+
+
+def _folders(recorded: Any) -> Iterable[Path]:
+    listed = recorded if isinstance(recorded, list) else ()
+    return (Path(name) for name in listed if isinstance(name, str) and "\0" not in name)
 
 
 def _title(fields: JsonObject) -> str:

@@ -18,13 +18,35 @@ from services.json_values import parse_json
 from services.model.errors import FatalConfigError
 from services.regular_files import MOST_TEXT, read_regular
 from services.settings import SettingError, Settings, settings_from_file
+from services.settings.variables import filled_in
 from services.wire import Json, JsonObject, printable
 
-__all__ = ["LoadedSettings", "load_settings", "loaded_settings", "with_setting"]
+__all__ = [
+    "LoadedSettings",
+    "load_settings",
+    "loaded_settings",
+    "merged_value",
+    "with_setting",
+]
 
-_VARIABLE: Final = re.compile(r"\$(?:(\w+)|\{([^}]+?)(?::-([^}]*))?\})")
 _BLANKS: Final = re.compile(r"\s*")
 _DECODER: Final = json.JSONDecoder()
+_UNITED: Final = frozenset(
+    {
+        "adminPolicyPaths",
+        "context.fileFiltering.customIgnoreFilePaths",
+        "hooksConfig.disabled",
+        "policyPaths",
+        "skills.disabled",
+        "tools.exclude",
+    }
+)
+"""Lists of which all files' entries count, each once."""
+_JOINED: Final = frozenset({"context.includeDirectories"})
+_EACH_JOINED: Final = "hooks."
+"""Lists of which all files' entries count, one after the other."""
+_SHALLOW: Final = frozenset({"mcpServers"})
+"""Objects whose values are taken whole from one file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +90,7 @@ def with_setting(document: JsonObject, key: str, value: Json) -> JsonObject:
 def load_settings(
     files: Sequence[Path], variables: Mapping[str, str], *, required: bool
 ) -> LoadedSettings:
-    """Read `files`: a later one wins; objects in them are merged key by key.
+    """Read `files`: a later one wins. Objects are merged key by key, and some lists are joined.
 
     Args:
         files: where settings may be.
@@ -83,7 +105,7 @@ def load_settings(
         text = _read(file, required=required)
         if text is None:
             continue
-        document = _filled(_parse(file, text), variables)
+        document = filled_in(_parse(file, text), variables)
         try:
             settings_from_file(document)
         except SettingError as error:
@@ -134,29 +156,39 @@ def _parse(file: Path, text: str) -> JsonObject:
     return document
 
 
-def _filled(value: Any, variables: Mapping[str, str]) -> Any:
-    if isinstance(value, str):
-        return _VARIABLE.sub(lambda found: _variable(found, variables), value)
-    if isinstance(value, list):
-        return [_filled(item, variables) for item in value]
-    if isinstance(value, dict):
-        return {key: _filled(item, variables) for key, item in value.items()}
-    return value
+def merged_value(key: str, values: Sequence[Any]) -> Any:
+    """The value in force of a setting that several files may have; `None`: none of them has it.
+
+    Source: `packages/cli` `utils/deepMerge.ts`, `config/settingsSchema.ts` (`mergeStrategy`).
+
+    Args:
+        key: the setting's name; dots lead into objects.
+        values: what the files have, the one that counts most last; `None` for none.
+    """
+    found: Any = None
+    for value in values:
+        if value is not None:
+            found = value if found is None else _both(found, value, key)
+    return found
 
 
-def _variable(found: re.Match[str], variables: Mapping[str, str]) -> str:
-    value = variables.get(found[1] or found[2])
-    if value is not None:
-        return value
-    return found[3] if found[3] is not None else found[0]
+def _both(below: Any, above: Any, path: str) -> Any:
+    if isinstance(below, list) and isinstance(above, list):
+        if path in _UNITED:
+            return [*below, *(each for each in above if each not in below)]
+        joined = path in _JOINED or path.startswith(_EACH_JOINED)
+        return [*below, *above] if joined else above
+    if isinstance(below, dict) and isinstance(above, dict):
+        if path in _SHALLOW:
+            return {**below, **above}
+        return _merged(below, above, f"{path}.")
+    return above
 
 
-def _merged(below: JsonObject, above: JsonObject) -> JsonObject:
+def _merged(below: JsonObject, above: JsonObject, place: str = "") -> JsonObject:
     result = dict(below)
     for key, value in above.items():
-        known = result.get(key)
-        both = isinstance(known, dict) and isinstance(value, dict)
-        result[key] = _merged(known or {}, value) if both else value
+        result[key] = _both(result[key], value, f"{place}{key}") if key in result else value
     return result
 
 

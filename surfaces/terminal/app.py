@@ -24,12 +24,14 @@ from textual.filter import LineFilter
 from textual.widgets import Static
 from textual.worker import Worker
 
-from services.model.errors import FatalError
+from parity import own_name
 from services.settings.declaring import look_up
 from services.state import ApprovalMode
-from surfaces.terminal.composer import Composer, PromptInput
+from surfaces.terminal.again import Again
+from surfaces.terminal.composer import VIM_SETTING, Composer, PromptInput
 from surfaces.terminal.device import Colourless, Device
 from surfaces.terminal.dialogs.dialog import DialogHost
+from surfaces.terminal.failures import exit_of, failure_of
 from surfaces.terminal.farewell import GOODBYE
 from surfaces.terminal.inert import inert_line
 from surfaces.terminal.menu import SuggestionMenu
@@ -49,24 +51,9 @@ __all__ = ["TerminalApp"]
 
 logger = logging.getLogger(__name__)
 
-_SESSION: Final = "surfaces.terminal.session_view"
+_SESSION: Final = own_name("surfaces.terminal.session_view")
 _MOST_SHOWN: Final = 500
 """The letters of a waiting prompt that are shown."""
-_AGAIN_S: Final = 3.0
-"""How long a first Ctrl+C, Ctrl+D or Esc waits for the second."""
-_NEXT_MODE: Final = {
-    ApprovalMode.DEFAULT: ApprovalMode.AUTO_EDIT,
-    ApprovalMode.AUTO_EDIT: ApprovalMode.PLAN,
-    ApprovalMode.PLAN: ApprovalMode.DEFAULT,
-    ApprovalMode.YOLO: ApprovalMode.AUTO_EDIT,
-}
-_AGAIN: Final = {
-    "ctrl+c": "Press Ctrl+C again to exit.",
-    "ctrl+d": "Press Ctrl+D again to exit.",
-    "escape": "Press Esc again to clear prompt.",
-    "rewind": "Press Esc again to rewind.",
-    "suspend": "Press Ctrl+Z again to suspend.",
-}
 _ENDING_SIGNALS: Final = ("SIGTERM", "SIGHUP", "SIGINT")
 
 
@@ -83,6 +70,7 @@ class TerminalApp(App[int]):
         Binding("ctrl+z", "suspend", show=False, priority=True),
         Binding("escape", "escape", show=False),
         Binding("ctrl+y", "toggle_yolo", show=False, priority=True),
+        Binding("ctrl+b", "show_tasks", show=False),
         Binding("ctrl+l", "clear_screen", show=False, priority=True),
         Binding("ctrl+g", "edit_prompt", show=False),
         Binding("ctrl+o", "toggle_expanded", show=False, priority=True),
@@ -130,8 +118,7 @@ class TerminalApp(App[int]):
         self._leaving = asyncio.Event()
         self.failure: Exception | None = None
         """Why the session has ended, unless the user has left."""
-        self._armed: str | None = None
-        """The key that was pressed once and does something when it is pressed again."""
+        self._again = Again(lambda: self.query_one(ActivityLine))
 
     def compose(self) -> ComposeResult:
         """The transcript above, and below it the dialogs or the input."""
@@ -155,6 +142,7 @@ class TerminalApp(App[int]):
         self.theme = textual_theme(str(self._setting(THEME_SETTING, DEFAULT_THEME)))
         prompt = self.query_one(PromptInput)
         prompt.connect(self.query_one(SuggestionMenu), self._take_back)
+        prompt.switch_vim(self._setting(VIM_SETTING, False))
         prompt.focus()
         self.show_status()
         if self._prepared.options.prompt_interactive:
@@ -209,24 +197,22 @@ class TerminalApp(App[int]):
         try:
             make = (await _imported(_SESSION)).SessionView
             going_on: Prepared | None = self._prepared
+            backlog = None
             while going_on is not None and not self._leaving.is_set():
                 self._prepared = going_on
-                view = self._view = make(self, going_on, self._open_session)
+                view = self._view = make(self, going_on, self._open_session, backlog)
                 for text, shell in self._early:
                     self._submit(text, shell=shell)
                 self._early.clear()
                 going_on = await view.hold()
-                self.farewell = view.farewell
+                self.farewell, backlog = view.farewell, view.turns.backlog
         except asyncio.CancelledError:
             logger.debug("left before the session was open")
         except Exception as error:
             # The outermost layer of the session: the user gets a message for any error.
             logger.debug("the session failed", exc_info=True)
-            failure = self.failure = _first(error)
-            if isinstance(failure, FatalError):
-                code, words = failure.exit_code, str(failure)
-            else:
-                code, words = 1, f"{type(failure).__name__}: {failure}"
+            self.failure = failure_of(error)
+            code, words = exit_of(self.failure)
             self.farewell = [words]
             await self._failed(words)
         self.exit(code)
@@ -304,6 +290,12 @@ class TerminalApp(App[int]):
         """Put a text into the input."""
         self.query_one(PromptInput).replace_all(text)
 
+    def toggle_vim(self) -> bool:
+        """Switch the input's Vim keys; returns whether they are on."""
+        prompt = self.query_one(PromptInput)
+        prompt.switch_vim(prompt.vim_mode is None)
+        return prompt.vim_mode is not None
+
     @property
     def recalls(self) -> bool:
         """Whether the prompts of earlier sessions are to be recalled."""
@@ -336,7 +328,7 @@ class TerminalApp(App[int]):
         self.query_one(ModeLine).show(status, shell=prompt.shell)
         mark = "!" if prompt.shell else "*" if status.mode is ApprovalMode.YOLO else ">"
         self.query_one(Composer).mark("(r:)" if prompt.searching else mark)
-        self.query_one(Footer).show(self._folder(), self._sandbox(), status)
+        self.query_one(Footer).show(self._folder(), self._sandbox(), status, prompt.vim_mode)
 
     def _folder(self) -> str:
         workspace = self._prepared.machine.workspace
@@ -375,7 +367,7 @@ class TerminalApp(App[int]):
         else:
             self._submit(text, shell=event.shell)
 
-    def on_prompt_input_shell_switched(self) -> None:
+    def on_prompt_input_mode_switched(self) -> None:
         """Show the mode."""
         self.show_status()
 
@@ -409,7 +401,7 @@ class TerminalApp(App[int]):
         if prompt.searching:
             prompt.cancel_search()
             return
-        if self._again("ctrl+c"):
+        if self._again.pressed("ctrl+c"):
             self._leave()
             return
         prompt.text = ""
@@ -418,7 +410,7 @@ class TerminalApp(App[int]):
 
     def action_end_of_input(self) -> None:
         """Ctrl+D twice: leave."""
-        if not self.query_one(PromptInput).text and self._again("ctrl+d"):
+        if not self.query_one(PromptInput).text and self._again.pressed("ctrl+d"):
             self._leave()
 
     def action_quit_now(self) -> None:
@@ -441,53 +433,37 @@ class TerminalApp(App[int]):
         elif prompt.shell:
             prompt.switch_shell(False)
         elif prompt.text:
-            if self._again("escape"):
+            if self._again.pressed("escape"):
                 prompt.text = ""
-        elif self._again("rewind"):
-            self._disarm()
+        elif prompt.vim_mode is None and self._again.pressed("rewind"):
+            self._again.forget()
             self._submit("/rewind")
-
-    def _again(self, key: str) -> bool:
-        """Whether `key` was pressed a moment ago, too; if not, say what a second time does."""
-        if self._armed == key:
-            return True
-        self._armed = key
-        self.query_one(ActivityLine).hint = _AGAIN[key]
-        self.set_timer(_AGAIN_S, self._disarm)
-        return False
-
-    def _disarm(self) -> None:
-        self._armed = None
-        self.query_one(ActivityLine).hint = ""
 
     def action_suspend(self) -> None:
         """Ctrl+Z twice: give the terminal back to the shell until it calls the session again."""
-        if self._again("suspend"):
-            self._disarm()
+        if self._again.pressed("suspend"):
+            self._again.forget()
             self.action_suspend_process()
 
     async def action_next_mode(self) -> None:
         """Shift+Tab: the next approval mode."""
-        view = self._view
-        if view is not None and view.session is not None:
-            mode = view.session.services.state.approval_mode
-            await view.turns.set_mode(_NEXT_MODE[mode])
+        if self._view is not None:
+            await self._view.next_mode()
 
     async def action_toggle_yolo(self) -> None:
         """Ctrl+Y: YOLO mode on or off."""
-        view = self._view
-        if view is None or view.session is None:
-            return
-        services = view.session.services
-        yolo = services.state.approval_mode is ApprovalMode.YOLO
-        if not yolo and services.settings.disable_yolo_mode:
-            view.warn("YOLO mode is disabled by the settings file's security.disableYoloMode.")
-            return
-        await view.turns.set_mode(ApprovalMode.DEFAULT if yolo else ApprovalMode.YOLO)
+        if self._view is not None:
+            await self._view.toggle_yolo()
+
+    @work(group="tasks")
+    async def action_show_tasks(self) -> None:
+        """Ctrl+B: the commands that run in the background."""
+        if self._view is not None:
+            await self._view.show_tasks()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave Ctrl+L to an open dialog."""
-        return action != "clear_screen" or not self._dialogs.busy
+        """Leave Ctrl+L and the page keys to an open dialog."""
+        return action not in ("clear_screen", "scroll_transcript") or not self._dialogs.busy
 
     def action_clear_screen(self) -> None:
         """Ctrl+L: remove what is shown; the conversation stays."""
@@ -515,10 +491,3 @@ class TerminalApp(App[int]):
 async def _imported(name: str) -> Any:
     """The module of this name; a thread imports it, so that the screen stays alive."""
     return sys.modules.get(name) or await asyncio.to_thread(import_module, name)
-
-
-def _first(error: Exception) -> Exception:
-    """The error itself, without the groups that task groups put around it."""
-    while isinstance(error, ExceptionGroup):
-        error = error.exceptions[0]
-    return error

@@ -16,11 +16,18 @@ from textual.widgets import Static, TextArea
 from surfaces.terminal.menu import SuggestionMenu
 from surfaces.terminal.pasted import PastedTexts, typed_text
 from surfaces.terminal.recall import Recall
+from surfaces.terminal.vim.buffer import Buffer
+from surfaces.terminal.vim.keys import Mode, VimKeys
 
-__all__ = ["PLACEHOLDER", "Composer", "PromptInput"]
+__all__ = ["PLACEHOLDER", "VIM_SETTING", "Composer", "PromptInput"]
 
 PLACEHOLDER: Final = "  Type your message or @path/to/file"
+VIM_SETTING: Final = "general.vimMode"
 _SHELL_PLACEHOLDER: Final = "  Type your shell command"
+_VIM_PLACEHOLDERS: Final = {
+    Mode.INSERT: "  Press 'Esc' for NORMAL mode.",
+    Mode.NORMAL: "  Press 'i' for INSERT mode.",
+}
 _NEW_LINE: Final = frozenset({"shift+enter", "ctrl+enter", "ctrl+j", "alt+enter"})
 _RECALL: Final = {"up": -1, "ctrl+p": -1, "down": 1, "ctrl+n": 1}
 
@@ -40,8 +47,8 @@ class PromptInput(TextArea):
         text: str
         shell: bool
 
-    class ShellSwitched(Message):
-        """Shell mode is on, or off again."""
+    class ModeSwitched(Message):
+        """Shell mode is on, or off again; or Vim's keys do something else now."""
 
     class AsksForShortcuts(Message):
         """The user wants to see the keys."""
@@ -58,6 +65,7 @@ class PromptInput(TextArea):
         self.cursor_blink = False
         self.shell = False
         """Whether what is written is a shell command."""
+        self._vim: VimKeys | None = None
         self._sent = {False: Recall(), True: Recall()}
         self._pasted = PastedTexts()
         self._before_search: str | None = None
@@ -68,6 +76,7 @@ class PromptInput(TextArea):
     async def _on_key(self, event: events.Key) -> None:
         handled = (
             self._searches(event.key)
+            or self._edits_as_vim(event)
             or self._sends(event.key)
             or self._chooses(event.key)
             or self._recalls(event.key)
@@ -102,8 +111,38 @@ class PromptInput(TextArea):
     def switch_shell(self, on: bool) -> None:
         """Switch shell mode."""
         self.shell = on
-        self.placeholder = _SHELL_PLACEHOLDER if on else PLACEHOLDER
-        self.post_message(self.ShellSwitched())
+        self._switched()
+
+    @property
+    def vim_mode(self) -> Mode | None:
+        """What Vim's keys do; `None`: they are off."""
+        return None if self._vim is None else self._vim.mode
+
+    def switch_vim(self, on: bool) -> None:
+        """Switch Vim's keys."""
+        self._vim = VimKeys(self, self._switched) if on else None
+        self._switched()
+
+    def _switched(self) -> None:
+        mode = self.vim_mode
+        words = _SHELL_PLACEHOLDER if self.shell else PLACEHOLDER
+        self.placeholder = words if mode is None else _VIM_PLACEHOLDERS[mode]
+        self.post_message(self.ModeSwitched())
+
+    # ------------------------------------------------------------------ `TextField`
+
+    def read(self) -> Buffer:
+        """The text and the cursor."""
+        return Buffer(tuple(self.document.lines), *self.cursor_location)
+
+    def write(self, buffer: Buffer) -> None:
+        """Change the text, which one `undo` takes back, and move the cursor."""
+        text = "\n".join(buffer.lines)
+        if text != self.text:
+            self.history.checkpoint()
+            self.replace(text, (0, 0), self.document.end)
+            self.history.checkpoint()
+        self.move_cursor(buffer.place)
 
     # ------------------------------------------------------------------ history search
 
@@ -126,7 +165,7 @@ class PromptInput(TextArea):
         if key == "ctrl+r" and not self.searching:
             self._before_search = self.text
             self.search()
-            self.post_message(self.ShellSwitched())
+            self.post_message(self.ModeSwitched())
             return True
         if not self.searching or self._menu is None:
             return False
@@ -153,9 +192,15 @@ class PromptInput(TextArea):
         if self._menu is not None:
             self._menu.close()
         self.replace_all(text)
-        self.post_message(self.ShellSwitched())
+        self.post_message(self.ModeSwitched())
 
     # ------------------------------------------------------------------ keys
+
+    def _edits_as_vim(self, event: events.Key) -> bool:
+        """While a search is open, the keys write what is searched."""
+        if self._vim is None or self.searching:
+            return False
+        return self._vim.press(event.key, event.character, event.time)
 
     def _sends(self, key: str) -> bool:
         if key in _NEW_LINE:

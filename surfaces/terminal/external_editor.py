@@ -13,11 +13,11 @@ from typing import Final
 from textual.widget import Widget
 
 from surfaces.commands import CommandError
+from surfaces.headless.preferences import Preferences
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.scoped import PREFERRED_EDITOR, editor_dialog
 from surfaces.terminal.drawing import Drawing, Typed
 from surfaces.terminal.editors import editor_command
-from surfaces.terminal.preferences import Preferences
 
 __all__ = ["ExternalEditor", "Suspend"]
 

@@ -19,7 +19,7 @@ __all__ = ["offer_key_bindings"]
 _OFFERED: Final = "terminalSetupPromptShown"
 _OFFER: Final = (
     "This terminal works best with Shift+Enter/Ctrl+Enter for multiline input. Would you like to "
-    "automatically configure your terminal keybindings?"
+    "automatically configure your terminal keybindings?\n\nDo you want to continue?"
 )
 
 

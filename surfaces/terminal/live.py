@@ -105,6 +105,7 @@ async def open_live_session(
             open_model(
                 source,
                 machine,
+                model=plan.model,
                 session_id=prepared.session_id,
                 interaction=interaction,
                 warn=warn,
@@ -134,6 +135,7 @@ async def open_live_session(
         runtime = await stack.enter_async_context(open_runtime(name, services))
         if resumed is not None:
             await resume_session(runtime, resumed)
+            _add_folders(services, resumed)
         progress = ProgressFeed(services)
         stack.callback(progress.close)
         if telemetry is not None:
@@ -163,6 +165,19 @@ async def _export_metrics(telemetry: Telemetry, clock: Clock) -> None:
 async def _ended(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.wait([task])
+
+
+def _add_folders(services: Services, resumed: RecordedSession) -> None:
+    """Add the folders that the user has added to the session before.
+
+    Source: `packages/cli` `ui/hooks/useSessionResume.ts`.
+    """
+    known = services.workspace.folders
+    added = [each for each in resumed.folders if each not in known and each.is_dir()]
+    for folder in added:
+        services.workspace.add_folder(folder)
+    if added:
+        services.memory.reload()
 
 
 def _aside(prepared: Prepared) -> RecordedSession | None:

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from textual.app import App
 from textual.widgets import Static
 
 from surfaces.terminal.composer import PromptInput
+from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.driver import TerminalDriver
 from surfaces.terminal.inert import inert
 from surfaces.terminal.menu import SuggestionMenu
 from surfaces.terminal.status import ActivityLine, Footer, ModeLine
-
-if TYPE_CHECKING:
-    from surfaces.terminal.app import TerminalApp
+from surfaces.terminal.transcript import Transcript
 
 __all__ = ["NUDGE", "PlainDriver", "PlainLines"]
 
@@ -52,7 +52,7 @@ class PlainDriver(TerminalDriver):
 class PlainLines:
     """Writes what a user has to know of a terminal, line by line."""
 
-    def __init__(self, app: TerminalApp, write: Callable[[str], object]) -> None:
+    def __init__(self, app: App[int], write: Callable[[str], object]) -> None:
         """Read `app`, and give each piece of text to `write`."""
         self._app = app
         self._write = write
@@ -109,7 +109,7 @@ class PlainLines:
 
     def _blocks(self) -> Iterator[str]:
         """The blocks that are finished, and the first lines of those that are not."""
-        transcript = self._app.transcript
+        transcript = self._app.query_one(Transcript)
         blocks = transcript.blocks
         if transcript.cleared != self._cleared:
             self._cleared, self._spoken = transcript.cleared, 0
@@ -134,7 +134,7 @@ class PlainLines:
 
     def _dialog_lines(self) -> tuple[str, ...]:
         """The open dialog, without its frame."""
-        host = self._app.dialogs
+        host = self._app.query_one(DialogHost)
         if not host.children:
             return ()
         region = host.region

@@ -53,6 +53,7 @@ def prepared_for(
             selected_auth=_AUTH,
             enforced_auth=None,
             include_directories=(),
+            only_extensions=("none",),
             telemetry=TelemetrySettings(),
             folder_trusted=True,
         ),

@@ -15,6 +15,7 @@ from typing import Final
 
 from textual import events
 
+from parity import own_name
 from surfaces.terminal.answer_keys import OpenQuestion, Text, open_question
 from surfaces.terminal.app import TerminalApp
 from surfaces.terminal.composer import PromptInput
@@ -137,7 +138,8 @@ async def open_played_terminal(
 
     The caller leaves the session before it leaves the context.
     """
-    import_module("surfaces.terminal.session_view")  # Otherwise a thread would, in real time.
+    # Otherwise a thread would import it, in real time.
+    import_module(own_name("surfaces.terminal.session_view"))
     app = TerminalApp(prepared, open_session, recalls=False)
     app.animation_level = "none"
     async with app.run_test(size=(COLUMNS, ROWS)):

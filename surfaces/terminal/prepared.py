@@ -6,8 +6,9 @@ The first screen waits for this module, so it imports little.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from services.model.errors import FatalAuthenticationError
 from surfaces.headless.machine import Machine
 from surfaces.headless.model import ModelSource, choose_model
 from surfaces.headless.options import HeadlessOptions
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Prepared", "prepare"]
 
+_NO_METHOD: Final = "No authentication method selected."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
@@ -32,6 +35,8 @@ class Prepared:
     plan: Plan
     source: ModelSource
     session_id: str
+    unsigned: str | None = None
+    """Why the user must sign in before the session opens; `None`: `source` answers."""
     resumed: RecordedSession | None = None
     batch_style: BatchStyle | None = None
     """How the calls of a batch run; `None`: as in the core's scheduler."""
@@ -46,6 +51,8 @@ class Prepared:
 def prepare(options: HeadlessOptions, machine: Machine, streams: Streams) -> Prepared:
     """Settle what a session needs, and find the errors that need no session.
 
+    A session without a way to sign in is `unsigned`.
+
     Raises:
         FatalError: an error was found.
     """
@@ -55,19 +62,26 @@ def prepare(options: HeadlessOptions, machine: Machine, streams: Streams) -> Pre
     )
     resumed = session_to_resume(options, machine, streams)
     new_id = options.session_id or machine.ids.uuid("session")
-    source = choose_model(
-        variables,
-        fake=options.fake_responses,
-        record=options.record_responses,
-        selected=plan.selected_auth,
-        enforced=plan.enforced_auth,
-        strict=options.strict_responses,
-    )
+    source, unsigned = ModelSource(auth_type=""), None
+    try:
+        source = choose_model(
+            variables,
+            fake=options.fake_responses,
+            record=options.record_responses,
+            selected=plan.selected_auth,
+            enforced=plan.enforced_auth,
+            provider=plan.provider,
+            strict=options.strict_responses,
+            home=workspace.home,
+        )
+    except FatalAuthenticationError as error:
+        unsigned = str(error) if plan.selected_auth else _NO_METHOD
     return Prepared(
         options=options,
         machine=machine,
         plan=plan,
         source=source,
+        unsigned=unsigned,
         session_id=new_id if resumed is None else resumed.session_id,
         resumed=resumed,
     )

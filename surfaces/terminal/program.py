@@ -33,9 +33,8 @@ _NUDGED: Final = "hasSeenScreenReaderNudge"
 def run_terminal(options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
     """Hold an interactive session in the current folder; returns the exit code.
 
-    0 the user has left, or SIGTERM or SIGHUP ended the session; 1 the session failed; 41 no way to
-    sign in; 42 unusable input, or Textual is missing; 52 unusable settings; 130 SIGINT ended the
-    session.
+    0 the user has left, or SIGTERM or SIGHUP ended the session; 1 the session failed; 42 unusable
+    input, or Textual is missing; 52 unusable settings; 130 SIGINT ended the session.
     """
     streams = Streams(out, err)
     machine = Machine.here()

@@ -8,16 +8,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import Protocol
 
 from runtimes.registry import Surface
 from services.interaction.interaction import Interaction
 from services.interaction.questions import FallbackIntent
+from services.model.errors import FatalAuthenticationError
 from services.progress import CallKey, CallQuestion
 from services.recording.deletion import delete_stored_session
 from services.state import ApprovalModeChanged, CoreEvent, CoreEvents, HintsKept
 from surfaces.commands import Suggestion, is_slash_command
 from surfaces.headless.engine import chosen_runtime
+from surfaces.headless.preferences import Preferences
 from surfaces.headless.sessions import RecordedSession
 from surfaces.terminal.approvals import Approvals
 from surfaces.terminal.call_words import CallShown
@@ -25,18 +28,21 @@ from surfaces.terminal.dialogs.confirmation import Allowed
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.questions import handlers
 from surfaces.terminal.drawing import Cleared, Drawing, Screen, Shown, Typed
+from surfaces.terminal.extension_updates import offer_extension_updates
 from surfaces.terminal.external_editor import ExternalEditor, Suspend
-from surfaces.terminal.farewell import farewell_of
+from surfaces.terminal.failures import failure_of
+from surfaces.terminal.farewell import GOODBYE, farewell_of
 from surfaces.terminal.key_bindings import offer_key_bindings
 from surfaces.terminal.live import LiveSession, OpenSession, open_live_session
 from surfaces.terminal.mentions import Mentions, mention_place
-from surfaces.terminal.preferences import Preferences
+from surfaces.terminal.mode_keys import next_mode, toggle_yolo
 from surfaces.terminal.prepared import Prepared
+from surfaces.terminal.signing_in import SigningIn
 from surfaces.terminal.slash import Application, SlashCommands
 from surfaces.terminal.status import Status
 from surfaces.terminal.stored_sessions import conversation_of, earlier_prompts
 from surfaces.terminal.transcript import Transcript
-from surfaces.terminal.turns import Turns
+from surfaces.terminal.turns import Backlog, Turns
 
 __all__ = ["Front", "SessionView"]
 
@@ -77,6 +83,10 @@ class Front(Protocol):
         """Put a text into the input."""
         ...
 
+    def toggle_vim(self) -> bool:
+        """Switch the input's Vim keys; returns whether they are on."""
+        ...
+
     @property
     def recalls(self) -> bool:
         """Whether the prompts of earlier sessions are to be recalled."""
@@ -95,9 +105,20 @@ class SessionView:
     """One session, from its opening to its end."""
 
     def __init__(
-        self, front: Front, prepared: Prepared, open_session: OpenSession | None = None
+        self,
+        front: Front,
+        prepared: Prepared,
+        open_session: OpenSession | None = None,
+        backlog: Backlog | None = None,
     ) -> None:
-        """Hold the session that `open_session` opens; `None`: the product's."""
+        """Hold a session.
+
+        Args:
+            front: the screen.
+            prepared: what is known of the session.
+            open_session: opens it; `None`: as the product does.
+            backlog: what an earlier session has left for this one.
+        """
         self._front = front
         self._prepared = prepared
         self._open_session = open_session or open_live_session
@@ -124,17 +145,17 @@ class SessionView:
             self.drawing,
             front.suspend,
         )
-        self.turns = Turns(self.drawing, front.show_waiting)
+        self.turns = Turns(self.drawing, front.show_waiting, backlog)
         self.session: LiveSession | None = None
         self._approvals: Approvals | None = None
         self._slash: SlashCommands | None = None
         self._mentions: Mentions | None = None
-        self.farewell: Sequence[str] = ()
+        self.farewell: Sequence[str] = (GOODBYE,)
         """What the session says when it has ended."""
         self._deletes = False
         """Whether the session's recording is deleted at its end."""
-        self._next: RecordedSession | None = None
-        """The session that takes the place of this one."""
+        self._next: Prepared | None = None
+        """What opens the session that takes the place of this one."""
         self._leaving = asyncio.Event()
 
     @property
@@ -149,9 +170,28 @@ class SessionView:
     async def hold(self) -> Prepared | None:
         """Open the session, let it work until the user leaves, and close it.
 
+        A user without a way to sign in is asked for one instead.
+
         Returns:
-            The session to go on with; `None`: the user has left.
+            What opens the session to go on with; `None`: the user has left.
         """
+        prepared = self._prepared
+        if prepared.unsigned is not None:
+            self._next = await self._signing_in().required(prepared.unsigned, self._leaving)
+        else:
+            try:
+                await self._work()
+            except Exception as error:
+                failure = failure_of(error)
+                if not isinstance(failure, FatalAuthenticationError) or self.opened:
+                    raise
+                problem = f"Failed to sign in. Message: {failure}"
+                self._next = replace(prepared, unsigned=problem)
+        if self._next is not None:
+            self._front.transcript.clear()
+        return self._next
+
+    async def _work(self) -> None:
         async with AsyncExitStack() as stack:
             tasks = await stack.enter_async_context(asyncio.TaskGroup())
             drawing = tasks.create_task(self.drawing.run(), name="drawing")
@@ -169,8 +209,7 @@ class SessionView:
             self._slash = slash
             self._mentions = Mentions(session.services)
             stack.callback(session.services.ide.context.subscribe(self._front.show_status))
-            offer = offer_key_bindings(session.services, self._front.dialogs, self.drawing)
-            offering = tasks.create_task(offer, name="offer of key bindings")
+            offering = tasks.create_task(self._offer(session, slash), name="offers")
             turns = tasks.create_task(self.turns.run(session, slash), name="turns")
             recalling = tasks.create_task(self._recall(session), name="earlier prompts")
             await self._leaving.wait()
@@ -184,10 +223,26 @@ class SessionView:
             session_id = session.services.state.session_id
         if self._deletes:
             delete_stored_session(self._prepared.machine.workspace.project_temp, session_id)
-        if self._next is None:
-            return None
-        self._front.transcript.clear()
-        return self._prepared.resuming(self._next)
+
+    async def _offer(self, session: LiveSession, slash: SlashCommands) -> None:
+        await offer_key_bindings(session.services, self._front.dialogs, self.drawing)
+        await offer_extension_updates(session.services.extensions, self.drawing, slash.consents)
+
+    def _signing_in(self) -> SigningIn:
+        return SigningIn(self._prepared, self._preferences, self._front.dialogs)
+
+    async def _sign_in_again(self) -> None:
+        changed = await self._signing_in().changed()
+        if changed is not None:
+            self._go_on(changed)
+
+    async def _sign_out(self) -> None:
+        self._next = await self._signing_in().signed_out()
+        self._leaving.set()
+
+    def _go_on(self, prepared: Prepared) -> None:
+        self._next = prepared
+        self._leaving.set()
 
     async def _recall(self, session: LiveSession) -> None:
         if self._front.recalls:
@@ -201,15 +256,18 @@ class SessionView:
             self._deletes = delete
             self._leaving.set()
 
-        def go_on(chosen: RecordedSession) -> None:
-            self._next = chosen
-            self._leaving.set()
+        def resume(chosen: RecordedSession) -> None:
+            self.turns.notes.forget()
+            self._go_on(self._prepared.resuming(chosen))
 
         hooks = Application(
             draft=self._front.draft,
             leave=leave,
-            go_on=go_on,
+            go_on=resume,
+            sign_in=self._sign_in_again,
+            sign_out=self._sign_out,
             copy=copy,
+            vim=self._front.toggle_vim,
             editor=self.editor,
             themed=self._front,
             preferences=self._preferences,
@@ -263,13 +321,24 @@ class SessionView:
                 return place, await self._mentions.suggestions(text)
         return 0, []
 
+    async def next_mode(self) -> None:
+        """Take the next approval mode."""
+        if self.session is not None:
+            await next_mode(self.session.services, self.turns)
+
+    async def toggle_yolo(self) -> None:
+        """Switch YOLO mode."""
+        if self.session is not None:
+            await toggle_yolo(self.session.services, self.turns, self.drawing)
+
+    async def show_tasks(self) -> None:
+        """Show the commands that run in the background."""
+        if self._slash is not None and not self._front.dialogs.busy:
+            await self._slash.show_tasks()
+
     def clear_screen(self) -> None:
         """Remove what is shown; the conversation stays."""
         self.drawing.add(Cleared())
-
-    def warn(self, words: str) -> None:
-        """Show a warning."""
-        self.drawing.add(Typed(text=words, mark="warning"))
 
     def _warn(self, words: str) -> None:
         self.drawing.add(Typed(text=words, mark="info"))

@@ -10,20 +10,36 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from services.settings import PARAMETERS
+from services.subagents.definition import AgentDefinition, LocalAgentDefinition, RunLimits
 from services.wire import Json, js_json
 
-__all__ = ["ROWS", "SettingRow"]
+__all__ = ["ROWS", "SettingRow", "agent_rows"]
 
 _MODES: Final = {"default": "Default", "auto_edit": "Auto Edit", "plan": "Plan"}
 _BEHAVIOURS: Final = {"inject": "Inject", "notify": "Notify", "silent": "Silent"}
+_GENERATION: Final = (
+    ("temperature", "Temperature", "Sampling temperature (0.0 to 2.0)"),
+    ("topP", "Top P", "Nucleus sampling parameter (0.0 to 1.0)"),
+    ("topK", "Top K", "Top-K sampling parameter"),
+    ("maxOutputTokens", "Max Output Tokens", "Maximum number of tokens to generate"),
+)
 _SURFACE_DEFAULTS: Final[Mapping[str, Json]] = {
     "general.defaultApprovalMode": "default",
+    "general.vimMode": False,
     "security.enablePermanentToolApproval": False,
 }
 _DEFAULTS: Final[Mapping[str, Any]] = {
     **{each.key: each.default for each in PARAMETERS if each.key},
     **_SURFACE_DEFAULTS,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class AgentDefault:
+    """What an agent's definition says about a value."""
+
+    value: Any
+    is_number: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +51,18 @@ class SettingRow:
     description: str
     options: Mapping[str, str] | None = None
     """The words for the values of a choice; `None`: true or false, a number or a text."""
+    of_agent: AgentDefault | None = None
+    """The default of an agent's value, which is in no table."""
 
     @property
     def default(self) -> Any:
         """The value without any settings file; `None` for none."""
-        return _DEFAULTS[self.key]
+        return _DEFAULTS[self.key] if self.of_agent is None else self.of_agent.value
 
     def shown(self, value: Any) -> str:
         """`value` in one line."""
         if value is None:
-            return "undefined"
+            return "undefined" if self.of_agent is None else "(default)"
         if self.options is not None:
             return self.options.get(str(value), str(value))
         return value if isinstance(value, str) else js_json(value)
@@ -65,13 +83,15 @@ class SettingRow:
         """
         if not typed.strip():
             return None
-        if not isinstance(self.default, int | float):
+        numeric = isinstance(self.default, int | float)
+        if not (numeric if self.of_agent is None else self.of_agent.is_number):
             return typed
         number = float(typed)
         return int(number) if number.is_integer() else number
 
 
 ROWS: Final = (
+    SettingRow("general.vimMode", "Vim Mode", "Vim's keys in the input."),
     SettingRow(
         "general.defaultApprovalMode",
         "Default Approval Mode",
@@ -168,6 +188,11 @@ ROWS: Final = (
         "Offer to allow a call in all future sessions.",
     ),
     SettingRow(
+        "security.blockGitExtensions",
+        "Blocks extensions from Git",
+        "Use and install no extension from a repository.",
+    ),
+    SettingRow(
         "security.folderTrust.enabled",
         "Folder Trust",
         "Ask whether a folder is trusted.",
@@ -188,3 +213,50 @@ ROWS: Final = (
     SettingRow("skills.enabled", "Enable Agent Skills", "Offer the skills."),
     SettingRow("hooksConfig.enabled", "Enable Hooks", "Run the hooks."),
 )
+
+
+def agent_rows(agent: AgentDefinition) -> tuple[SettingRow, ...]:
+    """What the settings may override of an agent.
+
+    Source: `packages/cli` `ui/components/AgentConfigDialog.tsx`.
+    """
+    prefix = f"agents.overrides.{agent.name}"
+    config = f"{prefix}.modelConfig.generateContentConfig"
+    local = agent if isinstance(agent, LocalAgentDefinition) else None
+    generation = {} if local is None else local.model.generation_config
+    limits = RunLimits() if local is None else local.limits
+    model = "inherit" if local is None else local.model.model
+
+    def number(key: str, label: str, description: str, value: Any) -> SettingRow:
+        return SettingRow(key, label, description, of_agent=AgentDefault(value, is_number=True))
+
+    return (
+        SettingRow(
+            f"{prefix}.enabled",
+            "Enabled",
+            "Enable or disable this agent",
+            of_agent=AgentDefault(not agent.experimental),
+        ),
+        SettingRow(
+            f"{prefix}.modelConfig.model",
+            "Model",
+            "Model to use (e.g., 'gemini-2.0-flash' or 'inherit')",
+            of_agent=AgentDefault(model),
+        ),
+        *(
+            number(f"{config}.{key}", label, description, generation.get(key))
+            for key, label, description in _GENERATION
+        ),
+        number(
+            f"{prefix}.runConfig.maxTimeMinutes",
+            "Max Time (minutes)",
+            "Maximum execution time in minutes",
+            limits.max_time_minutes,
+        ),
+        number(
+            f"{prefix}.runConfig.maxTurns",
+            "Max Turns",
+            "Maximum number of conversational turns",
+            limits.max_turns,
+        ),
+    )

@@ -11,12 +11,12 @@ from services.folder_trust import TrustedFolders
 from services.interaction.questions import TrustChoice
 from services.model.names import AccessFlags
 from surfaces.commands import CommandError
+from surfaces.headless.preferences import Preferences
 from surfaces.terminal.dialogs.commands import trust_dialog
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.model import ModelDialog
 from surfaces.terminal.dialogs.scoped import theme_dialog
 from surfaces.terminal.dialogs.settings import SettingsDialog
-from surfaces.terminal.preferences import Preferences
 from surfaces.terminal.themes import THEME_SETTING, textual_theme
 
 __all__ = ["SettingsDialogs", "Themed"]

@@ -32,10 +32,13 @@ from surfaces.commands import (
 from surfaces.commands.builtin.usage import session_lines
 from surfaces.commands.histories import items_of_recording
 from surfaces.commands.rewinding import RewindPoint, rewind_to
+from surfaces.headless.preferences import Preferences
 from surfaces.headless.sessions import RecordedSession
+from surfaces.terminal.command_dialogs import COMMAND_DIALOGS, CommandDialogs
+from surfaces.terminal.composer import VIM_SETTING
 from surfaces.terminal.dialogs.commands import (
     RewindPointDialog,
-    action_dialog,
+    consent_dialog,
     rewind_choice_dialog,
     shell_commands_dialog,
 )
@@ -45,7 +48,6 @@ from surfaces.terminal.external_editor import ExternalEditor
 from surfaces.terminal.live import LiveSession
 from surfaces.terminal.notes import Notes
 from surfaces.terminal.own_calls import OwnCalls
-from surfaces.terminal.preferences import Preferences
 from surfaces.terminal.settings_dialogs import SettingsDialogs, Themed
 from surfaces.terminal.shortcuts import SHORTCUTS, shortcuts
 from surfaces.terminal.stored_sessions import browse_sessions
@@ -53,9 +55,11 @@ from surfaces.terminal.turns import Prompt
 
 __all__ = ["Application", "SlashCommands"]
 
-_DIALOGS: Final = frozenset(
+_DIALOGS: Final = COMMAND_DIALOGS | frozenset(
     {
+        Dialog.AUTH,
         Dialog.EDITOR,
+        Dialog.LOGOUT,
         Dialog.MODEL,
         Dialog.PERMISSIONS,
         Dialog.REWIND,
@@ -63,8 +67,11 @@ _DIALOGS: Final = frozenset(
         Dialog.SETTINGS,
         Dialog.SHORTCUTS,
         Dialog.THEME,
+        Dialog.VIM,
     }
 )
+_VIM_ON: Final = "Entered Vim mode. Run /vim again to exit."
+_VIM_OFF: Final = "Exited Vim mode."
 _SHELL_DECLINED: Final = "Slash command shell execution declined."
 _DECLINED: Final = "Operation cancelled."
 _SHOWN_TYPES: Final[Mapping[ItemKind, str]] = {ItemKind.USER: "user", ItemKind.AGENT: "gemini"}
@@ -80,8 +87,14 @@ class Application:
     """Ends the session; with `True` its recording is deleted."""
     go_on: Callable[[RecordedSession], None]
     """Ends the session, and goes on with a recorded one in its place."""
+    sign_in: Callable[[], Awaitable[None]]
+    """Lets the user change how to sign in."""
+    sign_out: Callable[[], Awaitable[None]]
+    """Signs the user out, and in again or the session ends."""
     copy: Callable[[str], Awaitable[None]]
     """Writes a text to the clipboard."""
+    vim: Callable[[], bool]
+    """Switches the editing mode of the input; returns whether it is on."""
     editor: ExternalEditor
     themed: Themed
     preferences: Preferences
@@ -115,6 +128,7 @@ class SlashCommands:
         self._host = host
         self._drawing = drawing
         self._hooks = hooks
+        self._asking = CommandDialogs(services, host, hooks.preferences)
         self._session = CommandSession(
             runtime=session.runtime,
             services=services,
@@ -125,7 +139,8 @@ class SlashCommands:
             started_ms=services.clock.now_ms(),
             dialogs=_DIALOGS,
             shortcuts=SHORTCUTS,
-            save_setting=hooks.preferences.save,
+            preferences=hooks.preferences,
+            consent=self.consents,
             copy=hooks.copy,
         )
         self._dialogs = SettingsDialogs(
@@ -172,6 +187,7 @@ class SlashCommands:
         result = await self._layer.run(text, show)
         if not echoed and not isinstance(result, NotACommand | SubmitPrompt | Quit):
             self._show(echo)
+            echoed = True  # A dialog may show further items.
         return await self._carry_out(text, result)
 
     async def _carry_out(self, text: str, result: Result | NotACommand) -> Prompt | None:
@@ -202,7 +218,7 @@ class SlashCommands:
         self, text: str, asked: ConfirmShellCommands | ConfirmAction
     ) -> Prompt | None:
         if isinstance(asked, ConfirmAction):
-            if not await self._host.ask(action_dialog(asked.prompt)):
+            if not await self._host.ask(consent_dialog(asked.prompt)):
                 self._show(Item(kind=ItemKind.INFO, text=_DECLINED))
                 return None
             return await self._carry_out(
@@ -228,30 +244,46 @@ class SlashCommands:
         return _prompt(text, asked.then) if asked.then else None
 
     async def _open(self, dialog: Dialog, details: Mapping[str, Any]) -> None:
-        if dialog is Dialog.SHORTCUTS:
-            lines = ["Shortcuts", *shortcuts()]
-            self._show(Item(kind=ItemKind.PANEL, text="\n".join(lines)))
-            return
+        own: Mapping[Dialog, Callable[[], Awaitable[None]]] = {
+            Dialog.AUTH: self._hooks.sign_in,
+            Dialog.EDITOR: self._choose_editor,
+            Dialog.LOGOUT: self._hooks.sign_out,
+            Dialog.MODEL: self._dialogs.model,
+            Dialog.PERMISSIONS: lambda: self._dialogs.trust(details["folder"]),
+            Dialog.REWIND: lambda: self._rewind(details["points"]),
+            Dialog.SESSIONS: self._browse,
+            Dialog.SETTINGS: self._dialogs.settings,
+            Dialog.SHORTCUTS: self._list_shortcuts,
+            Dialog.THEME: self._dialogs.theme,
+            Dialog.VIM: self._toggle_vim,
+        }
         try:
-            match dialog:
-                case Dialog.EDITOR:
-                    await self._hooks.editor.choose()
-                case Dialog.MODEL:
-                    await self._dialogs.model()
-                case Dialog.PERMISSIONS:
-                    await self._dialogs.trust(details["folder"])
-                case Dialog.REWIND:
-                    await self._rewind(details["points"])
-                case Dialog.SESSIONS:
-                    await self._browse()
-                case Dialog.SETTINGS:
-                    await self._dialogs.settings()
-                case Dialog.THEME:
-                    await self._dialogs.theme()
-                case _:
-                    pass  # The command layer refuses the dialogs that are not listed above.
+            if dialog in own:
+                await own[dialog]()
+            else:
+                await self._asking.open(dialog, details)
         except CommandError as error:
             self._error(str(error))
+
+    async def _choose_editor(self) -> None:
+        await self._hooks.editor.choose()
+
+    async def _list_shortcuts(self) -> None:
+        lines = ["Shortcuts", *shortcuts()]
+        self._show(Item(kind=ItemKind.PANEL, text="\n".join(lines)))
+
+    async def consents(self, text: str) -> bool:
+        """Whether the user agrees to `text`."""
+        return await self._host.ask(consent_dialog(text))
+
+    async def show_tasks(self) -> None:
+        """Show the commands that run in the background, as `/tasks` does."""
+        await self._carry_out("/tasks", await self._layer.run("/tasks", self._show))
+
+    async def _toggle_vim(self) -> None:
+        on = self._hooks.vim()
+        self._show(Item(kind=ItemKind.INFO, text=_VIM_ON if on else _VIM_OFF))
+        await self._hooks.preferences.save(VIM_SETTING, on)
 
     async def _browse(self) -> None:
         chosen = await browse_sessions(self._session.services, self._host)

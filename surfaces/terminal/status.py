@@ -155,7 +155,7 @@ class ModeLine(Static):
 
 
 class Footer(Static):
-    """The folder, the sandbox, the model, how much of its context is left, and its quota.
+    """Vim's mode, the folder, the sandbox, and the model with its context and its quota.
 
     Where not everything has room, the folder is shortened first, and then the fields that the user
     needs least are left out.
@@ -169,11 +169,13 @@ class Footer(Static):
         self._settings = settings
         self._folder = ""
         self._sandbox = ""
+        self._vim_mode: str | None = None
         self._status: Status | None = None
 
-    def show(self, folder: str, sandbox: str, status: Status) -> None:
-        """Show these values."""
+    def show(self, folder: str, sandbox: str, status: Status, vim_mode: str | None = None) -> None:
+        """Show these values; without `vim_mode` the input has no Vim keys."""
         self._folder, self._sandbox, self._status = folder, sandbox, status
+        self._vim_mode = vim_mode
         self.refresh()
 
     @property
@@ -183,6 +185,8 @@ class Footer(Static):
         if status is None:
             return ""
         fields = [inert_line(self._folder), self._sandbox, inert_line(status.model)]
+        if self._vim_mode:
+            fields.insert(0, f"Vim {self._vim_mode}")
         return ", ".join([*fields, "limit reached"] if status.limit_reached else fields)
 
     def render(self) -> Text:
@@ -201,11 +205,13 @@ class Footer(Static):
         if status.left_percent is not None and not hidden.get("hideContextPercentage"):
             words = "context left" if width >= _WIDE else "left"
             fields["context"] = f"{status.left_percent}% {words}"
+        mode = f"[{self._vim_mode}] " if self._vim_mode else ""
+        width -= len(mode)
         shown = _fitting(fields, width)
         room = width - cell_len(_GAP.join(shown)) - (len(_GAP) if shown else 0)
         folder = "" if hidden.get("hideCWD") else _shortened(inert_line(self._folder), room)
-        left, right = Text(f" {folder}", "dim"), Text(_GAP.join(shown))
-        gap = max(0, width + 1 - left.cell_len - right.cell_len)
+        left, right = Text(f" {mode}{folder}", "dim"), Text(_GAP.join(shown))
+        gap = max(0, len(mode) + width + 1 - left.cell_len - right.cell_len)
         return left.append(" " * gap).append_text(right)
 
 

@@ -12,18 +12,15 @@ import json
 import os
 import shutil
 import subprocess
-import sys
-import sysconfig
-import venv
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 
 import pytest
 
 from tests.docs.shell_blocks import Block, Command, blocks, ran
+from tests.environments import environment, install
 
 ROOT = Path(__file__).parents[2]
 PAGES = [
@@ -65,23 +62,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def installed(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The scripts of an environment into which README's own line has installed the project."""
-    environment = tmp_path_factory.mktemp("environment")
-    venv.create(environment, with_pip=find_spec("pip") is None)
-    packages = environment / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    # The dependencies are taken from here, pip and pytest included. An editable install here stays
-    # unseen: `.pth` files count in the environment's own folder only.
-    (packages / "site-packages" / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
-    scripts = environment / "bin"
-    for name in ("pip", "pytest"):
-        (scripts / name).write_text(f"#!/bin/sh\nexec '{scripts}/python' -m {name} \"$@\"\n")
-        (scripts / name).chmod(0o755)
-    path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
-    surroundings = {**os.environ, "PATH": path}
-    words = [*INSTALL.split(), "--quiet", "--no-deps", "--disable-pip-version-check"]
-    done = subprocess.run(words, cwd=checkout, env=surroundings, capture_output=True, text=True)
-    if done.returncode and "No matching distribution" in done.stderr:
-        pytest.skip("the wheel cannot be built: pip cannot get hatchling here")
-    assert done.returncode == 0, done.stderr
+    scripts = environment(tmp_path_factory.mktemp("environment"))
+    install(scripts, checkout, INSTALL.split())
     return scripts
 
 

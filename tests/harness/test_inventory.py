@@ -83,6 +83,7 @@ def test_code_is_listed_by_package_and_the_fault_catalogue_apart(
         "runtimes": ["runtimes/x.py"],
         "surfaces": ["surfaces/x.py"],
         "harness": ["harness/x.py", "seeded_faults/x.py"],
+        "adapters": ["adapters/x.py"],
         "fault catalogue": ["services/faults/f.py", "runtimes/legacy/faults/f.py"],
     }
 

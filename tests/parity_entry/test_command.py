@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from parity_entry.ours_first import OURS
+from parity import OWN
 
 REPOSITORY = Path(__file__).parents[2]
 NAMES = ("blank_answer", "combining_marks")
@@ -18,7 +18,7 @@ CASES = [str(REPOSITORY / "cassettes" / "text" / f"{name}.yaml") for name in NAM
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.slow
 def test_ours_are_ours_where_the_users_come_first(jobs: str, tmp_path: Path) -> None:
-    for name in OURS:
+    for name in OWN:
         (tmp_path / name).mkdir()
         (tmp_path / name / "__init__.py").touch()
     paths = os.pathsep.join([str(tmp_path), str(REPOSITORY)])

@@ -14,10 +14,10 @@ from tests.runtimes.third_party import GOOD, forgotten, install
 __all__ = ["forgotten"]
 
 ELSEWHERE = (
-    "from runtimes.contract import RuntimeTraits\nTRAITS = RuntimeTraits(confinable=False)\n"
+    "from parity.runtimes.contract import RuntimeTraits\nTRAITS = RuntimeTraits(confinable=False)\n"
 )
 MISSING = (
-    "from runtimes.contract import RuntimeUnavailable\n"
+    "from parity.runtimes.contract import RuntimeUnavailable\n"
     "def check(variant): raise RuntimeUnavailable('no key', 'set MINE_KEY')\n"
 )
 

@@ -98,7 +98,7 @@ def test_the_traceback_is_logged(
 def test_a_runtimes_own_unavailability_is_passed_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    says = "from runtimes.contract import RuntimeUnavailable\n"
+    says = "from parity.runtimes.contract import RuntimeUnavailable\n"
     says += "def check(variant): raise RuntimeUnavailable('no key', 'set MINE_KEY')\n"
     monkeypatch.syspath_prepend(install(tmp_path, GOOD + says))
 
@@ -111,7 +111,9 @@ def test_a_runtimes_own_unavailability_is_passed_on(
 def test_a_runtime_of_the_right_shape_can_be_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    traits = "from runtimes.contract import RuntimeTraits\nTRAITS = RuntimeTraits(words='mine')\n"
+    traits = (
+        "from parity.runtimes.contract import RuntimeTraits\nTRAITS = RuntimeTraits(words='mine')\n"
+    )
     monkeypatch.syspath_prepend(install(tmp_path, GOOD + traits))
 
     check_runtime("mine")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["GOOD", "forgotten", "install"]
+__all__ = ["GOOD", "forgotten", "forgotten_modules", "install"]
 
-GOOD = "from runtimes.legacy import open_runtime\n"
+GOOD = "from parity.runtimes.legacy import open_runtime\n"
 """The source of a runtime that works: our own engine under another name."""
 
 
@@ -37,6 +37,11 @@ def install(
 def forgotten() -> Iterator[None]:
     """Each test of a module that imports this one has a `mine_rt` of its own."""
     yield
-    for name in [name for name in sys.modules if name.partition(".")[0] == "mine_rt"]:
+    forgotten_modules("mine_rt")
+
+
+def forgotten_modules(package: str) -> None:
+    """Have the next import of a package read its files."""
+    for name in [name for name in sys.modules if name.partition(".")[0] == package]:
         del sys.modules[name]
     importlib.invalidate_caches()

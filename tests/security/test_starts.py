@@ -13,12 +13,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
+    "adapters",
     "agent_protocol",
     "seeded_faults",
     "services",
     "runtimes",
     "surfaces",
     "harness",
+    "parity",
     "parity_entry",
 )
 STARTS = {

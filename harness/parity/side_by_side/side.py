@@ -47,7 +47,9 @@ class Side:
             name: (found.control, found.candidate)[which] for name, found in aligned.items()
         }
         self._raw: dict[ChannelName, Sequence[Any]] = {
-            channel.name: channel.items(seen) for channel in CHANNELS if channel.remarks_on is None
+            channel.name: channel.items_of(seen)
+            for channel in CHANNELS
+            if channel.remarks_on is None
         }
         self.lengths = {name: len(items) for name, items in self._raw.items()}
 

@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from surfaces.commands.builtin.agents import AGENTS
 from surfaces.commands.builtin.conversation import CLEAR, COMPRESS, COPY, RESTORE, REWIND
 from surfaces.commands.builtin.custom_files import COMMANDS
+from surfaces.commands.builtin.documentation import DOCS
 from surfaces.commands.builtin.exports import BUG, EXPORT_SESSION
+from surfaces.commands.builtin.extensions import EXTENSIONS
 from surfaces.commands.builtin.folders import DIRECTORY
+from surfaces.commands.builtin.hooks import HOOKS
 from surfaces.commands.builtin.ide import IDE
 from surfaces.commands.builtin.leaving import QUIT
-from surfaces.commands.builtin.listings import AGENTS, EXTENSIONS, HOOKS, POLICIES, SKILLS, TOOLS
+from surfaces.commands.builtin.listings import POLICIES, TOOLS
 from surfaces.commands.builtin.memory import INIT, MEMORY
 from surfaces.commands.builtin.modes import MODEL, PLAN
 from surfaces.commands.builtin.overview import ABOUT, HELP
@@ -23,12 +27,13 @@ from surfaces.commands.builtin.preferences import (
     PERMISSIONS,
     SETTINGS,
     SHORTCUTS,
-    TASKS,
     THEME,
     VIM,
 )
 from surfaces.commands.builtin.saved_chats import CHAT, RESUME
 from surfaces.commands.builtin.servers import MCP
+from surfaces.commands.builtin.skills import SKILLS
+from surfaces.commands.builtin.tasks import TASKS
 from surfaces.commands.builtin.terminal_setup import TERMINAL_SETUP
 from surfaces.commands.builtin.unbuilt import not_built
 from surfaces.commands.builtin.usage import STATS
@@ -45,7 +50,7 @@ def builtin_commands(session: CommandSession) -> Sequence[SlashCommand]:
 def _commands(session: CommandSession) -> Iterable[SlashCommand]:
     services = session.services
     yield from (ABOUT, AGENTS, AUTH, BUG, CHAT, CLEAR, COMMANDS, COMPRESS, COPY)
-    yield from (EXPORT_SESSION, DIRECTORY, EDITOR, EXTENSIONS, HELP, SHORTCUTS, HOOKS)
+    yield from (DOCS, EXPORT_SESSION, DIRECTORY, EDITOR, EXTENSIONS, HELP, SHORTCUTS, HOOKS)
     yield from (REWIND, IDE, INIT, MCP, MEMORY, MODEL)
     if services.settings.folder_trust:
         yield PERMISSIONS

@@ -50,8 +50,11 @@ _COMPRESSED: Final[Mapping[CompressionStatus, str]] = MappingProxyType(
 
 
 async def _clear(context: CommandContext) -> Result:
+    hooks = context.services.session_hooks
+    before = hooks.started
     await context.runtime.reset()
-    return LoadHistory()
+    said = hooks.started.message if hooks.started is not before else None
+    return LoadHistory(items=(Item(kind=ItemKind.INFO, text=said),) if said else ())
 
 
 async def _compress(context: CommandContext) -> Result:
@@ -114,7 +117,7 @@ async def _restore(context: CommandContext) -> Result:
         if not names:
             return Item(kind=ItemKind.INFO, text="No restorable tool calls found.")
         listed = "\n".join(names)
-        return Item(kind=ItemKind.INFO, text=f"Available tool calls to restore:\n{listed}")
+        return Item(kind=ItemKind.INFO, text=f"Available tool calls to restore:\n\n{listed}")
     restored = await runtime.restore(context.args)
     for message in restored.messages:
         context.show(Item(kind=ItemKind(message.severity), text=message.message))

@@ -1,21 +1,44 @@
 """`/export-session` and `/bug`: files about the session.
 
-Source: `packages/cli` `ui/commands/exportSessionCommand.ts`. `/bug` is our own: it writes the
-session as a cassette, and sends nothing.
+Source: `packages/cli` `ui/commands/exportSessionCommand.ts`, `bugCommand.ts`. A recorded session is
+written as a cassette. `/bug` itself sends nothing.
 """
 
 from __future__ import annotations
 
+import platform
+import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from runtimes.contract import KeepsRecording
+from services.browser import can_open_browser, open_browser
 from services.clock import iso_timestamp
+from services.settings.declaring import look_up
 from services.wire import js_json_pretty
 from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.histories import BEFORE_TALK, write_history
 from surfaces.commands.paths import user_path
 from surfaces.commands.results import Item, ItemKind, Result
 
 __all__ = ["BUG", "EXPORT_SESSION"]
+
+_WITHOUT_ADDRESS: Final = "Please write an issue about the problem, with these facts:"
+_EXPORTED: Final = """\
+\U0001f4c4 **Chat History Exported**
+To help us debug, we've exported your current chat history to:
+{file}
+
+Please consider attaching this file to your issue if you feel comfortable doing so.
+
+**Privacy Disclaimer:** Please do not upload any logs containing sensitive or private information \
+that you are not comfortable sharing publicly."""
+_ATTACH: Final = (
+    "[ACTION REQUIRED] \U0001f4ce PLEASE ATTACH THE EXPORTED CHAT HISTORY JSON FILE TO THIS ISSUE "
+    "IF YOU FEEL COMFORTABLE SHARING IT."
+)
 
 
 async def _export(context: CommandContext) -> Result:
@@ -44,19 +67,61 @@ async def _export(context: CommandContext) -> Result:
 
 
 async def _bug(context: CommandContext) -> Result:
-    if context.session.write_cassette is None:
-        raise CommandError(
-            "This session is not recorded, so there is nothing to report; "
-            "start it with `parity record`."
-        )
-    file = await context.session.write_cassette(context.args)
-    return Item(
-        kind=ItemKind.INFO,
-        text=(
+    if context.session.write_cassette is not None:
+        file = await context.session.write_cassette(context.args)
+        text = (
             f"The session is written, redacted, to {file}. "
             "Read it before you attach it to an issue."
-        ),
+        )
+        return Item(kind=ItemKind.INFO, text=text)
+    facts = "\n".join(f"* **{name}:** {value}" for name, value in _facts(context) if value)
+    history = _export_history(context)
+    exported = "" if history is None else f"\n\n{'-' * 80}\n\n{_EXPORTED.format(file=history)}"
+    template = look_up(context.session.settings, "advanced.bugCommand.urlTemplate")[1]
+    if not isinstance(template, str):
+        return Item(kind=ItemKind.INFO, text=f"{_WITHOUT_ADDRESS}\n\n{facts}{exported}")
+    problem = context.args if history is None else f"{context.args}\n\n{_ATTACH}"
+    values = {"title": context.args, "info": f"\n{facts}\n", "problem": problem}
+    address = template
+    for name, value in values.items():
+        address = address.replace(f"{{{name}}}", quote(value, safe="!~*'()"), 1)
+    context.info(
+        f"To submit your bug report, please open the following URL in your browser:\n{address}"
+        f"{exported}"
     )
+    services = context.services
+    if can_open_browser(services.environment):
+        try:
+            await open_browser(services.environment, services.workspace.home, address)
+        except (OSError, ValueError) as error:
+            raise CommandError(f"Could not open URL in browser: {error}") from error
+    return None
+
+
+def _facts(context: CommandContext) -> Iterable[tuple[str, str]]:
+    """What a report needs to say of the session."""
+    services, session = context.services, context.session
+    yield "CLI Version", services.version
+    yield "Session ID", services.state.session_id
+    yield "Operating System", f"{sys.platform} {platform.release()}"
+    yield "Sandbox Environment", services.environment.variables.get("SANDBOX") or "no sandbox"
+    yield "Model Version", services.state.model
+    yield "Auth Type", session.auth_type or "Unknown"
+    yield "Runtime", session.runtime_name
+    ide = services.ide
+    yield "IDE Client", ide.ide.display_name if ide.enabled and ide.ide is not None else ""
+
+
+def _export_history(context: CommandContext) -> Path | None:
+    """Write the conversation to a file, if there is one."""
+    history = context.runtime.transcript()
+    if len(history) <= BEFORE_TALK:
+        return None
+    services = context.services
+    name = f"bug-report-history-{services.clock.now_ms()}.json"
+    file = services.workspace.project_temp / name
+    write_history(file, history)
+    return file
 
 
 EXPORT_SESSION: Final = SlashCommand(

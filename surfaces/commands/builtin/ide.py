@@ -9,6 +9,8 @@ from typing import Final
 
 from services.ide.companion import CompanionStatus, IdeCompanion
 from services.ide.context import OpenFile
+from services.ide.installing import InstallError, install_companion
+from surfaces.commands.builtin.words import needs_subcommand
 from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
 from surfaces.commands.results import Item, ItemKind, Result
 
@@ -19,6 +21,12 @@ _UNSUPPORTED: Final = (
     "IDE integration is not supported in your current environment. To use this feature, run Gemini "
     "CLI in one of these supported IDEs: Antigravity, VS Code, or VS Code forks."
 )
+_NOT_ENABLED: Final = (
+    "Failed to automatically enable IDE integration. To fix this, run the CLI in a new terminal "
+    "window."
+)
+_ATTEMPTS: Final = 10
+_PAUSE_MS: Final = 500
 _LIMITED: Final = (
     "(Note: The file list is limited to a number of recently accessed files within your workspace "
     "and only includes local files on disk)"
@@ -39,7 +47,27 @@ async def _companion(context: CommandContext) -> IdeCompanion:
 
 async def _needs_word(context: CommandContext) -> Result:
     await _companion(context)
-    raise CommandError("Please name what to do. Usage: /ide status|enable|disable")
+    return needs_subcommand("ide", _SUBCOMMANDS)
+
+
+async def _install(context: CommandContext) -> Result:
+    companion = await _companion(context)
+    ide, services = companion.ide, context.services
+    assert ide is not None
+    context.info("Installing IDE companion...")
+    home, clock = services.workspace.home, services.clock
+    try:
+        context.info(await install_companion(ide, services.environment, home, clock))
+    except InstallError as error:
+        raise CommandError(str(error)) from error
+    await _keep(context, True)
+    companion.enabled = True
+    for _ in range(_ATTEMPTS):
+        await companion.connect()
+        if companion.status is CompanionStatus.CONNECTED:
+            return _state(companion)
+        await clock.sleep(_PAUSE_MS)
+    raise CommandError(_NOT_ENABLED)
 
 
 async def _status(context: CommandContext) -> Result:
@@ -63,8 +91,8 @@ async def _disable(context: CommandContext) -> Result:
 
 
 async def _keep(context: CommandContext, enabled: bool) -> None:
-    if context.session.save_setting is not None:
-        await context.session.save_setting(_SETTING, enabled)
+    if context.session.preferences is not None:
+        await context.session.preferences.save(_SETTING, enabled)
 
 
 def _state(companion: IdeCompanion, *, with_files: bool = False) -> Item:
@@ -95,31 +123,35 @@ def open_file_lines(files: Sequence[OpenFile]) -> list[str]:
     return lines
 
 
+_SUBCOMMANDS: Final = (
+    SlashCommand(
+        name="enable",
+        description="Enable IDE integration",
+        runs_at_once=True,
+        action=_enable,
+    ),
+    SlashCommand(
+        name="disable",
+        description="Disable IDE integration",
+        runs_at_once=True,
+        action=_disable,
+    ),
+    SlashCommand(
+        name="status",
+        description="Check status of IDE integration",
+        runs_at_once=True,
+        action=_status,
+    ),
+    SlashCommand(
+        name="install",
+        description="Install the companion into the IDE",
+        runs_at_once=True,
+        action=_install,
+    ),
+)
 IDE: Final = SlashCommand(
     name="ide",
     description="Manage IDE integration",
     action=_needs_word,
-    subcommands=(
-        SlashCommand(
-            name="status",
-            description="Check status of IDE integration",
-            runs_at_once=True,
-            takes_args=False,
-            action=_status,
-        ),
-        SlashCommand(
-            name="enable",
-            description="Enable IDE integration",
-            runs_at_once=True,
-            takes_args=False,
-            action=_enable,
-        ),
-        SlashCommand(
-            name="disable",
-            description="Disable IDE integration",
-            runs_at_once=True,
-            takes_args=False,
-            action=_disable,
-        ),
-    ),
+    subcommands=_SUBCOMMANDS,
 )

@@ -41,6 +41,7 @@ def _flat(memory: ProjectMemory) -> str:
     sections = {
         "Global": memory.of_user,
         "Private Project Memory": memory.of_user_here,
+        "Extension": memory.of_extensions,
         "Project": memory.of_project,
     }
     texts = [f"--- {name} ---\n{text}" for name, text in sections.items() if text]

@@ -27,11 +27,10 @@ async def _set(context: CommandContext) -> Result:
     if not words:
         raise CommandError(f"Usage: /model set <model-name> [{_PERSIST}]")
     persist = _PERSIST in words
-    if persist and context.session.save_setting is None:
-        raise CommandError("The model cannot be kept: this surface writes no settings.")
+    files = context.preferences if persist else None
     context.services.state.set_model(words[0])
-    if persist and context.session.save_setting is not None:
-        await context.session.save_setting("model.name", words[0])
+    if files is not None:
+        await files.save("model.name", words[0])
     kept = " (persisted)" if persist else ""
     return Item(kind=ItemKind.INFO, text=f"Model set to {words[0]}{kept}")
 

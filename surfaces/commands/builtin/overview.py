@@ -60,7 +60,7 @@ def _after_dash(command: SlashCommand) -> str:
 
 async def _about(context: CommandContext) -> None:
     services, session = context.services, context.session
-    variables = services.environment.variables
+    variables, ide = services.environment.variables, services.ide
     rows = {
         "CLI Version": services.version,
         "Runtime": session.runtime_name,
@@ -69,6 +69,7 @@ async def _about(context: CommandContext) -> None:
         "OS": sys.platform,
         "Auth Method": session.auth_type or "",
         "GCP Project": variables.get("GOOGLE_CLOUD_PROJECT", ""),
+        "IDE Client": ide.ide.display_name if ide.enabled and ide.ide is not None else "",
     }
     lines = [f"{name:<{_COLUMN}}{value}" for name, value in rows.items() if value]
     context.panel("\n".join(["About parity", "", *lines]))

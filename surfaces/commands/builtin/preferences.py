@@ -1,7 +1,7 @@
 """`/settings`, and the commands that only open a dialog of the surface.
 
 Source: `packages/cli` `ui/commands/settingsCommand.ts`, `themeCommand.ts`, `editorCommand.ts`,
-`vimCommand.ts`, `tasksCommand.ts`, `authCommand.ts`, `permissionsCommand.ts`,
+`vimCommand.ts`, `authCommand.ts`, `permissionsCommand.ts`,
 `shortcutsCommand.ts`. `/settings list` and `/settings get` are our own, for surfaces without the
 dialog.
 """
@@ -17,7 +17,7 @@ from surfaces.commands.contract import CommandContext, CommandError, SlashComman
 from surfaces.commands.paths import user_path
 from surfaces.commands.results import Dialog, Item, ItemKind, OpenDialog, Result
 
-__all__ = ["AUTH", "EDITOR", "PERMISSIONS", "SETTINGS", "SHORTCUTS", "TASKS", "THEME", "VIM"]
+__all__ = ["AUTH", "EDITOR", "PERMISSIONS", "SETTINGS", "SHORTCUTS", "THEME", "VIM"]
 
 _SECRET: Final = frozenset({"env", "headers"})
 _SECRET_WORDS: Final = ("secret", "token", "password", "apikey", "api_key", "credential")
@@ -125,17 +125,24 @@ VIM: Final = _opens("vim", "Toggle vim mode on/off", Dialog.VIM, concurrent=True
 SHORTCUTS: Final = _opens(
     "shortcuts", "Toggle the shortcuts panel above the input", Dialog.SHORTCUTS
 )
-TASKS: Final = _opens(
-    "tasks", "Toggle background tasks view", Dialog.TASKS, aliases=("bg", "background")
-)
 AUTH: Final = SlashCommand(
     name="auth",
     description="Manage authentication",
     action=partial(_open, dialog=Dialog.AUTH),
     needs=Dialog.AUTH,
     subcommands=(
-        _opens("signin", "Sign in or change auth method", Dialog.AUTH, aliases=("login",)),
-        _opens("signout", "Sign out and clear all credentials", Dialog.LOGOUT, aliases=("logout",)),
+        _opens(
+            "signin",
+            "Sign in or change the authentication method",
+            Dialog.AUTH,
+            aliases=("login",),
+        ),
+        _opens(
+            "signout",
+            "Sign out and clear all cached credentials",
+            Dialog.LOGOUT,
+            aliases=("logout",),
+        ),
     ),
 )
 PERMISSIONS: Final = SlashCommand(

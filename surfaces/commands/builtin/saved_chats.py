@@ -12,7 +12,7 @@ from typing import Final
 from runtimes.contract import ReplacesHistory
 from surfaces.commands.chat_tags import ChatTags, SavedChat
 from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
-from surfaces.commands.histories import items_of_contents, write_history
+from surfaces.commands.histories import BEFORE_TALK, items_of_contents, write_history
 from surfaces.commands.paths import user_path
 from surfaces.commands.results import (
     ConfirmAction,
@@ -27,8 +27,6 @@ from surfaces.commands.results import (
 __all__ = ["CHAT", "RESUME"]
 
 _GROUP: Final = "checkpoints"
-_BEFORE_TALK: Final = 1
-"""The contents of a conversation before anything is said: the environment's context."""
 
 
 def _tags(context: CommandContext) -> ChatTags:
@@ -63,7 +61,7 @@ async def _save(context: CommandContext) -> Result:
             prompt=(f"A checkpoint with the tag {tag} already exists. Do you want to overwrite it?")
         )
     history = context.runtime.transcript()
-    if len(history) <= _BEFORE_TALK:
+    if len(history) <= BEFORE_TALK:
         return _info("No conversation found to save.")
     tags.save(tag, SavedChat(history=history, auth_type=context.session.auth_type))
     return _info(f"Conversation checkpoint saved with tag: {tag}.")
@@ -84,7 +82,7 @@ async def _resume(context: CommandContext) -> Result:
     if not isinstance(runtime, ReplacesHistory):
         raise CommandError("This runtime cannot go on from another conversation.")
     await runtime.load_history(chat.history)
-    return LoadHistory(items=items_of_contents(chat.history[_BEFORE_TALK:]))
+    return LoadHistory(items=items_of_contents(chat.history[BEFORE_TALK:]))
 
 
 async def _delete(context: CommandContext) -> Result:
@@ -100,7 +98,7 @@ async def _share(context: CommandContext) -> Result:
     if file.suffix not in {".md", ".json"}:
         raise CommandError("Invalid file format. Only .md and .json are supported.")
     history = context.runtime.transcript()
-    if len(history) <= _BEFORE_TALK:
+    if len(history) <= BEFORE_TALK:
         return _info("No conversation found to share.")
     write_history(file, history)
     return _info(f"Conversation shared to {file}")

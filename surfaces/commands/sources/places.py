@@ -53,7 +53,9 @@ def command_places(session: CommandSession) -> Sequence[CommandPlace]:
         places.append(CommandPlace(folder=folder, kind=CommandKind.WORKSPACE_FILE))
     places += [
         CommandPlace(folder=folder / "commands", kind=CommandKind.EXTENSION_FILE, extension=name)
-        for name, folder in sorted(session.extensions)
+        for name, folder in sorted(
+            (each.name, each.folder) for each in services.extensions.store.active
+        )
     ]
     return places
 

@@ -31,6 +31,7 @@ def _command(skill: Skill) -> SlashCommand:
         name=re.sub(r"\s+", "-", skill.name.strip()),
         description=skill.description or f"Activate the {skill.name} skill",
         kind=CommandKind.SKILL,
+        extension=skill.extension,
         runs_at_once=True,
         action=activate,
     )

@@ -1,8 +1,8 @@
 """The dialogs of slash commands.
 
 Source: `packages/cli` `ui/components/ShellConfirmationDialog.tsx`, `ConsentPrompt.tsx`,
-`RewindViewer.tsx`, `RewindConfirmation.tsx`, `PermissionsModifyTrustDialog.tsx`, for the options,
-their order and their words.
+`RewindViewer.tsx`, `RewindConfirmation.tsx`, `PermissionsModifyTrustDialog.tsx`,
+`MultiFolderTrustDialog.tsx`, for the options, their order and their words.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from textual.widgets import Static
 
 from services.interaction.questions import TrustChoice
 from services.rewind import Change, RewindChoice
+from surfaces.commands.builtin.folders import FolderTrust
 from surfaces.commands.durations import age
 from surfaces.commands.rewinding import RewindPoint
 from surfaces.terminal.dialogs.dialog import ChoiceDialog, Dialog
@@ -26,8 +27,8 @@ from surfaces.terminal.inert import inert, inert_line
 
 __all__ = [
     "RewindPointDialog",
-    "action_dialog",
     "consent_dialog",
+    "folder_trust_dialog",
     "rewind_choice_dialog",
     "shell_commands_dialog",
     "trust_dialog",
@@ -40,6 +41,10 @@ _NOT_REVERTED: Final = (
     "\u2139 Rewinding does not affect files edited manually or by the shell tool."
 )
 _REWIND_KEYS: Final = "(Use Enter to select a message, Esc to close, Right/Left to expand/collapse)"
+_TRUSTING: Final = (
+    "Trusting a folder allows Gemini to read and perform auto-edits when in auto-approval mode. "
+    "This is a security feature to prevent accidental execution in untrusted directories."
+)
 _STAY: Final = Choice(label="Stay at current position", detail="Cancel rewind and stay here")
 
 ShellAnswer = Literal["once", "always", "no"]
@@ -57,20 +62,32 @@ def shell_commands_dialog(commands: Sequence[str]) -> ChoiceDialog[ShellAnswer]:
     return ChoiceDialog(head, body, _PROCEED, options, escape="no")
 
 
-def action_dialog(prompt: str) -> ChoiceDialog[bool]:
-    """Yes or no to the question of a command. Esc is a no."""
-    return ChoiceDialog("", [Text(inert(prompt))], "", [("Yes", True), ("No", False)], escape=False)
-
-
 def consent_dialog(prompt: str) -> ChoiceDialog[bool]:
-    """May the program do what `prompt` says? Esc is a no."""
+    """Yes or no to the question of a command, the last paragraph of `prompt`. Esc is a no."""
+    about, _, question = prompt.rpartition("\n\n")
     return ChoiceDialog(
         "",
-        [Text(inert(prompt))],
-        "Do you want to continue?",
+        [Text(inert(about))] if about else [],
+        inert(question),
         [("Yes", True), ("No", False)],
         escape=False,
         keys="Enter to select · ↑/↓ to navigate · Esc to cancel",
+    )
+
+
+def folder_trust_dialog(folders: Sequence[str]) -> ChoiceDialog[FolderTrust]:
+    """Are these folders trusted, which are to be added to the workspace? Esc adds none."""
+    listed = "\n".join(f"- {inert_line(folder)}" for folder in folders)
+    return ChoiceDialog(
+        "Do you trust the following folders being added to this workspace?",
+        [Text(listed), Text(f"\n{_TRUSTING}")],
+        "",
+        [
+            ("Yes", FolderTrust.YES),
+            ("Yes, and remember the directories as trusted", FolderTrust.REMEMBER),
+            ("No", FolderTrust.NO),
+        ],
+        escape=FolderTrust.CANCEL,
     )
 
 

@@ -29,7 +29,11 @@ _FRAME: Final = 4
 class Dialog(Vertical, Generic[A]):
     """A question; `answered` is done once the user has answered."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "escape", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "escape", show=False),
+        Binding("pageup", "scroll_body(-1)", show=False, priority=True),
+        Binding("pagedown", "scroll_body(1)", show=False, priority=True),
+    ]
 
     def __init__(self, escape: A) -> None:
         super().__init__(classes="dialog")
@@ -60,6 +64,11 @@ class Dialog(Vertical, Generic[A]):
     async def action_escape(self) -> None:
         """Give the answer that Esc stands for."""
         self.settle(self._escape)
+
+    def action_scroll_body(self, pages: int) -> None:
+        """Scroll a text that is longer than the dialog."""
+        for body in self.query(VerticalScroll):
+            body.scroll_relative(y=pages * body.size.height, animate=False)
 
 
 class ChoiceDialog(Dialog[A]):

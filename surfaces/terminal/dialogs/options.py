@@ -86,6 +86,13 @@ class NumberedOptions(OptionList):
         """Whether the highlighted option is filled in by typing."""
         return self.highlighted is not None and self._choices[self.highlighted].free
 
+    def offer(self, choices: Sequence[Choice]) -> None:
+        """Offer other options, the first of them highlighted."""
+        self._choices = list(choices)
+        self.clear_options()
+        self.add_options(Option(self._prompt(i, chosen=i == 0)) for i in range(len(choices)))
+        self.highlighted = 0 if choices else None
+
     def check(self, checked: Sequence[bool]) -> None:
         """Tick these options."""
         self._checked = list(checked)

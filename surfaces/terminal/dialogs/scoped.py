@@ -15,10 +15,11 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
+from surfaces.commands import Scope
+from surfaces.headless.preferences import Preferences
 from surfaces.terminal.dialogs.dialog import Dialog
 from surfaces.terminal.dialogs.options import Choice, NumberedOptions
 from surfaces.terminal.editors import EDITORS, editor_named
-from surfaces.terminal.preferences import Preferences, Scope
 from surfaces.terminal.themes import DEFAULT_THEME, THEME_SETTING, THEMES
 
 __all__ = ["PREFERRED_EDITOR", "ScopedDialog", "editor_dialog", "theme_dialog"]

@@ -6,6 +6,7 @@ words).
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
 from typing import ClassVar, Final
 
 from rich.text import Text
@@ -15,10 +16,10 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Static
 
 from services.wire import Json
-from surfaces.commands import CommandError
+from surfaces.commands import CommandError, Scope
+from surfaces.headless.preferences import Preferences
 from surfaces.terminal.dialogs.dialog import Dialog
 from surfaces.terminal.inert import inert_line
-from surfaces.terminal.preferences import Preferences, Scope
 from surfaces.terminal.setting_rows import ROWS, SettingRow
 
 __all__ = ["SettingsDialog"]
@@ -28,6 +29,7 @@ _AROUND: Final = 13
 """The lines around the settings: frame, search, marks, scopes, keys, messages."""
 _KEYS: Final = "(Use Enter to select, Ctrl+L to reset, Tab to change focus, Esc to close)"
 _LATER: Final = "The changes take effect in the next session."
+_NOW: Final = "Changes saved automatically."
 _MARK: Final = "●"
 
 
@@ -43,9 +45,30 @@ class SettingsDialog(Dialog[None]):
         Binding("ctrl+l", "reset", show=False),
     ]
 
-    def __init__(self, preferences: Preferences) -> None:
+    def __init__(
+        self,
+        preferences: Preferences,
+        *,
+        heading: str = "Settings",
+        rows: Sequence[SettingRow] = ROWS,
+        searches: bool = True,
+        saved: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """Offer settings.
+
+        Args:
+            preferences: has the values, and writes them.
+            heading: what the settings are about.
+            rows: the settings.
+            searches: whether a text that is typed filters them.
+            saved: called after each change; `None`: a change counts from the next session on.
+        """
         super().__init__(None)
         self._preferences = preferences
+        self._heading = heading
+        self._all = rows
+        self._searches = searches
+        self._saved = saved
         self._scope = Scope.USER
         self._in_scopes = False
         self._active = 0
@@ -115,6 +138,8 @@ class SettingsDialog(Dialog[None]):
         """Type a value, or what is searched."""
         if self._in_scopes or not (event.is_printable or event.key == "backspace"):
             return
+        if self._typed is None and not self._searches:
+            return
         event.stop()
         before = self._query if self._typed is None else self._typed
         after = before[:-1] if event.key == "backspace" else before + (event.character or "")
@@ -138,11 +163,13 @@ class SettingsDialog(Dialog[None]):
             await self._preferences.save(row.key, value, self._scope)
         except CommandError as error:
             self._error = str(error)
-        else:
-            self._changed, self._error = True, ""
+            return
+        self._changed, self._error = True, ""
+        if self._saved is not None:
+            await self._saved()
 
     def _rows(self) -> list[SettingRow]:
-        return [row for row in ROWS if self._query.strip().lower() in row.label.lower()]
+        return [row for row in self._all if self._query.strip().lower() in row.label.lower()]
 
     def _row(self) -> SettingRow | None:
         rows = self._rows()
@@ -161,10 +188,11 @@ class SettingsDialog(Dialog[None]):
         page = self.room(around=_AROUND, lines=2, most=_PAGE)
         first = max(0, min(self._active - page // 2, len(rows) - page))
         lines = [
-            Text(f"{' ' if self._in_scopes else '>'} Settings", style="bold"),
-            Text(f"  {inert_line(self._query) or 'Search to filter'}", style="dim"),
-            Text("  ▲" if first else ""),
+            Text(f"{' ' if self._in_scopes else '>'} {self._heading}", style="bold"),
         ]
+        if self._searches:
+            lines.append(Text(f"  {inert_line(self._query) or 'Search to filter'}", style="dim"))
+        lines.append(Text("  ▲" if first else ""))
         for number, row in list(enumerate(rows))[first : first + page]:
             lines += self._lines(row, chosen=number == self._active and not self._in_scopes)
         if not rows:
@@ -176,7 +204,7 @@ class SettingsDialog(Dialog[None]):
         ]
         lines.append(Text(_KEYS, style="dim"))
         if self._changed:
-            lines.append(Text(_LATER, style="yellow"))
+            lines.append(Text(_LATER if self._saved is None else _NOW, style="yellow"))
         if self._error:
             lines.append(Text(inert_line(self._error), style="red"))
         self.query_one("#settings", Static).update(Text("\n").join(lines))

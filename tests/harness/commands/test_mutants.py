@@ -300,6 +300,83 @@ def test_since_an_unknown_revision_is_refused(corpus: Path) -> None:
     assert "no-such-revision" in result.output
 
 
+LATER = crafted("e", "if getattr(event, 'text', '') == 'Later.': return iter(())")
+"""Only a cassette with another answer than those of the corpus shows it."""
+
+
+@pytest.fixture
+def others(corpus: Path, tmp_path: Path) -> Path:
+    """A cassette with an answer of its own."""
+    folder = tmp_path / "others" / "text"
+    folder.mkdir(parents=True)
+    text = (corpus / "text" / "a.yaml").read_text().replace("text/a", "text/later")
+    (folder / "later.yaml").write_text(text.replace("Hello there.", "Later."))
+    return folder.parent
+
+
+def test_survivors_meet_other_cassettes_and_all_are_counted_again(
+    corpus: Path, others: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    every = (FOUND, SURVIVES, UNREACHED, LATER)
+    invoke(corpus, "--sample", 3, "--json", first, mutants=every)
+
+    result = invoke(others, "--after", first, "--json", second, mutants=every)
+
+    assert outcomes(first)["e"] == "survived"
+    assert outcomes(second) == {"a": "found", "b": "survived", "c": "unreached", "e": "found"}
+    assert "2 of 3 mutants found (66.7%" in flat(result)
+    document = json.loads(second.read_text())
+    assert document["cassettes"] == 1
+    assert document["then"] == {"cassettes": 1, "mostRuns": 300}
+    (later,) = (row for row in document["sample"] if row["fingerprint"] == LATER.fingerprint)
+    assert later["finding"]["case"] == "text/later"
+    assert (later["runs"], later["reached"]) == (3, 1)
+
+
+def test_what_was_recorded_since_is_equivalent(corpus: Path, tmp_path: Path) -> None:
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    invoke(corpus, "--sample", 2, "--json", first)
+    records = equivalents(tmp_path, "b")
+
+    result = invoke(corpus, "--after", first, "--json", second, "--equivalents", records)
+
+    assert result.exit_code == 0
+    assert outcomes(second) == {"a": "found", "b": "equivalent", "c": "unreached"}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("[", "it cannot be read"),
+        ("[]", "no sample of mutants of format 1"),
+        ('{"mutants": 1, "interrupted": true}', "the sample was interrupted"),
+        ('{"mutants": 1, "interrupted": false, "sample": [{}]}', "fingerprint"),
+        (
+            json.dumps(
+                {
+                    "mutants": 1,
+                    "interrupted": False,
+                    "sample": [{"fingerprint": "f", "outcome": "survived"}],
+                }
+            ),
+            "1 of its mutants are not in this code, as f",
+        ),
+    ],
+)
+def test_a_file_that_is_no_sample_is_refused(
+    corpus: Path, tmp_path: Path, content: str, says: str
+) -> None:
+    file = tmp_path / "sample.json"
+    file.write_text(content)
+
+    result = invoke(corpus, "--after", file)
+
+    assert result.exit_code == 2
+    assert says in flat(result)
+    assert "parity mutants --json FILE" in flat(result)
+
+
 @pytest.mark.parametrize("option", [["--sample", "0"], ["--in", "harness"], ["--seed", "-1"]])
 def test_wrong_usage_is_exit_code_2(option: list[str]) -> None:
     result = CliRunner().invoke(parity, ["mutants", *option], prog_name="parity")

@@ -96,7 +96,9 @@ def test_what_does_not_need_it_goes_on(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_it_says_that_it_cannot_do_is_not_drawn(tmp_path: Path) -> None:
-    traits = "from runtimes.contract import RuntimeTraits\nTRAITS = RuntimeTraits(features={})\n"
+    traits = (
+        "from parity.runtimes.contract import RuntimeTraits\nTRAITS = RuntimeTraits(features={})\n"
+    )
     folder = install(tmp_path, GOOD + traits.format("frozenset({'interactive'})"))
     words = ["--sample", "--seed", "3", "--examples", "25", "--json", "out.json"]
 

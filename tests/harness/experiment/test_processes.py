@@ -55,7 +55,7 @@ def test_a_folder_of_our_name_where_the_user_stands_is_not_taken_for_ours(tmp_pa
     for folder in ("bin", "project/harness"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "project" / "harness" / "__init__.py").touch()
-    script = tmp_path / "bin" / "parity.py"  # as the console script, in a folder of its own
+    script = tmp_path / "bin" / "script.py"  # as the console script, in a folder of its own
     script.write_text("from harness.cli import main\nif __name__ == '__main__': main()\n")
     names = ("blank_answer", "combining_marks")
     cases = [str(REPOSITORY / "cassettes" / "text" / f"{name}.yaml") for name in names]

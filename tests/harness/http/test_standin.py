@@ -6,9 +6,9 @@ import json
 import httpx
 import pytest
 
-from harness.http.sse import event_stream
 from harness.http.standin import STEP_HEADER, open_standin
 from services.clock import SystemClock, VirtualClock, virtual_loop
+from services.model.event_stream import event_stream
 from services.wire import JsonObject
 
 STREAM = "/v1beta/models/m:streamGenerateContent?alt=sse"

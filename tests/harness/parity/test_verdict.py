@@ -156,3 +156,15 @@ def test_parity_needs_no_explanation_and_doubt_is_its_own() -> None:
 def test_a_family_is_the_folder_of_the_name() -> None:
     assert CaseResult(cassette="loops/tool_nudge").family == "loops"
     assert CaseResult(cassette="alone").family == "alone"
+
+
+def test_steps_in_a_row_are_named_as_a_range() -> None:
+    (few,) = leftover_doubts([1, 2, 3, 5, 8, 9], [1, 2, 3, 5, 8, 9], [9])
+    (many,) = leftover_doubts(range(4, 340), range(4, 340), [])
+
+    assert few == (
+        "neither side requested model[1] to model[3], model[5], model[8]; "
+        "if that is intended, declare `unused: [1, 2, 3, 5, 8]` in the cassette"
+    )
+    assert many.startswith("neither side requested model[4] to model[339]; ")
+    assert len(many) < 120

@@ -152,7 +152,8 @@ def test_a_third_partys_runtime_is_named_by_its_files() -> None:
     assert [(each.kind, each.line) for each in found] == [
         (ChangeKind.RUNTIMES, "runtime mine: mine_rt/engine.py changed")
     ]
-    assert (changes.third_party, changes.files) == (frozenset({"mine"}), ())
+    assert changes.third_party == {"mine": {"mine_rt/engine.py"}}
+    assert (changes.own_files, changes.files) == ((), ("mine_rt/engine.py",))
 
 
 def test_many_names_are_counted() -> None:

@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
-from harness.http.sse import event_stream
 from harness.parity.verdict import CaseVerdict
 from harness.parity.waivers import Waivers
 from harness.scenarios.byte_level import OVER_BYTES, byte_trial, cut_at_random, fits_bytes
 from harness.scenarios.trial import Trial
+from services.model.event_stream import event_stream
 
 WAIVERS = Waivers(as_of=date(2026, 11, 22))
 

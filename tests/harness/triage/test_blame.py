@@ -347,4 +347,24 @@ def test_a_third_partys_runtime_that_alone_changed_is_named() -> None:
     assert found is not None
     assert other is not None
     assert "runtime: mine: 1 case diverges, and only the code of this runtime changed" in found.line
+    assert found.line.endswith("since the last green run (friday.jsonl): mine_rt.py")
     assert "taken to be right" in other.line
+
+
+def test_two_runtimes_of_one_project_are_distinguished_by_what_one_has_alone() -> None:
+    case = replace(RED, runtimes=("hand", "stock"))
+    sides = {"control": "hand", "candidate": "stock"}
+    shared = changed(ChangeKind.RUNTIMES, "runtime hand", "shop/tools.py")
+    both = changed(ChangeKind.RUNTIMES, "runtime stock", "shop/tools.py")
+    more = changed(ChangeKind.RUNTIMES, "runtime stock", "shop/tools.py", "shop/stock.py")
+
+    alone = blame(report(case, **sides, since=since(shared, more)))
+    together = blame(report(case, **sides, since=replace(since(shared, both), commits=("1a Cut",))))
+
+    assert alone is not None
+    assert "runtime: stock: 1 case diverges, and only the code of this runtime" in alone.line
+    assert together is not None
+    assert together.line.endswith(
+        "stock: 1 case diverges, and code of hand and stock changed since the last green run "
+        "(friday.jsonl): shop/tools.py (1a Cut)"
+    )

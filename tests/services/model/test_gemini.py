@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from harness.http.sse import event_stream
 from harness.http.standin import open_standin
 from services.abort import AbortController, AbortError
 from services.clock import SystemClock, VirtualClock, virtual_loop
 from services.model.auth import AuthConfig, AuthType
 from services.model.errors import ApiError, NetworkError
+from services.model.event_stream import event_stream
 from services.model.gemini import GeminiContentGenerator
 from services.model.generator import EmbedRequest, LlmRole, ModelRequest
 

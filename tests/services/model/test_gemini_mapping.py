@@ -4,7 +4,7 @@ import pytest
 
 from services.abort import AbortController
 from services.model.generator import EmbedRequest, LlmRole, ModelRequest
-from services.model.mapping import MappedContentGenerator
+from services.model.mapping import BackendNames, MappedContentGenerator
 from services.model.names import AccessFlags
 
 
@@ -44,7 +44,7 @@ def asked(model):
 )
 async def test_each_call_asks_for_the_backends_name(model, access, code_assist, wire):
     backend = Backend()
-    generator = MappedContentGenerator(backend, access, code_assist=code_assist)
+    generator = MappedContentGenerator(backend, BackendNames(access, code_assist=code_assist))
     request = asked(model)
     await generator.generate_content(request)
     await generator.generate_content_stream(request)
@@ -59,7 +59,7 @@ async def test_each_call_asks_for_the_backends_name(model, access, code_assist, 
 
 async def test_the_launched_models_are_read_for_each_request():
     backend, flags = Backend(), [AccessFlags(), AccessFlags(latest_flash=True)]
-    generator = MappedContentGenerator(backend, lambda: flags.pop(0))
+    generator = MappedContentGenerator(backend, BackendNames(lambda: flags.pop(0)))
     await generator.count_tokens(asked("gemini-3.5-flash"))
     await generator.count_tokens(asked("gemini-3.5-flash"))
     assert [each.model for each in backend.requests] == ["gemini-3.5-flash", "gemini-3.8-flash"]

@@ -3,6 +3,7 @@ listed as one without effect. A run with settings that note who reads them decid
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -15,6 +16,9 @@ import harness.replay.runner as runner
 import surfaces.headless.settings_files as settings_files
 from harness.cassette.load import load_cassette
 from runtimes.registry import Surface, choose_session
+from services.extensions.manifest import ExtensionError
+from services.extensions.origins import InstallType, Origin
+from services.extensions.store import ExtensionStore
 from services.hooks.system import open_hooks
 from services.settings import (
     PARAMETERS,
@@ -126,6 +130,20 @@ def warn_of_hooks(tmp_path: Path, readers: Readers) -> None:
     hooks.initialize()
 
 
+def refuse_an_extension(tmp_path: Path, readers: Readers) -> None:
+    session = session_at(Workspace.at(tmp_path, tmp_path), readers.of(Settings()))
+    store = ExtensionStore(
+        session.workspace, session.settings, session.environment, session.clock, session.events
+    )
+    origin = Origin(source=str(tmp_path), type=InstallType.GIT)
+
+    async def never(_: str) -> bool:
+        raise AssertionError
+
+    with pytest.raises(ExtensionError):
+        asyncio.run(store.install(origin, never))
+
+
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
 def test_every_setting_is_read_or_refused(
     runtime: str, readers: Readers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -137,6 +155,7 @@ def test_every_setting_is_read_or_refused(
     run(runtime, measured)
     begin_headless(tmp_path, {})
     warn_of_hooks(tmp_path, readers)
+    refuse_an_extension(tmp_path, readers)
     for surface in Surface:
         choose_session(surface, readers.noted(AdkFlags(), "adk."))
     send_to_a_collector(runtime, readers, monkeypatch)

@@ -40,7 +40,7 @@ def test_built_in_agents_come_first_then_project_user_and_extensions(
     known = place.registry().acknowledged
     known.add("own", load_agents(file.parent).agents[0].hash or "")
 
-    registry = place.loaded(builtin=True, extensions=[("e", extension)])
+    registry = place.loaded(builtin=True, extensions=lambda: [load_agents(extension)])
 
     assert registry.names() == [*BUILT_IN, "own", "user", "ext"]
     assert [agent.name for agent in registry.definitions()] == registry.names()
@@ -56,7 +56,7 @@ def test_of_two_agents_with_one_name_the_first_wins_with_a_warning(
     (place.user / "two.md").write_text((place.user / "one.md").read_text())
     place.write(extension, "one", "description: third")
 
-    registry = place.loaded(builtin=True, extensions=[("e", extension)])
+    registry = place.loaded(builtin=True, extensions=lambda: [load_agents(extension)])
 
     one = registry.definition("one")
     assert one is not None

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager
@@ -12,17 +13,25 @@ import httpx
 import pytest
 from starlette.applications import Starlette
 
+from surfaces.a2a.access import LOOPBACK, Access
+from surfaces.a2a.card import AgentCards
 from surfaces.a2a.commands import ServerCommands
 from surfaces.a2a.folders import Folders
+from surfaces.a2a.push.delivery import Callbacks
+from surfaces.a2a.push.hosts import CallbackHosts
+from surfaces.a2a.push.signing import Signer, open_key
 from surfaces.a2a.rest import RestRoutes
-from surfaces.a2a.server import Access, make_app
-from surfaces.a2a.store import TaskStore
+from surfaces.a2a.server import make_app
+from surfaces.a2a.storage.sqlite import sqlite_database
+from surfaces.a2a.storage.store import TaskStore
 from surfaces.a2a.tasks import Tasks
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from tests.surfaces.headless.conftest import write_answers
 
 Json = dict[str, Any]
+ONE_RUNTIME = pytest.mark.parametrize("runtime", ["legacy"])
+"""For tests of what the server does before any runtime has a part in it."""
 
 
 class Peer:
@@ -30,6 +39,7 @@ class Peer:
 
     def __init__(self, app: Starlette, tasks: Tasks, workspace: Path) -> None:
         self.app = app
+        self._numbers = itertools.count(1)
         self.tasks = tasks
         self.workspace = workspace
         transport = httpx.ASGITransport(app=app)
@@ -57,7 +67,7 @@ class Peer:
         found: Json = {
             "kind": "message",
             "role": "user",
-            "messageId": "m1",
+            "messageId": f"m{next(self._numbers)}",
             "parts": [
                 {"kind": "text", "text": part}
                 if isinstance(part, str)
@@ -70,7 +80,9 @@ class Peer:
         asked = {"kind": "agent-settings", "workspacePath": str(self.workspace), **settings}
         return {**found, "metadata": {"coderAgent": asked}}
 
-    async def begun(self, until: str, **params: Any) -> tuple["asyncio.Task[None]", asyncio.Event]:
+    async def begun(
+        self, until: str, headers: dict[str, str] | None = None, **params: Any
+    ) -> tuple["asyncio.Task[None]", asyncio.Event]:
         """A stream that has got as far as `until`, and what ends its connection."""
         body = {"jsonrpc": "2.0", "id": 1, "method": "message/stream", "params": params}
         sent = [{"type": "http.request", "body": json.dumps(body).encode(), "more_body": False}]
@@ -94,11 +106,35 @@ class Peer:
             "path": "/",
             "raw_path": b"/",
             "query_string": b"",
-            "headers": [(b"host", b"localhost")],
+            "headers": [
+                (b"host", b"localhost"),
+                *(
+                    (name.lower().encode(), value.encode())
+                    for name, value in (headers or {}).items()
+                ),
+            ],
         }
         serving = asyncio.create_task(self.app(scope, receive, send))  # type: ignore[arg-type]
         await reached.wait()
         return serving, gone
+
+
+def callbacks_of(
+    machine: Machine, folder: Path, transport: httpx.AsyncBaseTransport | None = None
+) -> Callbacks:
+    """Callbacks to this machine only, over `transport` in place of the network."""
+    return Callbacks(
+        CallbackHosts.of({}, own=True),
+        Signer(
+            open_key(folder / "callbacks.pem"),
+            issuer="http://localhost/",
+            clock=machine.clock,
+            ids=machine.ids,
+        ),
+        machine.clock,
+        lambda _: None,
+        transport,
+    )
 
 
 Serve = Callable[..., AbstractAsyncContextManager[Peer]]
@@ -110,33 +146,40 @@ def serve(folders: Path, runtime: str) -> Serve:
 
     @contextlib.asynccontextmanager
     async def started(
-        *answers: Any, token: str | None = None, host: str = "127.0.0.1"
+        *answers: Any,
+        token: str | None = None,
+        host: str = "127.0.0.1",
+        transport: httpx.AsyncBaseTransport | None = None,
     ) -> AsyncIterator[Peer]:
         file = write_answers(folders / "answers.jsonl", *answers)
         machine = Machine.at(folders / "ws")
-        store = TaskStore(folders / "tasks.sqlite", machine.clock.now_ms())
+        database = sqlite_database(folders / "tasks.sqlite")
+        store = TaskStore(database, machine.clock, lambda _: None)
+        callbacks = callbacks_of(machine, folders, transport)
         tasks = Tasks(
             options=HeadlessOptions(runtime=runtime, fake_responses=file),
             machine=machine,
-            folders=Folders(fixed=None, default=folders / "ws", allowed=folders.resolve()),
+            folders=Folders(fixed=None, default=folders / "ws", allowed=(folders.resolve(),)),
             store=store,
             warn=lambda _: None,
+            notifier=callbacks,
         )
-        tasks.report_unfinished()
         app = make_app(
             tasks,
             RestRoutes(tasks, ServerCommands(tasks)),
-            Access(host=host, token=token),
-            url="http://localhost/",
-            version="1",
+            Access(own=host in LOOPBACK, token=token),
+            AgentCards("http://localhost/", "1", frozenset({"bearer"} if token else ())),
+            callbacks,
         )
         peer = Peer(app, tasks, folders / "ws")
-        try:
-            yield peer
-        finally:
-            await peer.http.aclose()
-            await tasks.end_all("The test has ended.")
-            store.close()
+        async with store.open(tasks.used):
+            await tasks.report_unfinished()
+            async with callbacks.open(await tasks.due()):
+                try:
+                    yield peer
+                finally:
+                    await peer.http.aclose()
+                    await tasks.end_all("The test has ended.")
 
     return started
 

@@ -54,7 +54,7 @@ async def test_an_outcome_that_cannot_be_followed_leaves_the_call_waiting(
     async with serve(WRITE, says("done")) as peer:
         first = await peer.say("go")
         task = first[0]["id"]
-        call_id = peer.tasks.find(task).waiting[0]
+        call_id = (await peer.tasks.find(task)).waiting[0]
         answer = {"callId": call_id, "outcome": outcome}
         refused = await peer.stream("message/stream", message=peer.message(answer, task=task))
         again = await peer.say({"callId": call_id, "outcome": "proceed_once"}, task=task)
@@ -82,7 +82,7 @@ async def test_a_folder_elsewhere_is_refused(serve: Serve, tmp_path) -> None:
         assert missing.status_code == 500
         assert missing.json() == {"error": "Workspace path /nope/nope does not exist"}
         assert outside["result"]["status"]["state"] == "failed"
-        folders = Folders(fixed=None, default=tmp_path, allowed=tmp_path)
+        folders = Folders(fixed=None, default=tmp_path, allowed=(tmp_path,))
         (tmp_path / "link").symlink_to("/")
         with pytest.raises(FolderRefused, match="lies outside"):
             folders.chosen({"workspacePath": "link"})

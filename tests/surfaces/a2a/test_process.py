@@ -1,44 +1,33 @@
 """`parity agent --a2a` as a process: its end, and what stands after it."""
 
+import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.surfaces.a2a.serving import COMMAND, started
 from tests.surfaces.headless.conftest import calls, says, write_answers
 
-COMMAND = ["-c", "from parity_entry.command import main; main()", "agent", "--a2a"]
+CHILD = f"sleep 6{os.getpid()}"
+"""What the tool of a task starts. No other process has the same words."""
 
 
-@contextmanager
-def started(folders: Path, *words: str) -> Iterator[tuple["subprocess.Popen[str]", httpx.Client]]:
-    process = subprocess.Popen(
-        [sys.executable, *COMMAND, "--port", "0", "-y", *words],
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=folders / "ws",
-        env={**os.environ, "CODER_AGENT_ALLOWED_ROOT": str(folders)},
-    )
-    try:
-        assert process.stderr is not None
-        found = None
-        while found is None:
-            line = process.stderr.readline()
-            assert line, "the server has ended"
-            found = re.search(r"listens on (http://\S+)", line)
-        with httpx.Client(base_url=found[1], timeout=60) as http:
-            yield process, http
-    finally:
-        process.kill()
-        process.communicate()
+def running(words: str) -> list[str]:
+    """The processes whose command lines begin with `words`."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+            if line.startswith(words):
+                found.append(line)
+    return found
 
 
 def until_running(http: httpx.Client) -> Iterator[dict]:
@@ -67,7 +56,7 @@ def status_of(http: httpx.Client, task: str) -> dict:
 
 @pytest.fixture
 def words(folders: Path, runtime: str) -> list[str]:
-    slow = calls("run_shell_command", command="sleep 60", description="d")
+    slow = calls("run_shell_command", command=f"({CHILD} & wait)", description="d")
     answers = write_answers(folders / "answers.jsonl", slow, says("done"))
     return ["--runtime", runtime, "--fake-responses", str(answers)]
 
@@ -76,6 +65,7 @@ def test_sigterm_ends_the_turn_and_the_process(folders: Path, words: list[str]) 
     with started(folders, *words) as (process, http):
         events = until_running(http)
         task = next(events)["taskId"]
+        assert running(CHILD)
         process.send_signal(signal.SIGTERM)
         last = list(events)[-1]
 
@@ -83,6 +73,7 @@ def test_sigterm_ends_the_turn_and_the_process(folders: Path, words: list[str]) 
         assert last["final"] is True
         text = last["status"]["message"]["parts"][0]["text"]
         assert text.startswith("The server is shutting down.")
+        assert running(CHILD) == []
     with started(folders, *words) as (_, http):
         assert status_of(http, task) == last["status"]
 

@@ -2,12 +2,14 @@
 
 import asyncio
 import dataclasses
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from services.model.errors import FatalConfigError
 from surfaces.a2a.commands import ServerCommands
-from surfaces.a2a.store import TaskStore
+from surfaces.a2a.storage.sqlite import sqlite_database
 from tests.surfaces.a2a.conftest import Serve
 from tests.surfaces.headless.conftest import says
 
@@ -27,6 +29,20 @@ async def test_a_task_is_created_before_its_first_message(serve: Serve) -> None:
         assert (shown["id"], shown["taskState"]) == (task, "input-required")
         assert "read_file" in [tool["name"] for tool in shown["availableTools"]]
         assert (unknown.status_code, unknown.json()) == (404, {"error": "Task not found"})
+
+
+async def test_the_installed_extensions_are_listed(serve: Serve, folders: Path) -> None:
+    async def listed() -> Any:
+        answer = await peer.http.post("/executeCommand", json={"command": "extensions list"})
+        return answer.json()["data"]
+
+    async with serve() as peer:
+        assert await listed() == "No extensions installed."
+        place = folders / "home/.gemini/extensions/demo"
+        place.mkdir(parents=True)
+        (place / "gemini-extension.json").write_text('{"name": "demo", "version": "1.0.0"}')
+        (found,) = await listed()
+        assert (found["name"], found["version"], found["isActive"]) == ("demo", "1.0.0", True)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +96,7 @@ async def test_a_second_server_in_the_folder_is_refused(serve: Serve) -> None:
     async with serve() as peer:
         file = peer.workspace.parent / "tasks.sqlite"
         with pytest.raises(FatalConfigError, match="Another server"):
-            TaskStore(file, 0)
+            sqlite_database(file)
 
 
 async def test_many_messages_create_each_a_task(serve: Serve) -> None:

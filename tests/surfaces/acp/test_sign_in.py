@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from services.clock import VirtualClock
+from services.sign_in.api_key import ApiKeyStore
 from tests.services.sign_in.stand_ins import ACCESS, CLIENT_SECRET, REFRESH, SAID, Google, google
 from tests.surfaces.acp.conftest import Connect
+from tests.surfaces.headless.conftest import says
 from tests.surfaces.headless.test_server_sign_in import BROWSER
 
 
@@ -77,3 +80,15 @@ async def test_a_sign_in_that_fails_is_one_sentence(
         # What the client chose before stays: no key, as at the start.
         opened = await peer.call("session/new", cwd=str(folders / "ws"), mcpServers=[])
     assert opened["error"]["message"] == "Gemini API key is missing or not configured."
+
+
+async def test_the_key_that_the_terminal_has_stored_counts(
+    connect: Connect, folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("GEMINI_API_KEY")
+    async with connect(says("hello")) as peer:
+        refused = await peer.call("session/new", cwd=str(folders / "ws"), mcpServers=[])
+        assert refused["error"]["message"] == "Gemini API key is missing or not configured."
+        ApiKeyStore(folders / "home").save("a-key", VirtualClock())
+        session = await peer.open(folders / "ws")
+        assert (await peer.prompt(session, "hi"))["result"]["stopReason"] == "end_turn"

@@ -10,7 +10,15 @@ from typing import Any, TypeVar
 import pytest
 
 from runtimes.contract import Runtime
-from surfaces.commands import CommandLayer, CommandSession, Dialog, Item, default_sources
+from surfaces.commands import (
+    CommandLayer,
+    CommandSession,
+    Dialog,
+    Item,
+    ItemKind,
+    default_sources,
+)
+from surfaces.headless.preferences import Preferences
 from tests.runtimes.kit import Kit, Played
 
 T = TypeVar("T")
@@ -31,6 +39,18 @@ class Desk:
 
     async def run(self, text: str, **options: Any) -> Any:
         return await self.layer.run(text, self.items.append, **options)
+
+    def with_settings(self) -> Preferences:
+        """Let commands change settings, and agree to everything."""
+
+        async def agree(text: str) -> bool:
+            self.items.append(Item(kind=ItemKind.INFO, text=text))
+            return True
+
+        services = self.session.services
+        self.session.preferences = found = Preferences(services.workspace, {})
+        self.session.consent = agree
+        return found
 
     async def say(self, text: str) -> None:
         await self.session.runtime.agent().send(Kit.message(text))

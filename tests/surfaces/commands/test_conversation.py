@@ -255,7 +255,7 @@ def test_restore_takes_a_file_and_the_conversation_back(desks: Desks) -> None:
         result = await desk.run(f"/restore {name}.json")
         missing = await desk.run("/restore nope")
 
-        assert listed.text == f"Available tool calls to restore:\n{name}"
+        assert listed.text == f"Available tool calls to restore:\n\n{name}"
         assert result == CallTool(
             tool="write_file",
             args=args,

@@ -24,10 +24,10 @@ def test_a_command_is_answered_and_not_sent(run: Run, runtime: str) -> None:
 
 
 def test_json_has_the_answer_as_its_response(run: Run) -> None:
-    ran = run(ANSWER, prompt="/mcp", output="json")
+    ran = run(ANSWER, prompt="/memory show", output="json")
 
     assert ran.code == 0
-    assert ran.document["response"] == "No MCP servers configured."
+    assert ran.document["response"] == "Memory is currently empty."
     assert ran.document["stats"]["models"] == {}
 
 

@@ -23,7 +23,12 @@ async def test_the_service_of_the_environment_answers() -> None:
     machine = Machine.here()
     source = choose_model(machine.environment.variables, fake=None, record=None)
     async with open_model(
-        source, machine, session_id="smoke", interaction=Interaction(), warn=pytest.fail
+        source,
+        machine,
+        model="gemini-2.5-flash",
+        session_id="smoke",
+        interaction=Interaction(),
+        warn=pytest.fail,
     ) as model:
         assert (await model.generator.generate_content(prompt()))["candidates"]
         stream = await model.generator.generate_content_stream(prompt())

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from harness.http.sse import event_stream
 from harness.http.standin import StandIn, open_standin
+from services.model.event_stream import event_stream
 from services.recording.session_file import SessionFile
 from tests.surfaces.terminal.conftest import Open, Terminal, calls, says
 

@@ -20,7 +20,7 @@ QUESTION = {
 COMMAND = "cat one.txt | sort > out.txt && echo a long command line"
 DIALOGS = {
     "/model": ("● 2. Manual", "(Press Esc to close)"),
-    "/settings": ("● Default Approval Mode", "● User Settings", "close)"),
+    "/settings": ("● Vim Mode", "● User Settings", "close)"),
     "/theme": ("● 1. ", "Workspace Settings", "focus, Esc to close)"),
     "/editor": ("●  1. None", "Workspace Settings", "focus, Esc to close)"),
     "/permissions trust": ("3. Don't trust", "(Use Enter to select)"),

@@ -32,14 +32,6 @@ def test_without_textual_the_message_names_the_extra(
     assert "pip install 'parity[terminal]'" in message
 
 
-def test_a_missing_key_is_said_before_the_screen_opens(
-    folders: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("GEMINI_API_KEY")
-
-    assert run()[0] == 41
-
-
 @pytest.mark.parametrize("words", [["--help"], ["agent", "--help"]])
 def test_help_imports_neither_textual_nor_adk(words: list[str]) -> None:
     code = (

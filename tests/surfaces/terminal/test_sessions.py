@@ -1,5 +1,6 @@
 """Resuming sessions in the terminal, in both runtimes."""
 
+import json
 from pathlib import Path
 
 from tests.surfaces.terminal.conftest import Open, calls, says
@@ -145,3 +146,24 @@ async def test_calls_of_a_resumed_session_do_not_run_again(terminal: Open, folde
         await screen.shows("✦ written")
 
     assert not (folders / "ws" / "a.txt").exists()
+
+
+async def test_the_folders_of_a_resumed_session_are_there_again(
+    terminal: Open, folders: Path
+) -> None:
+    other, gone = folders / "other", folders / "gone"
+    for folder in (other, gone):
+        folder.mkdir()
+    trust = {str(other): "TRUST_FOLDER", str(gone): "TRUST_FOLDER"}
+    (folders / "home/.gemini").mkdir()
+    (folders / "home/.gemini/trustedFolders.json").write_text(json.dumps(trust))
+    async with terminal(says("first")) as screen:
+        await screen.say("one")
+        await screen.shows("✦ first")
+        await screen.say("/directory add ../other/,../gone/")
+        await screen.shows("Successfully added directories:")
+    gone.rmdir()
+
+    async with terminal(says("second"), resume="latest") as screen:
+        await screen.opened()
+        assert screen.session.services.workspace.folders == (folders / "ws", other)

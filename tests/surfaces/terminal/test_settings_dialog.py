@@ -116,6 +116,7 @@ async def test_ctrl_l_clears_the_screen_again_when_the_dialog_is_closed(terminal
 def test_every_row_is_a_setting_with_an_effect() -> None:
     known = {each.key for each in PARAMETERS} | {
         "general.defaultApprovalMode",
+        "general.vimMode",
         "security.enablePermanentToolApproval",
     }
 

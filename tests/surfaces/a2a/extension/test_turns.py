@@ -94,7 +94,7 @@ async def test_3_2_tool_calls_execute_details_and_live_content(serve: Serve) -> 
         }
         assert found[-1].output is not None
         assert "second" in str(found[-1].output.text)
-        history = peer.tasks.find(first[0]["id"]).document["history"]
+        history = (await peer.tasks.find(first[0]["id"])).document["history"]
         shown = [part.get("data", {}) for message in history for part in message["parts"]]
         assert not [data for data in shown if "liveContent" in data]
 

@@ -1,10 +1,9 @@
-"""`Preferences`: the settings that the user changes in the terminal's dialogs."""
+"""`Preferences`: the settings that the user changes with commands and dialogs."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from enum import StrEnum
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +11,11 @@ from services.model.errors import FatalConfigError
 from services.settings.declaring import look_up
 from services.wire import Json, JsonObject
 from services.workspace import Workspace
-from surfaces.commands import CommandError
+from surfaces.commands import CommandError, Scope
 from surfaces.headless.settings_edits import save_setting
-from surfaces.headless.settings_files import load_settings, with_setting
+from surfaces.headless.settings_files import load_settings, merged_value, with_setting
 
-__all__ = ["Preferences", "Scope"]
-
-
-class Scope(StrEnum):
-    """The settings file that a change goes to; the values are the words of the dialogs."""
-
-    USER = "User"
-    WORKSPACE = "Workspace"
+__all__ = ["Preferences"]
 
 
 class Preferences:
@@ -33,7 +25,7 @@ class Preferences:
         workspace: has the user's home and the folder.
         document: the settings document in force.
         own_file: the file that the session was started with (`--settings`). It takes the place of
-            the user's file.
+            the user's file, and of the folder's.
     """
 
     def __init__(
@@ -44,6 +36,13 @@ class Preferences:
             Scope.USER: own_file or workspace.home / ".gemini" / "settings.json",
             Scope.WORKSPACE: workspace.root / ".gemini" / "settings.json",
         }
+        alone = own_file is not None or workspace.root == workspace.home
+        self._scopes = (Scope.USER,) if alone else (Scope.WORKSPACE, Scope.USER)
+
+    @property
+    def scopes(self) -> Sequence[Scope]:
+        """The scopes whose files the session reads, the one that counts most first."""
+        return self._scopes
 
     def file(self, scope: Scope) -> Path:
         """The file of a scope; it may not exist."""
@@ -71,4 +70,6 @@ class Preferences:
             await asyncio.to_thread(save_setting, self._files[scope], key, value)
         except (OSError, ValueError) as error:
             raise CommandError(f"The setting {key} cannot be saved: {error}") from error
-        self.document = with_setting(self.document, key, value)
+        inner = list(reversed(self._scopes))
+        known = [self.own(key, each) if each is not scope else value for each in inner]
+        self.document = with_setting(self.document, key, merged_value(key, known))

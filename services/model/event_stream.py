@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from services.wire import JsonObject, js_json
+from services.wire import Json, JsonObject, js_json
 
-__all__ = ["event_stream", "is_readable"]
+__all__ = ["as_the_api_writes", "event_stream", "is_readable"]
 
 _FALSE_LINE_ENDS: Final = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _ESCAPED: Final = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
@@ -29,3 +29,19 @@ def event_stream(chunks: Iterable[JsonObject], line_end: str = "\r\n") -> bytes:
 def is_readable(body: bytes) -> bool:
     """Return whether no character within a line of the stream would be read as a line end."""
     return _FALSE_LINE_ENDS.search(body.decode("utf-8", "replace")) is None
+
+
+def as_the_api_writes(response: Json) -> Json:
+    """Return a response as the Gemini API writes it, which names citations differently."""
+    if not isinstance(response, dict) or not response.get("candidates"):
+        return response
+    return {**response, "candidates": [_candidate(each) for each in response["candidates"]]}
+
+
+def _candidate(candidate: JsonObject) -> JsonObject:
+    metadata = candidate.get("citationMetadata")
+    if not isinstance(metadata, dict) or "citations" not in metadata:
+        return candidate
+    renamed = {**metadata, "citationSources": metadata["citations"]}
+    del renamed["citations"]
+    return {**candidate, "citationMetadata": renamed}

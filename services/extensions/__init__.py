@@ -1,0 +1,1 @@
+"""Extensions: folders that bring context, MCP servers, commands, skills, hooks and agents."""

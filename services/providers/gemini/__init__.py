@@ -1,0 +1,1 @@
+"""The Gemini API, for clients of google-genai under `services.providers.wire`."""

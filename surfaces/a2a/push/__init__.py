@@ -1,0 +1,1 @@
+"""Push notifications: a client names an address, and the server calls it when a task changes."""

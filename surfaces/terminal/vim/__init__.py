@@ -1,0 +1,1 @@
+"""Vim's keys for the input. Nothing here draws, or knows a widget."""
