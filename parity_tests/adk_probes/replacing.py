@@ -20,6 +20,7 @@ _FAILS: Final = calls(("read_file", {"file_path": "none.txt"}))
 _TURNS: Final = (_CALL, text("it is alpha"))
 _REFUSED: Final = ApiError(400, "no such request")
 _TWICE: Final = ("hello", "again")
+_USAGE: Final = {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7}
 
 
 def _content(words: str, role: str = "model") -> types.Content:
@@ -60,6 +61,31 @@ class OnEventMetadata(Noting):
         return event
 
 
+class OnEventCopied(Noting):
+    """Puts a copy in place of each answer's event, which has all the fields and nothing else."""
+
+    async def on_event_callback(self, *, invocation_context: Any, event: Event) -> Event | None:
+        if event.partial or not event.is_final_response():
+            return None
+        return Event.model_validate(event.model_dump())
+
+
+class OnEventFailed(Noting):
+    """Puts an error into every event of the answer."""
+
+    async def on_event_callback(self, *, invocation_context: Any, event: Event) -> Event | None:
+        if not (event.content and event.content.parts):
+            return None
+        content = types.Content.model_validate(event.content.model_dump())
+        return Event(
+            author=event.author,
+            partial=event.partial,
+            content=content,
+            error_code="ODD",
+            error_message="a plugin frowns",
+        )
+
+
 class BeforeAgent(Noting):
     async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> types.Content:
         return _content("no agent today")
@@ -84,6 +110,16 @@ class BeforeModelCalls(Noting):
         call = types.FunctionCall(id="c1", name="read_file", args={"file_path": "a.txt"})
         content = types.Content(role="model", parts=[types.Part(function_call=call)])
         return LlmResponse(content=content)
+
+
+class BeforeModelCutOff(Noting):
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> Any:
+        if llm_request.contents[-1].parts[-1].text != "hello":
+            return None
+        usage = types.GenerateContentResponseUsageMetadata.model_validate(_USAGE)
+        finish = types.FinishReason.MAX_TOKENS
+        content = _content("from a cache, and")
+        return LlmResponse(content=content, finish_reason=finish, usage_metadata=usage)
 
 
 class BeforeModelError(Noting):
@@ -111,6 +147,17 @@ class AfterModelDropsCall(Noting):
         if llm_response.partial or not llm_response.get_function_calls():
             return None
         return LlmResponse(content=_content("no tools here"))
+
+
+class AfterModelChangesCall(Noting):
+    """Has the first call of an answer read another file."""
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> Any:
+        if llm_response.partial or not llm_response.get_function_calls():
+            return None
+        content = llm_response.content.model_copy(deep=True)
+        content.parts[0].function_call.args = {"file_path": "b.txt"}
+        return llm_response.model_copy(update={"content": content})
 
 
 class ModelError(Noting):
@@ -207,6 +254,19 @@ PROBES: Final = (
         messages=_TWICE,
     ),
     _probe("event-metadata", OnEventMetadata, "`on_event`: `custom_metadata` added"),
+    _probe(
+        "event-copied",
+        OnEventCopied,
+        "`on_event`: a copy of the answer's event",
+        (_CALL, [chunk({"text": "it is alpha"}, usageMetadata=_USAGE)], text("three")),
+        messages=_TWICE,
+    ),
+    _probe(
+        "event-failed",
+        OnEventFailed,
+        "`on_event`: the same events with an error",
+        ([chunk({"text": "one "}, finish=None), chunk({"text": "two"})],),
+    ),
     _probe("before-agent", BeforeAgent, "`before_agent`: a content instead of the agent", ()),
     _probe("after-agent", AfterAgent, "`after_agent`: one more content", (text("hm"),)),
     _probe(
@@ -221,6 +281,13 @@ PROBES: Final = (
         BeforeModelCalls,
         "`before_model`: a response that calls a tool",
         (text("it is alpha"),),
+    ),
+    _probe(
+        "before-model-cut-off",
+        BeforeModelCutOff,
+        "`before_model`: a response with a finish reason and usage",
+        (text("really"),),
+        messages=_TWICE,
     ),
     _probe("before-model-error", BeforeModelError, "`before_model`: a response with an error", ()),
     _probe(
@@ -243,6 +310,16 @@ PROBES: Final = (
         "`after_model`: a text in place of a call",
         (_CALL, text("three")),
         messages=_TWICE,
+    ),
+    _probe(
+        "changed-call",
+        AfterModelChangesCall,
+        "`after_model`: one call of two with other arguments",
+        (
+            calls(("read_file", {"file_path": "a.txt"}), ("read_file", {"file_path": "c.txt"})),
+            text("both"),
+        ),
+        files={"b.txt": "beta\n", "c.txt": "gamma\n"},
     ),
     _probe(
         "model-error",

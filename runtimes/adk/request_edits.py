@@ -51,8 +51,8 @@ class RequestBase:
     """What the product wrote into the `LlmRequest` of one step."""
 
     def __init__(self) -> None:
-        self.model: str | None = None
-        """The model that was routed to; `None` before."""
+        self.model = ""
+        """The model that was routed to; empty before."""
         self._config = _NOTHING
         self._contents: tuple[Sequence[types.Content], Sequence[types.Content]] = (), ()
         """The history and the turn that is to be sent."""
@@ -98,15 +98,13 @@ class RequestBase:
 
     def write_tools(self, request: LlmRequest, declared: DeclaredTools) -> None:
         """Write the tools; others that are there already come after them, functions in one tool."""
-        ours, others = types.Tool(), [*(request.config.tools or ())]
+        others = [*(request.config.tools or ())]
         functions = [*declared.functions]
         for tool in others[:]:
             if isinstance(tool, types.Tool) and tool.function_declarations:
                 functions += tool.function_declarations
                 others.remove(tool)
-        # Past the type, which would make a plain list of it.
-        ours.__dict__["function_declarations"] = LentList(functions, copy.deepcopy)
-        request.config.tools = [ours, *others]
+        request.config.tools = [_lending(functions), *others]
         request.tools_dict = {**declared.by_name, **request.tools_dict}
         self._declared = declared
 
@@ -122,7 +120,7 @@ class RequestBase:
         if labels:
             changed["labels"] = labels
         return RequestEdits(
-            model=None if self.model in (None, request.model) else request.model,
+            model=None if self.model in ("", request.model) else request.model,
             config=_config_json(changed),
             instruction=_instruction_edit(config.system_instruction, self._instruction),
             tools=None if self._declared is None else _tools_edit(config.tools, self._declared),
@@ -159,6 +157,14 @@ class TypedConfig:
             known = {key: value for key, value in config.items() if key in _KNOWN}
             self._made = copy.deepcopy(config), typed(types.GenerateContentConfig, known)
         return self._made[1]
+
+
+def _lending(functions: Sequence[types.FunctionDeclaration]) -> types.Tool:
+    """A tool with a `LentList` of functions."""
+    tool = types.Tool()
+    # Past the type, which would make a plain list of it.
+    tool.__dict__["function_declarations"] = LentList(functions, copy.deepcopy)
+    return tool
 
 
 def _copied(value: Any) -> Any:

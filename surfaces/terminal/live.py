@@ -51,6 +51,8 @@ class LiveSession:
     metrics: SessionMetrics
     agent_made: Callable[[AgentProtocol], object] = _nothing
     """Gets each agent before its prompt is sent."""
+    user_tier: str | None = None
+    """The tier of the user's account (`free-tier`), where Code Assist answers."""
 
     def prompt_id(self, number: int) -> str:
         """The id of the user's prompt with this number, from 0."""
@@ -149,6 +151,7 @@ async def open_live_session(
             runtime=runtime,
             progress=progress,
             metrics=metrics,
+            user_tier=None if model.user is None else model.user.tier,
         )
 
 

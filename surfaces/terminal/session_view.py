@@ -18,13 +18,13 @@ from services.model.errors import FatalAuthenticationError
 from services.progress import CallKey, CallQuestion
 from services.recording.deletion import delete_stored_session
 from services.state import ApprovalModeChanged, CoreEvent, CoreEvents, HintsKept
+from surfaces.allowed import Allowed, allows_for_ever
 from surfaces.commands import Suggestion, is_slash_command
 from surfaces.headless.engine import chosen_runtime
 from surfaces.headless.preferences import Preferences
 from surfaces.headless.sessions import RecordedSession
 from surfaces.terminal.approvals import Approvals
 from surfaces.terminal.call_words import CallShown
-from surfaces.terminal.dialogs.confirmation import Allowed
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.questions import handlers
 from surfaces.terminal.drawing import Cleared, Drawing, Screen, Shown, Typed
@@ -280,15 +280,13 @@ class SessionView:
 
     def _show_opened(self, session: LiveSession) -> None:
         services = session.services
-        document = self._prepared.plan.document.get("security")
-        permanent = isinstance(document, dict) and document.get("enablePermanentToolApproval")
         self._approvals = Approvals(
             self._front.dialogs,
             services.bus,
             services.ide,
             Allowed(
                 session=services.settings.folder_trusted,
-                for_ever=permanent is True,
+                for_ever=allows_for_ever(self._prepared.plan.document),
             ),
             edit=self.editor.edit,
             refused=self.turns.abort,

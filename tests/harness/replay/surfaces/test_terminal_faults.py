@@ -40,8 +40,8 @@ def _first_two_swapped(options: Any) -> list[Any]:
     return [two, one, *rest]
 
 
-def _with_model(show: Any, self: Any, folder: str, sandbox: str, status: Any) -> None:
-    show(self, folder, sandbox, replace(status, model="gemini-99-ultra"))
+def _with_model(show: Any, self: Any, folder: str, sandbox: str, status: Any, vim: Any) -> None:
+    show(self, folder, sandbox, replace(status, model="gemini-99-ultra"), vim)
 
 
 def _one_call_is_silent(request: Any, self: Any, event: Any) -> None:
