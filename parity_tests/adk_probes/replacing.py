@@ -6,9 +6,11 @@ from typing import Any, Final
 
 from google.adk.events.event import Event
 from google.adk.models.llm_response import LlmResponse
+from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
 from parity_tests.adk_probes.probe import Noting, Probe, calls, chunk, text, thought
+from runtimes.adk.plugins.named import named_plugins
 from services.model.errors import ApiError
 
 __all__ = ["GROUP", "PROBES"]
@@ -135,6 +137,15 @@ class AfterModelPartial(Noting):
         return LlmResponse(content=_content(parts[0].text.upper()), partial=True)
 
 
+class AfterModelInPlace(Noting):
+    """Changes the texts of responses, and returns nothing."""
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        for part in (llm_response.content and llm_response.content.parts) or ():
+            if part.text:
+                part.text = part.text.upper()
+
+
 class AfterModelWhole(Noting):
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> Any:
         if llm_response.partial:
@@ -177,6 +188,23 @@ class AgentsModelError(Noting):
             return LlmResponse(content=_content(f"sorry: {error}"))
 
         callback_context._invocation_context.agent.on_model_error_callback = sorry
+
+
+class AgentsModel(Noting):
+    """Gives the agent model callbacks of its own."""
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        async def before(callback_context: Any, llm_request: Any) -> None:
+            self.note("before", len(llm_request.contents[-1].parts))
+            llm_request.append_instructions(["Be brief."])
+
+        async def after(callback_context: Any, llm_response: Any) -> LlmResponse | None:
+            if llm_response.partial:
+                return None
+            return LlmResponse(content=_content("what the agent has it say"))
+
+        agent.before_model_callback = before
+        agent.after_model_callback = after
 
 
 class AgentsTool(Noting):
@@ -230,6 +258,19 @@ class SkipSummarization(Noting):
         self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any
     ) -> None:
         tool_context.actions.skip_summarization = True
+
+
+POLITE: Final = AfterAgent("polite")
+
+
+def loud() -> BasePlugin:
+    """Makes a plugin."""
+    return AfterTool("loud")
+
+
+def _named() -> list[BasePlugin]:
+    """Two plugins, as `--adk-plugin` finds them."""
+    return named_plugins(f"{__name__}:loud, {__name__}:POLITE")
 
 
 def _probe(name: str, plugin: type[Noting], row: str, script: Any = _TURNS, **more: Any) -> Probe:
@@ -298,6 +339,14 @@ PROBES: Final = (
         messages=_TWICE,
     ),
     _probe(
+        "response-in-place",
+        AfterModelInPlace,
+        "`after_model`: texts changed in place",
+        ([chunk({"text": "one "}, finish=None), chunk({"text": "two"})], text("three")),
+        messages=_TWICE,
+        counted=False,
+    ),
+    _probe(
         "whole-response",
         AfterModelWhole,
         "`after_model`: another whole response",
@@ -335,6 +384,35 @@ PROBES: Final = (
         (_REFUSED, text("three")),
         messages=_TWICE,
     ),
+    _probe(
+        "agents-model",
+        AgentsModel,
+        "the agent's `before_model_callback`, `after_model_callback`",
+        (text("one"), text("three")),
+        messages=_TWICE,
+        counted=False,
+    ),
+    _probe(
+        "agents-model-error-alone",
+        AgentsModelError,
+        "the agent's `on_model_error_callback`, with no plugin that has one",
+        (_REFUSED, text("three")),
+        messages=_TWICE,
+        counted=False,
+    ),
+    _probe(
+        "agents-tool-alone",
+        AgentsTool,
+        "the agent's callbacks of tools, with no plugin that has one",
+        counted=False,
+    ),
+    _probe(
+        "tool-alone",
+        AfterTool,
+        "`after_tool` of the only plugin",
+        counted=False,
+        shown=("ALPHA",),
+    ),
     _probe("agents-tool", AgentsTool, "the agent's `before_tool_callback`, `after_tool_callback`"),
     _probe(
         "tool-arguments",
@@ -355,6 +433,13 @@ PROBES: Final = (
     _probe("after-tool", AfterTool, "`after_tool`: another result", shown=("ALPHA",)),
     _probe(
         "tool-error", ToolError, "`on_tool_error`: a result instead of it", (_FAILS, text("ok"))
+    ),
+    Probe(
+        name="replace-named",
+        row="`after_tool` and `after_agent` of plugins that are found by name",
+        plugins=_named,
+        script=_TURNS,
+        shown=("ALPHA", "and goodbye"),
     ),
     _probe("skip-summarization", SkipSummarization, "`skip_summarization` of a tool", (_CALL,)),
 )
