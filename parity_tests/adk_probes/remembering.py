@@ -188,9 +188,7 @@ async def _resume_file(runtime: Runtime) -> None:
 async def _load(runtime: Runtime) -> None:
     assert isinstance(runtime, ChatRuntime)
     said = (("user", "before that"), ("model", "so it was"))
-    await runtime.load_history(
-        [{"role": role, "parts": [{"text": words}]} for role, words in said]
-    )
+    await runtime.load_history([{"role": role, "parts": [{"text": words}]} for role, words in said])
 
 
 async def _rewind(runtime: Runtime) -> None:

@@ -114,6 +114,18 @@ class BeforeModelCalls(Noting):
         return LlmResponse(content=content)
 
 
+class BeforeModelCallsTwo(Noting):
+    """Answers with two calls, one of them without an id."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> Any:
+        if llm_request.contents[-1].parts[-1].text != "hello":
+            return None
+        wanted = types.FunctionCall(name="read_file", args={"file_path": "a.txt"})
+        calls = (wanted, wanted.model_copy(update={"id": "c1"}))
+        parts = [types.Part(function_call=call) for call in calls]
+        return LlmResponse(content=types.Content(role="model", parts=parts))
+
+
 class BeforeModelCutOff(Noting):
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> Any:
         if llm_request.contents[-1].parts[-1].text != "hello":
@@ -321,6 +333,12 @@ PROBES: Final = (
         "before-model-calls",
         BeforeModelCalls,
         "`before_model`: a response that calls a tool",
+        (text("it is alpha"),),
+    ),
+    _probe(
+        "before-model-calls-two",
+        BeforeModelCallsTwo,
+        "`before_model`: a response with two calls, one without an id",
         (text("it is alpha"),),
     ),
     _probe(
