@@ -22,6 +22,7 @@ from parity_tests.adk_probes.probe import (
     text,
 )
 from parity_tests.adk_probes.watching import kinds_of
+from runtimes.chat_runtime import ChatRuntime
 from runtimes.contract import ConversationCommands, Runtime
 
 __all__ = ["GROUP", "PROBES"]
@@ -37,11 +38,11 @@ _MASKING: Final = {"masking_protection_tokens": 100, "masking_min_prunable_token
 class ModelState(Noting):
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         self.note(callback_context.state.to_dict())
-        callback_context.state["asked"] = callback_context.state.get("asked", 0) + 1
+        callback_context.state["asked"] = (callback_context.state.get("asked") or 0) + 1
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         if not llm_response.partial:
-            callback_context.state["answered"] = callback_context.state.get("answered", 0) + 1
+            callback_context.state["answered"] = (callback_context.state.get("answered") or 0) + 1
 
 
 class ToolState(Noting):
@@ -178,6 +179,18 @@ async def _resume(runtime: Runtime) -> None:
     await _commands(runtime).resume(None)
 
 
+async def _resume_file(runtime: Runtime) -> None:
+    # As `--resume` of a program has it: the recording is named, and the state is another session's.
+    assert isinstance(runtime, ChatRuntime)
+    await runtime.resume(runtime._chats.current.recording.path)
+
+
+async def _load(runtime: Runtime) -> None:
+    assert isinstance(runtime, ChatRuntime)
+    said = (("user", "before that"), ("model", "so it was"))
+    await runtime.load_history([{"role": role, "parts": [{"text": words}]} for role, words in said])
+
+
 async def _rewind(runtime: Runtime) -> None:
     # To before "again". The recording counts the workspace's description and the result of the
     # call as messages of the user, too.
@@ -200,6 +213,8 @@ _FIRST: Final = (
     "0 gemini_cli_agent: it is alpha STOP 2",
 )
 """What a recording has of the first message."""
+_TAKEN_BACK: Final = "1 user:  {'asked': None, 'answered': None}"
+"""What a rewind to before all that set state leaves of it."""
 
 
 def _after(
@@ -216,7 +231,8 @@ def _after(
         **more,
     }
     counted = [re.sub(r" (\d)$", r" {'asked': \1, 'answered': \1}", line) for line in session]
-    said = [re.sub(r" \d$", "", line) for line in session if not re.search(r":  (STOP )?\d$", line)]
+    silent = re.compile(r":  (STOP )?\d$|:  \{")
+    said = [re.sub(r" \d$", "", line) for line in session if not silent.search(line)]
     numbers = [*dict.fromkeys(line[0] for line in said)]
     return [
         Probe(
@@ -301,6 +317,34 @@ PROBES: Final = (
         "a rewind",
         Operation(_rewind, rewinds_to=1),
         session=(*_FIRST, "1 user:  2", "2 user: and then", "2 gemini_cli_agent: three STOP 3"),
+    ),
+    *_after(
+        "resume-file",
+        "a resume of a recording that is named",
+        Operation(_resume_file, forgets=True),
+        session=(
+            "0 user: hello",
+            "0 gemini_cli_agent: functionCall",
+            "0 gemini_cli_agent: functionResponse",
+            "0 gemini_cli_agent: functionResponse",
+            "0 gemini_cli_agent: it is alpha",
+            "1 user: again",
+            "1 gemini_cli_agent: line 0 line 1 line 2 line 3 line 4 …",
+            "2 user: and then",
+            "2 gemini_cli_agent: three STOP 1",
+        ),
+    ),
+    *_after(
+        "load",
+        "another history is loaded",
+        Operation(_load, rewinds_to=0),
+        session=(
+            "0 user: before that",
+            "0 gemini_cli_agent: so it was",
+            _TAKEN_BACK,
+            "2 user: and then",
+            "2 gemini_cli_agent: three STOP 1",
+        ),
     ),
     *_after(
         "masking",

@@ -199,7 +199,8 @@ async def _run(
     if probe.arrange_flow is not None:
         agent._arrange.append(probe.arrange_flow)
     sessions = InMemorySessionService()
-    app = App(name=APP, root_agent=agent, plugins=[counting, *plugins, answers])
+    first = [counting] if probe.counted else []
+    app = App(name=APP, root_agent=agent, plugins=[*first, *plugins, answers])
     runner = Runner(app=app, session_service=sessions, artifact_service=InMemoryArtifactService())
     session = await sessions.create_session(app_name=APP, user_id=USER)
     reader = Reader(probe.model, answers.ids)
