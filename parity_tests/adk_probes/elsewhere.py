@@ -96,8 +96,8 @@ def _steered() -> list[BasePlugin]:
 
 
 _LOOK: Final = calls(("look", {"path": "a"}))
-_LOOKED: Final = [["call", "look", {"path": "a"}], ["tool", "look", False, []]]
-_END: Final = ["end", "completed"]
+_LOOKED: Final[Items] = [["call", "look", {"path": "a"}], ["tool", "look", False, []]]
+_END: Final[list[Any]] = ["end", "completed"]
 
 ELSEWHERE: Final = (
     Elsewhere(
