@@ -204,12 +204,11 @@ def _acts(node: ast.stmt) -> bool:
 
 
 def _stores(node: ast.stmt) -> bool:
-    """Whether a statement is there for its effect, not for a name that it binds.
-
-    The docstring of an attribute has no effect.
-    """
-    if isinstance(node, ast.Expr | ast.Delete):
-        return not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    """Whether a statement is there for its effect, not for a name that it binds."""
+    if isinstance(node, ast.Expr):
+        return not isinstance(node.value, ast.Constant)  # what documents an attribute
+    if isinstance(node, ast.Delete):
+        return True
     kept = (ast.Attribute, ast.Subscript)
     return any(
         isinstance(each, kept) and isinstance(each.ctx, ast.Store) for each in ast.walk(node)
