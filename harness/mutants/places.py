@@ -4,7 +4,7 @@ Left out is what is no behaviour: docstrings and annotations; imports, `__all__`
 bodies of protocols, abstract and overloaded functions; `if TYPE_CHECKING`; types that are made
 (`TypeVar`, the first argument of `cast`) and how a dataclass is declared; assertions, which state
 what cannot happen, as `zip(…, strict=True)` does; what is written to Python's log or to the
-session's log for telemetry, which no channel records.
+session's log for telemetry, which no channel records, by functions called `_log` or `log_…` too.
 
 A place inside a formatted text is none of its own, see `operators.values.in_format`.
 """
@@ -12,6 +12,7 @@ A place inside a formatted text is none of its own, see `operators.values.in_for
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -31,6 +32,8 @@ _NO_BODY: Final = frozenset({"abstractmethod", "overload"})
 _LOGGERS: Final = frozenset({"_logger", "logger", "logging"})
 _SESSION_LOGS: Final = frozenset({"_state", "state"})
 """What has the method `SessionState.log`: only telemetry reads what it emits."""
+_LOGS: Final = re.compile(r"_log|_?log_\w+|Logged")
+"""Functions that only write to such a log, and what makes a record of it."""
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BLOCKS: Final = ("body", "orelse", "finalbody")
 
@@ -162,6 +165,8 @@ class _Places:
     def _in_function(self, node: Function, scope: _Scope) -> Iterator[Place]:
         if any(_name(each) in _NO_BODY for each in node.decorator_list):
             return
+        if _LOGS.fullmatch(node.name):
+            return
         names = (*scope.names, node.name)
         body = node.body[1:] if _is_docstring(node.body[0]) else node.body
         if not body:
@@ -218,7 +223,13 @@ class _Places:
             yield from statements.returned_empty(source, node, function.returns)
             if _name(function.returns) == "bool" and node.value is not None:
                 yield from conditions.returned_truth(source, node.value)
-        elif scope.returns_nothing and node is not scope.first and not _ends(node, scope.last):
+        elif (
+            scope.returns_nothing
+            and node is not scope.first
+            and not _ends(node, scope.last)
+            # What only logs before the function returns anyway is no behaviour.
+            and not (_logs(node) and isinstance(following, ast.Return))
+        ):
             yield from statements.returned_before(source, node)
 
     def _in_expression(
@@ -383,6 +394,8 @@ def _logs(node: ast.stmt) -> bool:
 
 
 def _logged(node: ast.Call) -> bool:
+    if _LOGS.fullmatch(_name(node.func)):
+        return True
     if not isinstance(node.func, ast.Attribute):
         return False
     holder = _name(node.func.value)

@@ -25,7 +25,8 @@ from surfaces.headless.sessions import (
     find_session,
     moved_aside,
 )
-from surfaces.terminal.live import LiveSession, OpenSession, Prepared, open_live_session
+from surfaces.terminal.live import LiveSession, OpenSession, open_live_session
+from surfaces.terminal.prepared import Prepared
 
 __all__ = ["DEFAULT_MODEL", "Opening", "Sessions"]
 

@@ -22,7 +22,8 @@ from surfaces.headless.metrics import SessionMetrics
 from surfaces.headless.model import ModelSource
 from surfaces.headless.options import HeadlessOptions, OutputFormat
 from surfaces.headless.planning import Plan
-from surfaces.terminal.live import LiveSession, Prepared
+from surfaces.terminal.live import LiveSession
+from surfaces.terminal.prepared import Prepared
 
 __all__ = ["LiveSession", "Prepared", "live_session", "prepared_for"]
 

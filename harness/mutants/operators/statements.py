@@ -61,9 +61,10 @@ def swapped(
 ) -> Iterator[Change]:
     """Two neighbours in the other order, where both do something.
 
-    Two assignments of plain values do the same in either order. So do two assignments in an
-    `__init__` (`making`) if one is plain and the other's value does not name `self`: what computes
-    that value does not have the object yet.
+    Two assignments of plain values do the same in either order. So do two statements of an
+    `__init__` (`making`) if one is such an assignment and the other assigns a value that does not
+    name `self`, or calls the base's `__init__`: what computes that value does not have the object
+    yet, and a base fills attributes of its own.
     """
     if not isinstance(node, _SIMPLE) or not isinstance(following, _SIMPLE):
         return
@@ -81,8 +82,13 @@ def swapped(
 
 
 def returned_before(source: Source, node: ast.stmt) -> Iterator[Change]:
-    """`return` before a statement of a function that returns nothing."""
+    """`return` before a statement of a function that returns nothing.
+
+    Nothing can stand before an `elif`, which the syntax tree has as an `if`.
+    """
     start, _ = source.span(node)
+    if source.text.startswith("elif", start):
+        return
     indent = " " * node.col_offset
     yield Change(Operator.RETURN_EARLY, (Edit(start, start, f"return\n{indent}"),))
 
@@ -199,7 +205,9 @@ def _acts(node: ast.stmt) -> bool:
 
 def _stores(node: ast.stmt) -> bool:
     """Whether a statement is there for its effect, not for a name that it binds."""
-    if isinstance(node, ast.Expr | ast.Delete):
+    if isinstance(node, ast.Expr):
+        return not isinstance(node.value, ast.Constant)  # what documents an attribute
+    if isinstance(node, ast.Delete):
         return True
     kept = (ast.Attribute, ast.Subscript)
     return any(
@@ -221,7 +229,10 @@ def _assigns_plainly(node: ast.stmt) -> bool:
 
 
 def _fills(node: ast.stmt) -> bool:
-    """Whether a statement is an assignment whose value is computed without `self`."""
+    """Whether a statement assigns a value computed without `self`, or has a base do its part."""
+    if isinstance(node, ast.Expr):
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        return isinstance(called, ast.Attribute) and called.attr == "__init__"
     if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
         return False
     named = {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)}
