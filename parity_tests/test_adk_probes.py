@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,11 @@ class OtherRequest(Noting):
         llm_request.append_instructions(["Be brief."])
 
 
+class OtherMessage(Noting):
+    async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
+        return types.Content(role="user", parts=[types.Part(text="something else")])
+
+
 class OtherEvents(Noting):
     async def on_event_callback(self, *, invocation_context: Any, event: Any) -> Any:
         event.custom_metadata = {"a": 1}
@@ -120,7 +126,9 @@ def _in_turn(*kinds: type[Noting]) -> Callable[[], list[Noting]]:
     ("record", "plugin"),
     [
         ("requests", OtherRequest),
+        ("asked", OtherMessage),
         ("events", OtherEvents),
+        ("session", OtherEvents),
         ("state", OtherState),
         ("result", OtherResult),
         ("callbacks", OtherCallbacks),
@@ -134,6 +142,15 @@ def test_each_record_is_compared(record: str, plugin: type[Noting]) -> None:
         probe = Probe(name=name, row="", plugins=_in_turn(*kinds), script=[text("hi")])
 
         assert any(each.startswith(record) for each in judged(probe).left), name
+
+
+def test_after_an_operation_the_session_is_compared_with_what_the_probe_says() -> None:
+    (probe,) = (each for each in PROBES if each.name == "events-after-reset")
+
+    left = judged(replace(probe, name="session", session=["0 user: something else"])).left
+
+    assert len(left) == 1
+    assert left[0].startswith("session: the runtime has ['0 user: and then', ")
 
 
 def test_what_a_client_sees_is_looked_at() -> None:

@@ -344,6 +344,7 @@ class _Run:
             pace=self._pace,
             screens=self._screens,
             wire=self._wire,
+            unused_steps=self._generator.unused_steps,
             open_services=partial(self._open_services, resumes, events),
             open_runtime=partial(self._open_runtime, engine),
         )

@@ -20,6 +20,7 @@ from surfaces.commands.settings_files import SettingsFiles
 __all__ = [
     "CONSENT_QUESTION",
     "Action",
+    "Argument",
     "CommandContext",
     "CommandError",
     "CommandKind",
@@ -156,6 +157,15 @@ Completion = Callable[[CommandContext, str], Awaitable[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """What a user may write after a command's name, for surfaces that list commands."""
+
+    name: str
+    description: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SlashCommand:
     """A command, with its subcommands."""
 
@@ -166,6 +176,8 @@ class SlashCommand:
     action: Action | None = None
     """`None`: the command only has subcommands."""
     subcommands: tuple[SlashCommand, ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    """In the order in which the user writes them."""
     takes_args: bool = True
     """`False`: with arguments, the command above it runs in its place, with the name among them."""
     runs_at_once: bool = False

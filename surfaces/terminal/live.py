@@ -5,60 +5,35 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from agent_protocol.agent import AgentProtocol
 from runtimes.contract import Runtime
 from runtimes.registry import Surface, open_runtime
 from services.bundle import Services
+from services.clock import Clock
 from services.interaction.interaction import Interaction
-from services.model.errors import FatalAuthenticationError, FatalInputError
+from services.model.errors import FatalInputError
 from services.progress import ProgressFeed
-from services.scheduler.style import BatchStyle
 from services.state import CoreEvents
-from services.tools.text_files import TextFiles
+from services.telemetry.contract import Telemetry
 from surfaces.headless.engine import (
     check_chosen_runtime,
     chosen_runtime,
     resume_session,
-    session_to_resume,
 )
-from surfaces.headless.machine import Machine, open_run_services, open_run_telemetry
 from surfaces.headless.metrics import SessionMetrics
-from surfaces.headless.model import ModelSource, choose_model, open_model
-from surfaces.headless.options import HeadlessOptions
-from surfaces.headless.planning import Plan, plan_run
+from surfaces.headless.model import open_model
+from surfaces.headless.run_services import open_run_services, open_run_telemetry
 from surfaces.headless.session_log import log_configuration, log_onboarding
 from surfaces.headless.sessions import RecordedSession, moved_aside
-from surfaces.headless.streams import Streams
+from surfaces.terminal.prepared import Prepared
 
-__all__ = ["LiveSession", "OpenSession", "Prepared", "open_live_session", "prepare"]
-
-
-_NO_METHOD: Final = "No authentication method selected."
+__all__ = ["LiveSession", "OpenSession", "open_live_session"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """The facts that are fixed before a session opens."""
-
-    options: HeadlessOptions
-    machine: Machine
-    plan: Plan
-    source: ModelSource
-    session_id: str
-    unsigned: str | None = None
-    """Why the user must sign in before the session opens; `None`: `source` answers."""
-    resumed: RecordedSession | None = None
-    batch_style: BatchStyle | None = None
-    """How the calls of a batch run; `None`: as in the core's scheduler."""
-    text_files: TextFiles | None = None
-    """Where edits go; `None`: to the disk."""
-
-    def resuming(self, session: RecordedSession) -> Prepared:
-        """The same for another session, which was recorded."""
-        return replace(self, resumed=session, session_id=session.session_id)
+_METRICS_EVERY_MS: Final = 10_000
 
 
 def _nothing(_: AgentProtocol) -> None:
@@ -76,6 +51,8 @@ class LiveSession:
     metrics: SessionMetrics
     agent_made: Callable[[AgentProtocol], object] = _nothing
     """Gets each agent before its prompt is sent."""
+    user_tier: str | None = None
+    """The tier of the user's account (`free-tier`), where Code Assist answers."""
 
     def prompt_id(self, number: int) -> str:
         """The id of the user's prompt with this number, from 0."""
@@ -93,45 +70,6 @@ OpenSession = Callable[
     AbstractAsyncContextManager[LiveSession],
 ]
 """Opens a session, as `open_live_session` does."""
-
-
-def prepare(options: HeadlessOptions, machine: Machine, streams: Streams) -> Prepared:
-    """Settle what a session needs, and find the errors that need no session.
-
-    A session without a way to sign in is `unsigned`.
-
-    Raises:
-        FatalError: an error was found.
-    """
-    variables, workspace = machine.environment.variables, machine.workspace
-    plan = plan_run(
-        options, root=workspace.root, home=workspace.home, variables=variables, interactive=True
-    )
-    resumed = session_to_resume(options, machine, streams)
-    new_id = options.session_id or machine.ids.uuid("session")
-    source, unsigned = ModelSource(auth_type=""), None
-    try:
-        source = choose_model(
-            variables,
-            fake=options.fake_responses,
-            record=options.record_responses,
-            selected=plan.selected_auth,
-            enforced=plan.enforced_auth,
-            provider=plan.provider,
-            strict=options.strict_responses,
-            home=workspace.home,
-        )
-    except FatalAuthenticationError as error:
-        unsigned = str(error) if plan.selected_auth else _NO_METHOD
-    return Prepared(
-        options=options,
-        machine=machine,
-        plan=plan,
-        source=source,
-        unsigned=unsigned,
-        session_id=new_id if resumed is None else resumed.session_id,
-        resumed=resumed,
-    )
 
 
 @asynccontextmanager
@@ -202,13 +140,34 @@ async def open_live_session(
             _add_folders(services, resumed)
         progress = ProgressFeed(services)
         stack.callback(progress.close)
+        if telemetry is not None:
+            exporting = asyncio.create_task(
+                _export_metrics(telemetry, machine.clock), name="export of metrics"
+            )
+            stack.push_async_callback(_ended, exporting)
         yield LiveSession(
             prepared=prepared,
             services=services,
             runtime=runtime,
             progress=progress,
             metrics=metrics,
+            user_tier=None if model.user is None else model.user.tier,
         )
+
+
+async def _export_metrics(telemetry: Telemetry, clock: Clock) -> None:
+    """Write the metrics from time to time.
+
+    Source: core `telemetry/sdk.ts` (`exportIntervalMillis`).
+    """
+    while True:
+        await clock.sleep(_METRICS_EVERY_MS)
+        telemetry.export_metrics()
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
 
 
 def _add_folders(services: Services, resumed: RecordedSession) -> None:

@@ -61,9 +61,10 @@ def swapped(
 ) -> Iterator[Change]:
     """Two neighbours in the other order, where both do something.
 
-    Two assignments of plain values do the same in either order. So do two assignments in an
-    `__init__` (`making`) whose values do not name `self` if one is plain, or if neither calls
-    anything: what computes these values does not have the object yet.
+    Two assignments of plain values do the same in either order. So do two statements of an
+    `__init__` (`making`) that both assign values which do not name `self`, or call the base's
+    `__init__`, if one assigns a plain value, or if neither calls anything: what computes a value
+    does not have the object yet, and a base fills attributes of its own.
     """
     if not isinstance(node, _SIMPLE) or not isinstance(following, _SIMPLE):
         return
@@ -82,8 +83,13 @@ def swapped(
 
 
 def returned_before(source: Source, node: ast.stmt) -> Iterator[Change]:
-    """`return` before a statement of a function that returns nothing."""
+    """`return` before a statement of a function that returns nothing.
+
+    Nothing can stand before an `elif`, which the syntax tree has as an `if`.
+    """
     start, _ = source.span(node)
+    if source.text.startswith("elif", start):
+        return
     indent = " " * node.col_offset
     yield Change(Operator.RETURN_EARLY, (Edit(start, start, f"return\n{indent}"),))
 
@@ -228,7 +234,10 @@ def _assigns_plainly(node: ast.stmt) -> bool:
 
 
 def _fills(node: ast.stmt) -> bool:
-    """Whether a statement is an assignment whose value is computed without `self`."""
+    """Whether a statement assigns a value computed without `self`, or has a base do its part."""
+    if isinstance(node, ast.Expr):
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        return isinstance(called, ast.Attribute) and called.attr == "__init__"
     if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
         return False
     named = {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)}

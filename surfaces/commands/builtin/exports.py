@@ -18,7 +18,7 @@ from services.browser import can_open_browser, open_browser
 from services.clock import iso_timestamp
 from services.settings.declaring import look_up
 from services.wire import js_json_pretty
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.histories import BEFORE_TALK, write_history
 from surfaces.commands.paths import user_path
 from surfaces.commands.results import Item, ItemKind, Result
@@ -127,7 +127,13 @@ def _export_history(context: CommandContext) -> Path | None:
 EXPORT_SESSION: Final = SlashCommand(
     name="export-session",
     description="Export the current session to a JSON file",
+    arguments=(Argument(name="file", description="Where to write it", required=True),),
     runs_at_once=True,
     action=_export,
 )
-BUG: Final = SlashCommand(name="bug", description="Submit a bug report", action=_bug)
+BUG: Final = SlashCommand(
+    name="bug",
+    description="Submit a bug report",
+    arguments=(Argument(name="title", description="What went wrong"),),
+    action=_bug,
+)
