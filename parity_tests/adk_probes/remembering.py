@@ -162,6 +162,21 @@ class Copied(Noting):
         self.note([event.author for event in whole.events], dict(whole.state))
 
 
+class Sessions(Noting):
+    """Makes another session and deletes it, then the one of the invocation."""
+
+    async def after_run_callback(self, *, invocation_context: Any) -> None:
+        session, service = invocation_context.session, invocation_context.session_service
+        ids = {"app_name": session.app_name, "user_id": session.user_id}
+        await service.create_session(**ids, session_id="other", state={"a": 1})
+        for name in ("other", session.id):
+            found = await service.get_session(**ids, session_id=name)
+            listed = await service.list_sessions(**ids)
+            self.note(dict(found.state), len(found.events), len(listed.sessions))
+            await service.delete_session(**ids, session_id=name)
+            self.note(await service.get_session(**ids, session_id=name))
+
+
 def _commands(runtime: Runtime) -> ConversationCommands:
     assert isinstance(runtime, ConversationCommands)
     return runtime
@@ -278,6 +293,12 @@ PROBES: Final = (
     _state("agent", "`state` in agent callbacks", AgentState),
     _state("across", "`state` written in one callback, read in others", AcrossCallbacks),
     _state("metadata", "`custom_metadata` and ids of settled events", Metadata),
+    Probe(
+        name="state-sessions",
+        row="sessions that are made and deleted",
+        plugins=lambda: [Sessions()],
+        script=_TURNS,
+    ),
     _state("copied", "an event that is appended to a copy of the session", Copied),
     *map(_reading, ("iteration", "list", "index", "slice", "reversed", "deepcopy", "model_dump")),
     *_after(

@@ -79,9 +79,9 @@ class CommandSession:
     """Shell commands of command files that the user allowed for the session."""
     preferences: SettingsFiles | None = None
     """The settings files, for commands that change settings; `None`: the surface has none."""
-    write_cassette: Callable[[str], Awaitable[Path]] | None = None
-    """Writes the session so far as a redacted cassette, with a description, and returns where;
-    `None`: the session is not recorded."""
+    write_cassette: Callable[[str], Awaitable[Path | None]] | None = None
+    """Writes the session so far as a redacted cassette, with a description, and returns where,
+    or `None` where the model was asked nothing; `None`: the session is not recorded."""
     consent: Callable[[str], Awaitable[bool]] | None = None
     """Asks the user to agree to a text while a command runs; `None`: the surface cannot ask."""
     copy: Callable[[str], Awaitable[None]] | None = None

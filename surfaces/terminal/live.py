@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from agent_protocol.agent import AgentProtocol
@@ -28,6 +29,7 @@ from surfaces.headless.model import open_model
 from surfaces.headless.run_services import open_run_services, open_run_telemetry
 from surfaces.headless.session_log import log_configuration, log_onboarding
 from surfaces.headless.sessions import RecordedSession, moved_aside
+from surfaces.headless.witness import RunFacts, SessionWitness
 from surfaces.terminal.prepared import Prepared
 
 __all__ = ["LiveSession", "OpenSession", "open_live_session"]
@@ -51,6 +53,7 @@ class LiveSession:
     metrics: SessionMetrics
     agent_made: Callable[[AgentProtocol], object] = _nothing
     """Gets each agent before its prompt is sent."""
+    witness: SessionWitness | None = None
     user_tier: str | None = None
     """The tier of the user's account (`free-tier`), where Code Assist answers."""
 
@@ -91,6 +94,9 @@ async def open_live_session(
     name = chosen_runtime(prepared.options.runtime, plan.settings, Surface.INTERACTIVE)
     # Importing an engine takes a second: the screen stays alive meanwhile.
     await asyncio.to_thread(check_chosen_runtime, name)
+    witness = await asyncio.to_thread(_begun, prepared)
+    if witness is not None:
+        interaction.observed(witness.asks)
     metrics = SessionMetrics()
     async with AsyncExitStack() as stack:
         telemetry = stack.enter_context(
@@ -119,7 +125,7 @@ async def open_live_session(
                 plan,
                 session_id=prepared.session_id,
                 auth_type=source.auth_type,
-                generator=model.generator,
+                generator=model.generator if witness is None else witness.model(model.generator),
                 events=events,
                 metrics=metrics,
                 telemetry=telemetry,
@@ -138,6 +144,8 @@ async def open_live_session(
         if resumed is not None:
             await resume_session(runtime, resumed)
             _add_folders(services, resumed)
+        if witness is not None:
+            stack.callback(witness.opened(services))
         progress = ProgressFeed(services)
         stack.callback(progress.close)
         if telemetry is not None:
@@ -151,8 +159,29 @@ async def open_live_session(
             runtime=runtime,
             progress=progress,
             metrics=metrics,
+            witness=witness,
+            agent_made=_nothing if witness is None else partial(_observed, witness),
             user_tier=None if model.user is None else model.user.tier,
         )
+
+
+def _begun(prepared: Prepared) -> SessionWitness | None:
+    if prepared.witness is None:
+        return None
+    witness = prepared.witness()
+    witness.begins(
+        RunFacts(
+            plan=prepared.plan,
+            source=prepared.source,
+            workspace=prepared.machine.workspace,
+            resumed=None if prepared.resumed is None else prepared.resumed.file,
+        )
+    )
+    return witness
+
+
+def _observed(witness: SessionWitness, agent: AgentProtocol) -> None:
+    agent.subscribe(witness.saw)
 
 
 async def _export_metrics(telemetry: Telemetry, clock: Clock) -> None:

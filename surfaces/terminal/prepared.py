@@ -18,8 +18,11 @@ from surfaces.headless.sessions import RecordedSession
 from surfaces.headless.streams import Streams
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from services.scheduler.style import BatchStyle
     from services.tools.text_files import TextFiles
+    from surfaces.headless.witness import SessionWitness
 
 __all__ = ["Prepared", "prepare"]
 
@@ -42,6 +45,8 @@ class Prepared:
     """How the calls of a batch run; `None`: as in the core's scheduler."""
     text_files: TextFiles | None = None
     """Where edits go; `None`: to the disk."""
+    witness: Callable[[], SessionWitness] | None = None
+    """Makes what observes a session; `None`: nothing does."""
 
     def resuming(self, session: RecordedSession) -> Prepared:
         """The same for another session, which was recorded."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -17,6 +18,9 @@ from surfaces.terminal.prepared import Prepared, prepare
 from surfaces.terminal.remembered import remember, remembered
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from surfaces.headless.witness import SessionWitness
     from surfaces.terminal.app import TerminalApp
 
 __all__ = ["run_terminal"]
@@ -30,8 +34,16 @@ SCREEN_READER: Final = "ui.accessibility.screenReader"
 _NUDGED: Final = "hasSeenScreenReaderNudge"
 
 
-def run_terminal(options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
+def run_terminal(
+    options: HeadlessOptions,
+    *,
+    out: TextIO,
+    err: TextIO,
+    witness: Callable[[], SessionWitness] | None = None,
+) -> int:
     """Hold an interactive session in the current folder; returns the exit code.
+
+    `witness` makes what observes each session that opens; it is called in a thread.
 
     0 the user has left, or SIGTERM or SIGHUP ended the session; 1 the session failed; 42 unusable
     input, or Textual is missing; 52 unusable settings; 130 SIGINT ended the session.
@@ -41,7 +53,7 @@ def run_terminal(options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
     try:
         if find_spec("textual") is None:
             raise FatalInputError(_MISSING)
-        prepared = prepare(options, machine, streams)
+        prepared = replace(prepare(options, machine, streams), witness=witness)
     except FatalError as error:
         streams.report(str(error))
         return error.exit_code

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from runtimes.contract import KeepsRecording
@@ -129,6 +130,7 @@ class SlashCommands:
         self._drawing = drawing
         self._hooks = hooks
         self._asking = CommandDialogs(services, host, hooks.preferences)
+        self._witness = session.witness
         self._session = CommandSession(
             runtime=session.runtime,
             services=services,
@@ -142,6 +144,7 @@ class SlashCommands:
             preferences=hooks.preferences,
             consent=self.consents,
             copy=hooks.copy,
+            write_cassette=None if session.witness is None else self._write_cassette,
         )
         self._dialogs = SettingsDialogs(
             services,
@@ -154,6 +157,11 @@ class SlashCommands:
         self._layer = CommandLayer(self._session, default_sources())
         if services.checkpoints is not None:
             services.checkpoints.shown = self._conversation
+
+    async def _write_cassette(self, note: str) -> Path | None:
+        """Write what the session's witness has seen, beside the session's recordings."""
+        folder = self._session.services.workspace.project_temp / "cassettes"
+        return None if self._witness is None else await self._witness.keep(folder, note)
 
     def summary(self) -> list[str]:
         """What the session has used, as `/stats` says it."""

@@ -147,11 +147,15 @@ class Turns:
         session = self._session
         if session is None:
             return
+        state = session.services.state
+        leaves_plan = state.approval_mode is ApprovalMode.PLAN and not self.busy
         try:
             if isinstance(session.runtime, LeavesPlanMode) and not self.busy:
                 await session.runtime.leave_plan_mode(mode)
             else:
-                session.services.state.set_approval_mode(mode)
+                state.set_approval_mode(mode)
+            if session.witness is not None:
+                session.witness.sets_mode(mode, leaves_plan=leaves_plan)
         except PrivilegedModeRefused as error:
             self._drawing.add(Typed(text=str(error), mark="error"))
 
@@ -187,6 +191,8 @@ class Turns:
         self._in_command = True
         self._changed()
         try:
+            if self._session is not None and self._session.witness is not None:
+                self._session.witness.commands(text)
             return await commands.run(text)
         finally:
             self._in_command = False
@@ -226,6 +232,8 @@ class Turns:
             return False
         if not isinstance(session.runtime, ConversationCommands):
             return False
+        if session.witness is not None:
+            session.witness.hints(text)
         session.runtime.hint(text, InjectionSource.USER_STEERING)
         return True
 
@@ -249,6 +257,8 @@ class Turns:
                 content = await with_mentioned_files(text, services)
             parts = (*self.notes.take(), *(content or (TextPart(text=text),)))
             send = MessageSend(content=parts, display_content=text)
+            if session.witness is not None:
+                session.witness.sends(text, parts)
             stream = await agent.send(send)
             if stream is not None:
                 await self._drawing.end_of(stream).wait()

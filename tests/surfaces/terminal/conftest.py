@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from textual.pilot import Pilot
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.streams import Streams
+from surfaces.headless.witness import SessionWitness
 from surfaces.terminal.app import TerminalApp
 from surfaces.terminal.live import LiveSession
 from surfaces.terminal.prepared import prepare
@@ -146,6 +148,7 @@ def terminal(folders: Path, request: pytest.FixtureRequest) -> Open:
         *answers: str,
         plain: Callable[[str], object] | None = None,
         size: tuple[int, int] = (120, 50),
+        witness: Callable[[], SessionWitness] | None = None,
         **options: Any,
     ) -> AsyncIterator[Terminal]:
         file = folders / f"answers{next(numbers)}.jsonl"
@@ -153,7 +156,8 @@ def terminal(folders: Path, request: pytest.FixtureRequest) -> Open:
         options = {"fake_responses": file, **options}
         asked = HeadlessOptions(model="gemini-2.5-flash", runtime=request.param, **options)
         streams = Streams(io.StringIO(), io.StringIO())
-        app = TerminalApp(prepare(asked, Machine.here(), streams), plain=plain)
+        prepared = replace(prepare(asked, Machine.here(), streams), witness=witness)
+        app = TerminalApp(prepared, plain=plain)
         async with app.run_test(size=size) as pilot:
             opened = Terminal(pilot)
             await opened.shows("Type your message")

@@ -12,7 +12,7 @@ from tests.surfaces.terminal.conftest import calls, says
 
 pexpect = pytest.importorskip("pexpect")
 
-COMMAND = ["-c", "from parity_entry.command import main; main()", "agent", "-m", "gemini-2.5-flash"]
+COMMAND = ["-c", "from parity_entry.command import main; main()"]
 
 
 def started(
@@ -22,11 +22,13 @@ def started(
     *options: str,
     variables: Mapping[str, str] | None = None,
     dimensions: tuple[int, int] = (50, 120),
+    name: str = "agent",
 ) -> Any:
     """A terminal of 50 rows and 120 columns whose model gives the answers of `script`."""
     answers = folders / "answers.jsonl"
     answers.write_text("".join(f"{line}\n" for line in script))
-    words = [*COMMAND, "--runtime", runtime, "--fake-responses", str(answers), *options]
+    words = [*COMMAND, name, "-m", "gemini-2.5-flash", "--runtime", runtime]
+    words += ["--fake-responses", str(answers), *options]
     environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1", **(variables or {})}
     return pexpect.spawn(
         sys.executable,
