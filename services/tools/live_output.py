@@ -11,7 +11,7 @@ from typing import Final
 
 from services.clock import Clock
 from services.tools.texts import js_fixed
-from services.wire import Json, js_length
+from services.wire import Json
 
 __all__ = ["KEPT_OUTPUT", "LiveOutput"]
 
@@ -82,8 +82,6 @@ class LiveOutput:
 
 
 def _tail(text: str) -> str:
-    if js_length(text) <= KEPT_OUTPUT:
-        return text
     if text.isascii():
         return text[-KEPT_OUTPUT:]
     # A cut through a surrogate pair drops the whole character.

@@ -30,6 +30,7 @@ def places(text: str) -> list[Place]:
         "def go(x):\n    x.state.log('said', f'{x} calls', {'calls': 1})\n",
         "def go(x):\n    x._log('said', f'{x} calls')\n    log_call(x, 'said')\n",
         "def go(x):\n    return Logged(name='said', body=f'{x} calls')\n",
+        "def _logged(x, name):\n    lines = x.count + 1\n    x.state.log(name, f'{lines}')\n",
         "def log_call(x, name):\n    lines = x.count + 1\n    x.state.log(name, f'{lines}')\n",
         "@dataclass(frozen=True, slots=True)\nclass A:\n    '''Says.'''\n    x: int\n",
     ],
@@ -56,6 +57,21 @@ def test_lengths_that_cannot_differ_are_an_assertion() -> None:
     assert "False" not in _texts("def go(x, y):\n    return zip(x, y, strict=True)\n")
     assert "True" in _texts("def go(x, y):\n    return zip(x, y, strict=False)\n")
     assert "False" in _texts("def go(x, y):\n    return draw(x, y, strict=True)\n")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "tasks.start(x, name='sent')",
+        "group.create_task(x, name=f'{x}')",
+        "field(compare=False, repr=False)",
+    ],
+)
+def test_names_of_tasks_and_how_a_field_is_declared_are_no_behaviour(call: str) -> None:
+    changed = _texts(f"def go(x):\n    return {call}\n")
+
+    assert changed == [], "only the call as a whole has a place"
+    assert _texts(f"def go(x):\n    return {call.replace('(', '(1, ')}\n"), "its value has one"
 
 
 def _texts(text: str) -> list[str]:

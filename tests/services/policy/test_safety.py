@@ -217,7 +217,7 @@ def test_a_checker_has_half_a_minute(workspace: Workspace, takes_ms: int, decisi
         ),
         (
             CheckerSpec(name="../x", external=True),
-            'Failed to run safety checker "../x": Invalid checker name "../x".',
+            'Failed to run safety checker "../x": Unknown external checker "../x".',
         ),
     ],
 )
