@@ -25,6 +25,7 @@ from services.wire import JsonObject
 __all__ = ["ADK_EVENTS", "adk_runtime"]
 
 _CONVERSATION: Final = "adapters.adk.conversation"
+_WARM: Final = "adapters.adk.warm"
 
 
 def adk_runtime(
@@ -81,5 +82,5 @@ def adk_runtime(
         table=table if isinstance(table, EventTable) else ADK_EVENTS.extended(table),
         pieces=pieces,
         prepare=prepared,
-        modules=(own_name(_CONVERSATION), *([agent.partition(":")[0]] if named else [])),
+        modules=(own_name(_WARM), *([agent.partition(":")[0]] if named else [])),
     )
