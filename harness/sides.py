@@ -32,7 +32,7 @@ __all__ = [
 BASELINE: Final = "baseline:"
 """The prefix of a side that is a baseline, before the folder of its files."""
 
-SURFACES: Final = ("terminal", "acp")
+SURFACES: Final = ("terminal", "acp", "a2a")
 """The surfaces that a session can be played through."""
 
 PROVIDERS: Final = ("gemini", "openai", "anthropic")

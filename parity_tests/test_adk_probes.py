@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from google.genai import types
 from parity_tests.adk_probes.catalogue import GROUPS, all_probes
 from parity_tests.adk_probes.differences import DIFFERENCES
 from parity_tests.adk_probes.editing import PARAMETERS, UNPROBED
+from parity_tests.adk_probes.elsewhere import ELSEWHERE, Elsewhere
 from parity_tests.adk_probes.judge import Outcome, judged
 from parity_tests.adk_probes.page import main, page
 from parity_tests.adk_probes.probe import Noting, Probe, text
@@ -31,6 +33,11 @@ def test_it_works_as_in_stock_adk(probe: Probe) -> None:
     left = judged(probe).left
     if left:  # pytest's own account of such a comparison takes longer than the probe
         pytest.fail("\n".join(left), pytrace=False)
+
+
+@pytest.mark.parametrize("plugin", ELSEWHERE, ids=lambda plugin: plugin.name)
+def test_the_runtimes_plugins_work_in_an_app_of_others(plugin: Elsewhere) -> None:
+    assert plugin.differs() == ()
 
 
 def test_every_listed_difference_is_there() -> None:
@@ -80,6 +87,11 @@ class OtherRequest(Noting):
         llm_request.append_instructions(["Be brief."])
 
 
+class OtherMessage(Noting):
+    async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
+        return types.Content(role="user", parts=[types.Part(text="something else")])
+
+
 class OtherEvents(Noting):
     async def on_event_callback(self, *, invocation_context: Any, event: Any) -> Any:
         event.custom_metadata = {"a": 1}
@@ -120,7 +132,9 @@ def _in_turn(*kinds: type[Noting]) -> Callable[[], list[Noting]]:
     ("record", "plugin"),
     [
         ("requests", OtherRequest),
+        ("asked", OtherMessage),
         ("events", OtherEvents),
+        ("session", OtherEvents),
         ("state", OtherState),
         ("result", OtherResult),
         ("callbacks", OtherCallbacks),
@@ -134,6 +148,15 @@ def test_each_record_is_compared(record: str, plugin: type[Noting]) -> None:
         probe = Probe(name=name, row="", plugins=_in_turn(*kinds), script=[text("hi")])
 
         assert any(each.startswith(record) for each in judged(probe).left), name
+
+
+def test_after_an_operation_the_session_is_compared_with_what_the_probe_says() -> None:
+    (probe,) = (each for each in PROBES if each.name == "events-after-reset")
+
+    left = judged(replace(probe, name="session", session=["0 user: something else"])).left
+
+    assert len(left) == 1
+    assert left[0].startswith("session: the runtime has ['0 user: and then', ")
 
 
 def test_what_a_client_sees_is_looked_at() -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "CoreEvent",
     "CoreEvents",
     "HintsKept",
+    "HookMessage",
     "Logged",
     "ModelChanged",
     "PrivilegedModeRefused",
@@ -120,6 +121,21 @@ class Logged:
     spoken: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookMessage:
+    """A hook has a message for the user.
+
+    Source: core `utils/events.ts` (`HookSystemMessagePayload`).
+    """
+
+    hook: str
+    event: str
+    """When it ran: `BeforeTool`, …"""
+    message: str
+    suppressed: bool = False
+    """Whether a surface that writes a log leaves it out."""
+
+
 CoreEvent = (
     RetryAttempt
     | ModelChanged
@@ -130,6 +146,7 @@ CoreEvent = (
     | QuotaErrorOccurred
     | SessionUpdated
     | HintsKept
+    | HookMessage
     | Logged
 )
 

@@ -137,6 +137,11 @@ _OPTIONS: Final = (
         help="Write debug logs to standard error.",
     ),
     click.option(
+        "--screen-reader/--no-screen-reader",
+        default=None,
+        help="Write an interactive session as plain lines; overrides the settings.",
+    ),
+    click.option(
         "--raw-output", is_flag=True, help="Print terminal sequences of the model unchanged."
     ),
     click.option("--accept-raw-output-risk", is_flag=True, help="The same, without the warning."),

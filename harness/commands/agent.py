@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, Final, TextIO, TypeVar
 
@@ -16,7 +17,7 @@ from harness.sides import with_adk_plugins
 from surfaces.acp.program import run_acp
 from surfaces.headless.options import HeadlessOptions, OutputFormat
 
-__all__ = ["agent", "headless_options"]
+__all__ = ["agent", "headless_options", "opens_terminal"]
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -41,6 +42,9 @@ _SESSION_ID: Final = re.compile(r"[A-Za-z0-9_-]+")
 _run_headless: Final[Callable[..., int]] = deferred("surfaces.headless.program:run_headless")
 _run_a2a: Final[Callable[..., int]] = deferred("surfaces.a2a.program:run_a2a")
 _run_terminal: Final[Callable[..., int]] = deferred("surfaces.terminal.program:run_terminal")
+_session_recorder: Final[Callable[..., Any]] = deferred(
+    "harness.live.session_recorder:session_recorder"
+)
 _telemetry: Final = deferred("services.settings.telemetry:TelemetryOverrides")
 
 
@@ -92,8 +96,10 @@ def _check_together(given: Mapping[str, Any]) -> None:
         )
 
 
-def _is_terminal(stream: TextIO | None) -> bool:
-    return stream is not None and stream.isatty()
+def opens_terminal(asked: HeadlessOptions) -> bool:
+    """Whether the user gets an interactive session: it is asked for, and there is a terminal."""
+    streams: tuple[TextIO | None, ...] = (sys.stdin, sys.stdout)
+    return asked.opens_terminal and all(each is not None and each.isatty() for each in streams)
 
 
 def agent(*, acp: bool, a2a: bool, host: str | None, port: int | None, **given: Any) -> int:
@@ -107,8 +113,9 @@ def agent(*, acp: bool, a2a: bool, host: str | None, port: int | None, **given: 
         return run_acp(asked, stdin=sys.stdin, err=sys.stderr)
     if a2a:
         return _serve_a2a(asked, host or "127.0.0.1", port)
-    if asked.opens_terminal and all(map(_is_terminal, (sys.stdin, sys.stdout))):
-        return _run_terminal(asked, out=sys.stdout, err=sys.stderr)
+    if opens_terminal(asked):
+        witness = partial(_session_recorder, runtime=asked.runtime)  # For `/bug`.
+        return _run_terminal(asked, out=sys.stdout, err=sys.stderr, witness=witness)
     with stopping_at_broken_output():
         return _run_headless(asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)
 

@@ -49,7 +49,11 @@ __all__ = [
     "worker_count",
 ]
 
-_PACKAGES: Final = {"terminal": ("textual", "Textual"), "acp": ("acp", "agent-client-protocol")}
+_PACKAGES: Final = {
+    "terminal": ("textual", "Textual"),
+    "acp": ("acp", "agent-client-protocol"),
+    "a2a": ("starlette", "Starlette"),
+}
 """Surface to the module that it needs, and the name of its package."""
 
 

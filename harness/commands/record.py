@@ -10,16 +10,18 @@ from typing import Any
 
 import click
 
-from harness.commands.agent import headless_options
+from harness.commands.agent import headless_options, opens_terminal
 from harness.errors import UsageError
 from harness.live.recorder import Recorded, Recorder
 from harness.live.requests import requests_file
+from harness.live.session_recorder import session_recorder
 from harness.output import stopping_at_broken_output
 from harness.whole_file import writable_file
 from harness.wrapping import say
 from services.clock import SystemClock
 from services.environment import Environment
 from surfaces.headless.program import run_headless
+from surfaces.terminal.program import run_terminal
 
 __all__ = ["record"]
 
@@ -41,19 +43,27 @@ def record(
         if file.exists() and not force:
             raise UsageError(f"{file} already exists", "--force replaces it")
         writable_file(file, "--out")
-    recorder = Recorder(
-        out,
-        runtime=asked.runtime,
-        variables=Environment.of_this_machine().variables,
-        clock=SystemClock(),
-        with_files=not no_files,
-        note=note,
-    )
-    with stopping_at_broken_output():
-        code = run_headless(
-            asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr, witness=recorder
+    recorder: Recorder
+    if opens_terminal(asked):
+        recorder = session = session_recorder(
+            out, runtime=asked.runtime, with_files=not no_files, note=note
         )
-    recorded = recorder.write(interrupted=code == _INTERRUPTED)
+        code = run_terminal(asked, out=sys.stdout, err=sys.stderr, witness=lambda: session)
+        recorded = recorder.write(interrupted=False)
+    else:
+        recorder = Recorder(
+            out,
+            runtime=asked.runtime,
+            variables=Environment.of_this_machine().variables,
+            clock=SystemClock(),
+            with_files=not no_files,
+            note=note,
+        )
+        with stopping_at_broken_output():
+            code = run_headless(
+                asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr, witness=recorder
+            )
+        recorded = recorder.write(interrupted=code == _INTERRUPTED)
     if recorded is None:
         say(f"parity: {recorder.nothing}, so no cassette was written", err=True)
     else:

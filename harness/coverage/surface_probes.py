@@ -10,7 +10,7 @@ from harness.sides import surface_name
 
 __all__ = ["surface_probes"]
 
-_WORDS: Final = {"terminal": "tui", "acp": "acp"}
+_WORDS: Final = {"terminal": "tui", "acp": "acp", "a2a": "a2a"}
 
 
 def surface_probes(seen: Observation) -> Iterator[str]:

@@ -41,7 +41,17 @@ def lower_bound(found: int, tried: int, confidence: float = 0.95) -> float:
 
 def _at_least(found: int, tried: int, chance: float) -> float:
     """Probability of `found` or more hits in `tried` independent tries of that chance."""
+    if chance in (0, 1):
+        return chance
+    hit, miss, all_ways = math.log(chance), math.log1p(-chance), math.lgamma(tried + 1)
+    # By logarithms: from 1,030 tries on, there are more ways than a float can hold.
     return math.fsum(
-        math.comb(tried, hits) * chance**hits * (1 - chance) ** (tried - hits)
+        math.exp(
+            all_ways
+            - math.lgamma(hits + 1)
+            - math.lgamma(tried - hits + 1)
+            + hits * hit
+            + (tried - hits) * miss
+        )
         for hits in range(found, tried + 1)
     )

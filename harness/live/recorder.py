@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import ClassVar
 from urllib.parse import urlsplit
 
-from agent_protocol.codec import content_part_to_wire
-from agent_protocol.content import ContentPart, TextPart
+from agent_protocol.content import ContentPart
 from agent_protocol.events import AgentEnd, AgentEvent
 from harness.cassette.document import MAX_BYTES
 from harness.cassette.dump import dump_yaml
@@ -19,6 +19,7 @@ from harness.cassette.load import build_cassette
 from harness.cassette.problems import FormatProblem
 from harness.cassette.trust import starts_processes
 from harness.errors import UsageError
+from harness.live.actions import Actions
 from harness.live.requests import request_lines, requests_file
 from harness.live.secrets import Scrubber
 from harness.live.seed import Seed, read_home, read_seed
@@ -60,15 +61,12 @@ class _Seen:
     seed: Seed
     home: Seed
     resumed: JsonObject | None
-    prompt: str = ""
-    content: tuple[ContentPart, ...] = ()
-    events: int = 0
-    aborted: bool = False
+    actions: Actions
     remarks: list[str] = field(default_factory=list)
 
 
 class Recorder:
-    """Records one run of the headless agent, as the run's witness.
+    """Records one run of the agent, as the run's witness.
 
     Args:
         file: The cassette that `write` makes. Its name is that of its folder and its own.
@@ -78,6 +76,9 @@ class Recorder:
         with_files: Whether the workspace's files are part of it.
         note: One line about the cassette.
     """
+
+    interactive: ClassVar[bool] = False
+    """Whether the run has a user who answers questions."""
 
     def __init__(
         self,
@@ -106,71 +107,89 @@ class Recorder:
         workspace = facts.workspace
         scrubber = Scrubber(self._variables, workspace)
         own = (self._file, requests_file(self._file))
+        tape = Tape(RunPaths(workspace=str(workspace.root), home=str(workspace.home)))
+        actions = Actions(tape)
+        seed, home = Seed(), Seed()
         try:
-            seed = read_seed(workspace.root, scrubber, without=own) if self._with_files else Seed()
+            if self._with_files:
+                seed = read_seed(workspace.root, scrubber, without=own)
             home = read_home(workspace.home, scrubber)
         except UsageError as error:
-            raise FatalInputError(str(error)) from error
+            actions.lost.append(self._without(error))
         self._seen = _Seen(
             facts=facts,
             scrubber=scrubber,
-            tape=Tape(RunPaths(workspace=str(workspace.root), home=str(workspace.home))),
+            tape=tape,
             seed=seed,
             home=home,
             resumed=_resumed(facts.resumed),
+            actions=actions,
         )
+
+    def _without(self, error: UsageError) -> str:
+        """What is left out because of `error`, as a remark.
+
+        Raises:
+            FatalInputError: the run is not recorded without it.
+        """
+        raise FatalInputError(str(error)) from error
 
     def model(self, generator: ContentGenerator) -> ContentGenerator:
         """Wrap the model, so that all its responses are recorded."""
         return TapingContentGenerator(generator, self._run.tape)
 
     def sends(self, prompt: str, content: tuple[ContentPart, ...]) -> None:
-        """Record the payload that the cassette's script sends."""
-        self._run.prompt = prompt
-        self._run.content = content
+        """Record a payload that the cassette's script sends."""
+        self._run.actions.send(prompt, content)
 
     def saw(self, event: AgentEvent) -> None:
         """Count an event; an interruption is recorded as a number of events."""
-        self._run.events += 1
-        if isinstance(event, AgentEnd) and event.reason == "aborted":
-            self._run.aborted = True
+        self._run.actions.events += 1
+        if isinstance(event, AgentEnd):
+            self._run.actions.ended(aborted=event.reason == "aborted")
 
-    def write(self, *, interrupted: bool) -> Recorded | None:
+    def write(
+        self, *, interrupted: bool, file: Path | None = None, note: str = ""
+    ) -> Recorded | None:
         """Write the cassette and the requests beside it; return `None` if nothing is worth keeping.
 
         Nothing is kept of a run in which the API answered nothing: see `nothing`.
 
         Args:
             interrupted: Whether the user ended the run.
+            file: The cassette, in place of the recorder's own.
+            note: One line about it, in place of the recorder's own.
 
         Raises:
             UsageError: a file cannot be written, what was recorded is no cassette, or a secret is
                 left in it that no mask can cover. Then nothing is written.
         """
-        seen = self._seen
-        stopped = interrupted or (seen is not None and seen.aborted)
+        seen, file = self._seen, (file or self._file).absolute()
         if seen is None or not seen.tape.steps or not seen.tape.answered:
             return None
-        document: JsonObject = seen.scrubber.value(self._document(seen, stopped))
+        stopped = interrupted or seen.actions.aborted
+        document: JsonObject = seen.scrubber.value(
+            self._document(seen, file, note or self._note, interrupted=interrupted)
+        )
         name = document["name"]
         try:
-            cassette = build_cassette(json.loads(js_json(document)), self._file)
+            cassette = build_cassette(json.loads(js_json(document)), file)
         except FormatProblem as problem:
             raise UsageError(
                 f"what was recorded is no cassette: {problem}", "record without what it names"
             ) from problem
-        requests = requests_file(self._file)
+        requests = requests_file(file)
         asked: list[Json] = seen.scrubber.value(list(request_lines(seen.tape.requests)))
-        seen.scrubber.refuse_remains(document, self._file.name)
+        seen.scrubber.refuse_remains(document, file.name)
         seen.scrubber.refuse_remains(asked, requests.name)
         _write(
             {
                 requests: "".join(f"{js_json(line)}\n" for line in asked),
-                self._file: f"# Recorded by `parity record`: {name}\n{dump_yaml(document)}",
+                file: f"{_head(name, seen)}{dump_yaml(document)}",
             }
         )
         return Recorded(
-            file=self._file,
+            file=file,
             requests=requests,
             steps=len(seen.tape.steps),
             files=len(seen.seed.files),
@@ -190,18 +209,21 @@ class Recorder:
         assert self._seen is not None, "a run begins before anything else"
         return self._seen
 
-    def _document(self, seen: _Seen, stopped: bool) -> JsonObject:
-        plan, scrubber = seen.facts.plan, seen.scrubber
-        settings, lost = session_settings(plan.document)
+    def _document(self, seen: _Seen, file: Path, note: str, *, interrupted: bool) -> JsonObject:
+        plan, scrubber, actions = seen.facts.plan, seen.scrubber, seen.actions
+        prompt = " ".join(scrubber.text(actions.first_prompt).split())
+        settings, lost = session_settings(plan.document, interactive=self.interactive)
         session: JsonObject = {"model": plan.model}
+        if self.interactive:
+            session |= {"interactive": True, "new_session_per_send": True}
         if plan.approval_mode is not ApprovalMode.DEFAULT:
             session["approval_mode"] = plan.approval_mode.name.lower()
         session["settings"] = scrubber.settings(settings)
         document: JsonObject = {
             "cassette": FORMAT_VERSIONS[-1],
-            "name": f"{self._file.parent.name}/{self._file.stem}",
-            "note": self._note or f"recorded: {' '.join(scrubber.text(seen.prompt).split())[:70]}",
-            "phase": "A",
+            "name": f"{file.parent.name}/{file.stem}",
+            "note": note or f"recorded: {prompt[:70]}",
+            "phase": "C" if self.interactive else "A",
             "provenance": {
                 "kind": "recorded",
                 "source": f"parity agent ({self._runtime or 'by settings'}), {_answerer(seen)}",
@@ -215,11 +237,16 @@ class Recorder:
             document["home_files"] = seen.home.files
         if seen.resumed is not None:
             document["resume"] = scrubber.value(seen.resumed)
-        document["script"] = [{"send": scrubber.value(_payload(seen))}]
-        if stopped:
-            document["during"] = [{"when": _moment(seen), "do": "abort"}]
+        document["script"] = scrubber.value(list(actions.script))
+        meanwhile = actions.during(interrupted=interrupted)
+        if meanwhile:
+            document["during"] = scrubber.value(meanwhile)
+        answers = actions.answers()
+        if answers:
+            document["answers"] = scrubber.value(answers)
         document["model"] = [scrubber.value(step.document()) for step in seen.tape.steps]
         seen.remarks = [
+            *actions.lost,
             *(f"left out: the setting {key}, for which cassettes have no place" for key in lost),
             *(
                 f"left out: {name}, which may hold secrets"
@@ -239,23 +266,10 @@ def _answerer(seen: _Seen) -> str:
     return "Vertex AI" if auth.vertexai else "the Gemini API"
 
 
-def _payload(seen: _Seen) -> Json:
-    """Return the text alone, if the payload has no other part."""
-    if seen.content == (TextPart(text=seen.prompt),):
-        return seen.prompt
-    parts = [content_part_to_wire(part) for part in seen.content]
-    return {"content": parts, "display_content": seen.prompt}
-
-
-def _moment(seen: _Seen) -> JsonObject:
-    """Return the moment of an interruption, as a cassette writes it."""
-    last = len(seen.tape.steps) - 1
-    pending = seen.tape.pending
-    if pending is None:
-        return {"events": max(seen.events - 1, 1)}
-    if pending.chunks:
-        return {"chunk": f"{last}:{len(pending.chunks) - 1}"}
-    return {"request": last}
+def _head(name: Json, seen: _Seen) -> str:
+    """The comment above a cassette: its name, and what it lacks."""
+    lines = [f"Recorded by `parity record`: {name}", *map(seen.scrubber.text, seen.remarks)]
+    return "".join(f"# {''.join(filter(str.isprintable, line))}\n" for line in lines)
 
 
 def _resumed(file: Path | None) -> JsonObject | None:

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,8 @@ __all__ = ["MAX_FILES", "MAX_SEED_BYTES", "Seed", "read_home", "read_seed"]
 
 MAX_FILES: Final = 2_000
 MAX_SEED_BYTES: Final = 16 * 1024 * 1024
+_MOST_WALKED: Final = 10 * MAX_FILES
+"""Files that are looked at; those with secrets do not count as files of the cassette."""
 _SKIPPED: Final = frozenset(
     {
         *(".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".nox"),
@@ -53,7 +56,10 @@ def read_seed(root: Path, scrubber: Scrubber, *, without: Collection[Path] = ())
         UsageError: it is too large for a cassette, or a file cannot be read.
     """
     seed = Seed()
-    _add(seed, root, sorted(_walk(root)), scrubber, without)
+    files = list(islice(_walk(root), _MOST_WALKED))
+    if len(files) == _MOST_WALKED:
+        raise _too_large()
+    _add(seed, root, sorted(files), scrubber, without)
     return seed
 
 
@@ -101,13 +107,17 @@ def _add(
             seed.files[name] = shown
 
 
+def _too_large() -> UsageError:
+    limit = f"{MAX_FILES:,} files or {MAX_SEED_BYTES >> 20} MB"
+    mend = "record in a smaller folder, or leave them out with --no-files"
+    return UsageError(f"the workspace holds more than {limit}", mend)
+
+
 def _read(file: Path, seed: Seed) -> bytes:
     try:
         seed.size += file.stat().st_size
         if seed.size > MAX_SEED_BYTES or len(seed.files) >= MAX_FILES:
-            limit = f"{MAX_FILES:,} files or {MAX_SEED_BYTES >> 20} MB"
-            mend = "record in a smaller folder, or leave them out with --no-files"
-            raise UsageError(f"the workspace holds more than {limit}", mend)
+            raise _too_large()
         return file.read_bytes()
     except OSError as error:
         mend = "make it readable, or leave files out with --no-files"

@@ -14,10 +14,12 @@ __all__ = ["session_settings"]
 _NOT_THERE: Final = object()
 
 
-def session_settings(document: JsonObject) -> tuple[JsonObject, list[str]]:
+def session_settings(
+    document: JsonObject, *, interactive: bool = False
+) -> tuple[JsonObject, list[str]]:
     """Translate `document`; also return the keys that a cassette cannot represent.
 
-    Excludes the tool `ask_user`, as every headless run does.
+    Excludes the tool `ask_user` unless the run is `interactive`, as every headless run does.
     """
     settings: JsonObject = {}
     lost: list[str] = []
@@ -33,8 +35,9 @@ def session_settings(document: JsonObject) -> tuple[JsonObject, list[str]]:
             lost.append(str(parameter.key))
             continue
         _put(settings, parameter.name, value)
-    excluded: list[Json] = list(settings.get("excludeTools") or [])
-    settings["excludeTools"] = [*excluded, "ask_user"]
+    if not interactive:
+        excluded: list[Json] = list(settings.get("excludeTools") or [])
+        settings["excludeTools"] = [*excluded, "ask_user"]
     return settings, sorted(set(lost))
 
 

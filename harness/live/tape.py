@@ -98,10 +98,10 @@ class Tape:
         """Whether the API answered any request, even with its own error."""
         return any(map(_is_answer, self.steps))
 
-    @property
-    def pending(self) -> TapedStep | None:
-        """The last step, if the run was waiting for its response when it was interrupted."""
-        return self.steps[-1] if self.steps and self.steps[-1].interrupted else None
+    def pending(self, index: int) -> TapedStep | None:
+        """The step with that index, if the wait for its response was interrupted."""
+        step = self.steps[index] if 0 <= index < len(self.steps) else None
+        return step if step is not None and step.interrupted else None
 
     def asked(self, method: StepMethod, request: ModelRequest | EmbedRequest) -> TapedStep:
         """Add a step for a request that will be sent now."""

@@ -141,6 +141,10 @@ class Channel:
         """An item as it is compared, in a few words; completes `<runtime> …`."""
         return f"had {short_json(item)}"
 
+    def picture(self, seen: Observation, index: int) -> str | None:
+        """Return an item as SVG; `None`: it has no picture."""
+        return None
+
     def fields(self, side: SideView, index: int, paths: Sequence[str]) -> Json:
         """A differing item as a timeline keeps it; `paths` lead to the differences."""
         return side.compared(self.name, index)

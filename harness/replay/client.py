@@ -7,7 +7,7 @@ client that acts as its user. `harness.replay.direct` is the client without a su
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +79,8 @@ class Stage:
     """The settled screens of the run, which a surface with a screen adds to."""
     wire: list[JsonObject]
     """The messages of the run, which a surface with a protocol adds to (`Observation.wire`)."""
+    unused_steps: Callable[[], Sequence[int]]
+    """The steps of the cassette's model that were not requested yet."""
     open_services: OpenServices
     open_runtime: Callable[[Services], AbstractAsyncContextManager[Runtime]]
 

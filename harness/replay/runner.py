@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from harness.cassette.format import Cassette, During
 from harness.cassette.macros import Paths
+from harness.cassette.settings import INCLUDE_DIRECTORIES
 from harness.errors import ReplayFailure
 from harness.replay.answers import ScriptedUser
 from harness.replay.client import Stage, Surface, Unplayable
@@ -292,6 +293,8 @@ class _Run:
         files, home_files = self._cassette.files, self._cassette.home_files
         write_files(workspace.root, files, followed_by=len(home_files))
         write_files(workspace.home, home_files)
+        for folder in self._cassette.session.settings.get(INCLUDE_DIRECTORIES, ()):
+            workspace.add_folder(workspace.root / folder)
         self._before = folder_state(workspace.root)
 
     def stall(self) -> None:
@@ -341,6 +344,7 @@ class _Run:
             pace=self._pace,
             screens=self._screens,
             wire=self._wire,
+            unused_steps=self._generator.unused_steps,
             open_services=partial(self._open_services, resumes, events),
             open_runtime=partial(self._open_runtime, engine),
         )

@@ -22,6 +22,7 @@ from services.state import (
     ApprovalModeChanged,
     CoreEvent,
     HintsKept,
+    HookMessage,
     Logged,
     ModelChanged,
     QuotaErrorOccurred,
@@ -221,8 +222,8 @@ class Witness:
                 )
             case AgentsDiscovered() | AgentsRefreshed() | QuotaErrorOccurred() | Logged():
                 pass  # what follows of the first three is compared; the log is not
-            case RetryAttempt():
-                pass  # in the progress feed
+            case RetryAttempt() | HookMessage():
+                pass  # in the progress feed, and among the notices of hooks
 
     @property
     def tool_states(self) -> dict[str, list[str]]:

@@ -87,6 +87,7 @@ def policy(style: str, script: str | None = None) -> str:
             "default-src 'none'",
             "script-src 'none'" if script is None else f"script-src '{_digest(script)}'",
             f"style-src '{_digest(style)}'",
+            "img-src data:",
             "base-uri 'none'",
             "form-action 'none'",
             "require-trusted-types-for 'script'",

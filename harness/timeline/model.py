@@ -68,6 +68,8 @@ class Moment(Listed):
     at_ms: Count | None = None
     """Virtual milliseconds since the run began; `None` for what is read after the run, and in
     journals of earlier builds."""
+    picture: str | None = None
+    """The item as SVG, where it has a picture and the sides differ."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

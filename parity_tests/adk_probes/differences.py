@@ -6,8 +6,9 @@ shows a difference any more, `test_adk_probes` fails.
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -33,9 +34,15 @@ class Difference:
     """Takes it out of the runtime's records or the stock run's; returns whether it was there."""
 
 
+def _all_requests(records: Records) -> Iterator[Records]:
+    """The requests as they were sent, and as the first plugin found them."""
+    yield from records["requests"]
+    yield from records["asked"]
+
+
 def _environment(_: Probe, ours: Records, stock: Records) -> bool:
     found = False
-    for request in ours["requests"]:
+    for request in _all_requests(ours):
         for content in request["contents"][:1]:
             kept = [p for p in content["parts"] if not _is_environment(p.get("text"))]
             found |= len(kept) < len(content["parts"])
@@ -65,7 +72,7 @@ def _without_environment(value: Any) -> Any:
 
 def _signatures(_: Probe, ours: Records, stock: Records) -> bool:
     found = False
-    for request in ours["requests"]:
+    for request in _all_requests(ours):
         for content in request["contents"]:
             for part in content["parts"]:
                 if part.get("thoughtSignature") == _SIGNATURE:
@@ -76,9 +83,12 @@ def _signatures(_: Probe, ours: Records, stock: Records) -> bool:
 
 def _identity(_: Probe, ours: Records, stock: Records) -> bool:
     found = False
-    for request in stock["requests"]:
+    for request in _all_requests(stock):
         said = request.get("systemInstruction", "")
-        if isinstance(said, str) and _IDENTITY in said:
+        if said == _IDENTITY.strip():
+            del request["systemInstruction"]
+            found = True
+        elif isinstance(said, str) and _IDENTITY in said:
             request["systemInstruction"] = said.replace(_IDENTITY, "")
             found = True
     return found
@@ -86,7 +96,7 @@ def _identity(_: Probe, ours: Records, stock: Records) -> bool:
 
 def _labels(_: Probe, ours: Records, stock: Records) -> bool:
     found = False
-    for request in stock["requests"]:
+    for request in _all_requests(stock):
         labels = request.get("labels", {})
         found |= labels.pop("adk_agent_name", None) is not None
         if not labels:
@@ -95,13 +105,13 @@ def _labels(_: Probe, ours: Records, stock: Records) -> bool:
 
 
 def _http_options(_: Probe, ours: Records, stock: Records) -> bool:
-    options = [request.pop("httpOptions", None) for request in stock["requests"]]
+    options = [request.pop("httpOptions", None) for request in _all_requests(stock)]
     return any(options)
 
 
 def _coalesced(_: Probe, ours: Records, stock: Records) -> bool:
     found = False
-    for request in stock["requests"]:
+    for request in _all_requests(stock):
         joined: list[dict[str, Any]] = []
         for content in request["contents"]:
             if joined and joined[-1]["role"] == content["role"]:
@@ -110,6 +120,16 @@ def _coalesced(_: Probe, ours: Records, stock: Records) -> bool:
             else:
                 joined.append(content)
         request["contents"] = joined
+    if len(ours["session"]) < len(stock["session"]):
+        events: list[Records] = []
+        for event in stock["session"]:
+            if events and event.get("role") == "user" == events[-1].get("role"):
+                for name in ("parts", "content"):
+                    events[-1][name] += event[name]
+            else:
+                events.append(event)
+        found |= len(events) < len(stock["session"])
+        stock["session"] = events
     return found
 
 
@@ -122,8 +142,11 @@ def _attempts(probe: Probe, ours: Records, stock: Records) -> bool:
             again -= 1
         else:
             kept.append(request)
-    found = len(kept) < len(ours["requests"])
+    found, last = len(kept) < len(ours["requests"]), ours["requests"][-1:]
     ours["requests"] = kept
+    for event in (*ours["events"], *ours["session"]) if found and probe.falls_back else ():
+        if event.get("model_version") == last[0]["model"]:
+            event["model_version"] = probe.model
     return found
 
 
@@ -147,7 +170,7 @@ def _announcements(_: Probe, ours: Records, stock: Records) -> bool:
 
 
 def _error_event(_: Probe, ours: Records, stock: Records) -> bool:
-    if not (stock["result"] and stock["result"][-1][0] == "error" and stock["events"]):
+    if stock["result"][-1:] != [["end", "failed"]] or not stock["events"]:
         return False
     last = stock["events"][-1]
     if "error_code" not in last or last["parts"] or ours["events"][-1:] == [last]:
@@ -156,13 +179,95 @@ def _error_event(_: Probe, ours: Records, stock: Records) -> bool:
     return True
 
 
+def _unanswered(_: Probe, ours: Records, stock: Records) -> bool:
+    kept = [event for event in stock["session"] if event.get("content") or "actions" in event]
+    while len(kept) > len(ours["session"]) and kept[-1]["author"] == "user":
+        kept.pop()
+    found = len(kept) < len(stock["session"])
+    stock["session"] = kept
+    return found
+
+
+def _in_place(probe: Probe, ours: Records, stock: Records) -> bool:
+    found = False
+    for mine, theirs in zip(_contents(ours), _contents(stock), strict=False):
+        for part, other in zip(mine, theirs, strict=False) if probe.in_place else ():
+            found |= _unchanged(part, other)
+    return found
+
+
+def _contents(records: Records) -> Iterator[list[Records]]:
+    """The parts of the events of the session, and of the requests as they were found."""
+    yield from (event.get("content") or [] for event in records["session"])
+    yield from (each["parts"] for request in records["asked"] for each in request["contents"])
+
+
+def _unchanged(part: Records, other: Records) -> bool:
+    """Undo a change of a signature or of a tool's response."""
+    was = copy.deepcopy(other)
+    if "thoughtSignature" not in part:
+        other.pop("thoughtSignature", None)
+    if "functionResponse" in part and "functionResponse" in other:
+        other["functionResponse"]["response"] = part["functionResponse"]["response"]
+    return bool(was != other)
+
+
+def _streamed_calls(_: Probe, ours: Records, stock: Records) -> bool:
+    streamed = _calls_apart(ours, stock)
+    if streamed:
+        # In place of those, a plugin had others run.
+        _calls_apart(stock, ours)
+    return streamed
+
+
+def _calls_apart(one: Records, other: Records) -> bool:
+    """Take the calls out of a result that the other one does not have."""
+    kept = [item for item in one["result"] if item[0] != "call" or item in other["result"]]
+    found = len(kept) < len(one["result"])
+    one["result"] = kept
+    return found
+
+
+def _unannounced(_: Probe, ours: Records, stock: Records) -> bool:
+    found = False
+    for mine, theirs in zip(ours["result"], stock["result"], strict=False):
+        if mine[:2] == ["usage", "unknown"] and theirs[0] == "usage":
+            theirs[1] = "unknown"
+            found = True
+    return found
+
+
 def _call_ids(_: Probe, ours: Records, stock: Records) -> bool:
     found = False
-    for name in ("requests", "notes", "events", "state"):
+    for name in ("requests", "asked", "notes", "events", "session", "state", "result"):
         short = _replaced(ours[name], re.compile(r"\b\w+?__(?=c\d+\b)"))
         found |= bool(short != ours[name])
         ours[name] = short
     return found
+
+
+_MADE: Final = re.compile(r"(\w+__)?\w+_\d{13}_\d+")
+
+
+def _made_ids(_: Probe, ours: Records, stock: Records) -> bool:
+    found = False
+    for name in ("requests", "asked", "events", "session"):
+        for each in _calls_and_responses(ours[name]):
+            if _MADE.fullmatch(each.get("id", "")):
+                found = True
+                each["id"] = "adk-UUID"
+                if name in ("requests", "asked"):
+                    del each["id"]
+    return found
+
+
+def _calls_and_responses(value: Any) -> Iterator[Records]:
+    if isinstance(value, list):
+        for each in value:
+            yield from _calls_and_responses(each)
+    elif isinstance(value, dict):
+        yield from (value[key] for key in ("functionCall", "functionResponse") if key in value)
+        yield from _calls_and_responses([*value.values()])
 
 
 def _replaced(value: Any, pattern: re.Pattern[str]) -> Any:
@@ -196,14 +301,21 @@ def _unknown_tools(_: Probe, ours: Records, stock: Records) -> bool:
     found = False
     for mine, theirs in zip(ours["requests"], stock["requests"], strict=False):
         for response, other in zip(_responses(mine), _responses(theirs), strict=False):
-            if _UNKNOWN.match(str(other.get("error", ""))):
+            said = str(other.get("error", ""))
+            if _UNKNOWN.match(said):
                 found = True
-                stock["notes"] = [
-                    [response.get("error") if said == other["error"] else said for said in note]
-                    for note in stock["notes"]
-                ]
-                other["error"] = response.get("error")
+                for name in ("requests", "asked", "events", "session", "notes", "result"):
+                    stock[name] = _said_as(stock[name], said, response.get("error"))
     return found
+
+
+def _said_as(value: Any, words: str, others: Any) -> Any:
+    """JSON with other words in place of some."""
+    if isinstance(value, list):
+        return [_said_as(each, words, others) for each in value]
+    if isinstance(value, dict):
+        return {key: _said_as(each, words, others) for key, each in value.items()}
+    return others if value == words else value
 
 
 def _responses(request: Records) -> list[Records]:
@@ -279,10 +391,40 @@ DIFFERENCES: Final = (
         _error_event,
     ),
     Difference(
+        "unanswered",
+        "A message without an answer leaves the session, as the published core takes it out of the "
+        "history. An event without content leaves it too, unless it changed the state.",
+        _unanswered,
+    ),
+    Difference(
+        "edits in place",
+        "What a plugin changes in place in the contents of a request is changed in that request "
+        "alone. In stock ADK the events of the session are the same objects, and change too.",
+        _in_place,
+    ),
+    Difference(
+        "streamed calls",
+        "Clients get a call with the delta that has it, as from the published core; a plugin that "
+        "then changes it, or takes it out of the answer, only affects what is run.",
+        _streamed_calls,
+    ),
+    Difference(
+        "unannounced model",
+        "The model is announced with the first message of a session. `usage` names the model that "
+        "was announced in the same stream, and else none, as in the published core.",
+        _unannounced,
+    ),
+    Difference(
         "call ids",
         "The call ids of the scheduler begin with the name of the tool, as those of the published "
         "core do.",
         _call_ids,
+    ),
+    Difference(
+        "made ids",
+        "A call without an id gets one by the product's rules, as in the published core. ADK makes "
+        "an id of its own, and does not send it to the model.",
+        _made_ids,
     ),
     Difference(
         "tool errors",
@@ -305,5 +447,7 @@ DIFFERENCES: Final = (
     ),
 )
 
-USUAL: Final = frozenset({"environment", "signatures", "identity", "labels", "announcements"})
+USUAL: Final = frozenset(
+    {"environment", "signatures", "identity", "labels", "announcements", "call ids"}
+)
 """What differs in nearly every run; the page does not name it in each row."""

@@ -216,7 +216,10 @@ PROBES: Final = (
     _probe("inserted-content", "`contents`, some inserted", _inserted_content, [text("hm")]),
     _probe("text-in-place", "`contents`, a text changed in place", _text_in_place),
     _probe(
-        "response-in-place", "`contents`, a tool's response changed in place", _response_in_place
+        "response-in-place",
+        "`contents`, a tool's response changed in place",
+        _response_in_place,
+        in_place=True,
     ),
     _probe(
         "last-alone",

@@ -19,6 +19,8 @@ __all__ = ["Outcome", "judged", "judged_anew"]
 
 _MOST: Final = 600
 """Characters of a value in a line about a difference."""
+_SAID: Final = 40
+"""Characters of a text in a line about an event."""
 _PRODUCT: Final = ("model", "contents", "systemInstruction", "tools")
 
 
@@ -49,10 +51,17 @@ def judged_anew(probe: Probe) -> Outcome:
     histories = _histories(probe, ours.requests)
     stock, answered = run_stock(probe, ground(probe.model), histories)
     records: tuple[Records, Records] = nameless(ours.records()), nameless(stock.records())
+    lines: tuple[Sequence[str], Sequence[str]] = (), ()
+    if any(isinstance(message, Operation) for message in probe.messages):
+        # The stock session was made of a request: it is no model of what is left of the events.
+        lines = [_line(event) for event in records[0]["session"]], probe.session or ()
+        for each in records:
+            each["session"] = []
     records[1]["errors were answers"] = answered
     allowed = {each.name for each in DIFFERENCES if each.remove(probe, *records)}
     del records[1]["errors were answers"]
-    return Outcome(tuple(_unlike(*records)), frozenset(allowed))
+    left = *_unlike(*records), *_paths("session", *map(list, lines))
+    return Outcome(left, frozenset(allowed))
 
 
 @cache
@@ -65,6 +74,17 @@ def ground(model: str) -> Ground:
         config={key: value for key, value in request.items() if key not in _PRODUCT},
         declarations=request["tools"][0]["functionDeclarations"],
     )
+
+
+def _line(event: JsonObject) -> str:
+    """An event of the session as `Probe.session` has it."""
+    said = [part.get("text") or " ".join(part) for part in event.get("content") or ()]
+    words = " + ".join(shorten(each, _SAID, placeholder=" …") for each in said)
+    state = event.get("actions", {}).get("state_delta")
+    end = [event.get("finish_reason"), state and str(state)]
+    again = None if event["id is new"] else "(its id is there twice)"
+    head = f"{event['invocation']} {event['author']}: {words}"
+    return " ".join([head, *filter(None, (*end, again))])
 
 
 def _histories(probe: Probe, requests: Sequence[JsonObject]) -> list[Sequence[Content]]:

@@ -17,6 +17,7 @@ from agent_protocol.codec import to_wire
 from agent_protocol.content import ContentPart, MediaPart, TextPart
 from agent_protocol.events import AgentEvent
 from harness.replay.envelope import Envelope, open_envelope
+from parity_tests.adk_probes.clients import of_agent_events
 from parity_tests.adk_probes.probe import OVER, Again, Answer, Operation, Probe, Seen, notes_of
 from parity_tests.adk_probes.watching import Counting, merged, shown_event, watched_runners
 from runtimes.adk import open_runtime
@@ -104,24 +105,31 @@ async def _run(probe: Probe, envelope: Envelope) -> Seen:
         interaction=Interaction(Handlers(fallback=_agree) if probe.falls_back else None),
     )
 
+    begun = envelope.clock.now_ms()
+
     def note(event: Event) -> None:
         events.append(shown_event(event))
+        if not begun <= event.timestamp * 1000 <= envelope.clock.now_ms():
+            seen.client.append("an event has a time that is not the session's")
 
     async with (
         open_services(setup) as services,
         open_runtime(
-            services, plugins=[counting, *plugins], arrange_flow=probe.arrange_flow
+            services,
+            plugins=[counting, *plugins] if probe.counted else plugins,
+            arrange_flow=probe.arrange_flow,
         ) as runtime,
     ):
         agent = runtime.agent()
         agent.subscribe(clients.append)
-        async with watched_runners(note, seen.state):
+        async with watched_runners(note, seen.state, seen.session):
             with redirect_stdout(printed):
                 for message in probe.messages:
                     await _send(runtime, agent, message)
     seen.requests = generator.requests
     seen.events = merged(events)
-    seen.result = _result(clients)
+    seen.asked = counting.asked
+    seen.result = of_agent_events(clients)
     seen.callbacks = counting.counts
     seen.notes = notes_of(probe, plugins, printed.getvalue())
     emitted = str([to_wire(event) for event in clients])
@@ -152,26 +160,6 @@ def _content(part: JsonObject) -> ContentPart:
     return TextPart(text=part["text"])
 
 
-def _result(events: Sequence[AgentEvent]) -> list[list[Any]]:
-    """Texts, tool responses and errors, in order; the texts of one answer are one."""
-    found: list[list[Any]] = []
-    goes_on = False
-    for event in events:
-        goes_on &= event.type != "agent_start"
-        if event.type == "message" and event.role == "agent":
-            words = "".join(part.text for part in event.content if part.type == "text")
-            if goes_on and found[-1][0] == "text":
-                found[-1][1] += words
-            elif words:
-                found.append(["text", words])
-                goes_on = True
-        elif event.type == "tool_response":
-            found.append(["tool", event.name, bool(event.is_error)])
-        elif event.type == "error":
-            found.append(["error", event.message])
-    return found
-
-
 def _placeless(seen: Seen, folder: str) -> Seen:
     """The same without the run's own folder."""
 
@@ -184,6 +172,6 @@ def _placeless(seen: Seen, folder: str) -> Seen:
             return {key: without(each) for key, each in value.items()}
         return value
 
-    for name in ("requests", "events", "state", "result", "notes"):
+    for name in ("requests", "events", "asked", "session", "state", "result", "notes"):
         setattr(seen, name, without(getattr(seen, name)))
     return seen

@@ -41,10 +41,11 @@ instances, and so do the agents that ADK's `AgentTool` runs. The runtime closes 
 is closed.
 
 Each row below is a probe. A probe runs one scripted model with the same plugin twice: under a stock
-`LlmAgent` and under the adk runtime. The requests, events, state, results and the number of
-callbacks must be the same, except for the differences that [the last section](#differences) lists.
-Each row names the differences that its probe showed. The rows omit those that nearly every probe
-shows: {usual}.
+`LlmAgent` and under the adk runtime. The same must be: the requests as the model gets them and as
+the first plugin finds them, the events, the session's events and state at the end, what a client
+sees, and the number of callbacks, except for the differences that
+[the last section](#differences) lists. Each row names the differences that its probe showed. The
+rows omit those that nearly every probe shows: {usual}.
 """
 
 

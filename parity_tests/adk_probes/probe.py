@@ -110,8 +110,16 @@ class Probe:
     """Texts that the client must see in the runtime's events."""
     hidden: Sequence[str] = ()
     """Texts that it must not see."""
+    session: Sequence[str] | None = None
+    """With an operation, the events that the session has at the end, a line each: the number of
+    the invocation, the author, what it says, and in braces the state that it set."""
     notes_of: Callable[[Sequence[BasePlugin], str], list[Any]] | None = None
     """What the plugins of a run left behind, given them and what the run printed: more notes."""
+    in_place: bool = False
+    """The plugins change the contents of a request in place."""
+    counted: bool = True
+    """A plugin before those of the probe counts callbacks. It has them all, so that the runtime
+    calls each; without it the runtime has to see for itself which ones it must call."""
     model: str = MODEL
     falls_back: bool = False
     """The session's fallback handler agrees to another model."""
@@ -125,24 +133,32 @@ class Seen:
     """Of each request to the model: `model`, `contents`, `systemInstruction`, `tools`, and the rest
     of its configuration."""
     events: list[JsonObject] = field(default_factory=list)
-    """Of each event that the Runner yielded: author, role, kinds of parts, error, actions. Partial
-    events that follow each other are one."""
+    """Of each event that the Runner yielded: all that is not drawn anew. Of partial events author,
+    role, kinds of parts, error and how the answer ended; those that follow each other are one."""
+    asked: list[JsonObject] = field(default_factory=list)
+    """The requests as the first plugin finds them: as `requests`, and the names of the tools that
+    can be called."""
+    session: list[JsonObject] = field(default_factory=list)
+    """The events that the session has at the end."""
     state: JsonObject = field(default_factory=dict)
     """The session's, at the end."""
     result: list[list[Any]] = field(default_factory=list)
-    """What a client sees: texts, tool responses, errors."""
+    """What a client sees (`clients.Items`)."""
     callbacks: Counter[str] = field(default_factory=Counter)
     """How often each callback of a plugin fired. `after_model` counts whole responses."""
     notes: list[Any] = field(default_factory=list)
     """Of the probe's own plugins."""
     client: list[str] = field(default_factory=list)
-    """What the runtime's client should have seen and did not, or the other way round."""
+    """What the runtime's client should have seen and did not, or the other way round; and events
+    with a time that is not the session's."""
 
     def records(self) -> dict[str, Any]:
         """All of it, by name."""
         return {
             "requests": self.requests,
             "events": self.events,
+            "asked": self.asked,
+            "session": self.session,
             "state": self.state,
             "result": self.result,
             "callbacks": dict(sorted(self.callbacks.items())),

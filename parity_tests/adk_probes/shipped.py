@@ -207,6 +207,7 @@ PROBES: Final = (
         "ReflectAndRetryModelPlugin",
         lambda: [ReflectAndRetryModelPlugin()],
         (calls(("adk_handle_model_error", {})), text("sorry")),
+        in_place=True,
     ),
     _probe(
         "tool-call-integrity",

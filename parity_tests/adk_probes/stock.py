@@ -30,6 +30,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import PrivateAttr
 
+from parity_tests.adk_probes.clients import Reader
 from parity_tests.adk_probes.probe import OVER, Again, Answer, Operation, Probe, Seen, notes_of
 from parity_tests.adk_probes.watching import Counting, json_of, merged, shown_event, watched_runners
 from runtimes.adk.tool_round import ToolError
@@ -122,11 +123,11 @@ class ScriptedLlm(BaseLlm):
             answer = self._answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
-        for response in _responses(answer):
+        for response in _responses(answer, llm_request.model):
             yield response
 
 
-def _responses(chunks: Sequence[JsonObject]) -> Iterator[LlmResponse]:
+def _responses(chunks: Sequence[JsonObject], model: str | None) -> Iterator[LlmResponse]:
     """One partial response per part; the last one has what ends the answer, as google-adk's has."""
     whole: list[types.Part] = []
     ending: dict[str, Any] = {}
@@ -146,7 +147,8 @@ def _responses(chunks: Sequence[JsonObject]) -> Iterator[LlmResponse]:
                 whole[-1] = types.Part(text=f"{whole[-1].text}{delta.text}", thought=delta.thought)
             else:
                 whole.append(types.Part.model_validate(part))
-    yield LlmResponse(content=types.Content(role="model", parts=whole), partial=False, **ending)
+    content = types.Content(role="model", parts=whole)
+    yield LlmResponse(content=content, partial=False, model_version=model, **ending)
 
 
 class StockAgent(LlmAgent):
@@ -163,7 +165,11 @@ class StockAgent(LlmAgent):
 
 
 def run_stock(
-    probe: Probe, ground: Ground, histories: Sequence[Sequence[Content]]
+    probe: Probe,
+    ground: Ground,
+    histories: Sequence[Sequence[Content]],
+    *,
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
 ) -> tuple[Seen, int]:
     """Run `probe` under stock ADK.
 
@@ -171,11 +177,13 @@ def run_stock(
         probe: What to run.
         ground: The product's part of a request.
         histories: For each operation of the probe, the history that the runtime went on with.
+        loop_factory: Makes the event loop of the run; by default asyncio's own.
 
     Returns:
         What was seen, and how many errors of tools became answers.
     """
-    return asyncio.run(_run(probe, ground, list(histories)))
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        return runner.run(_run(probe, ground, list(histories)))
 
 
 async def _run(
@@ -197,10 +205,16 @@ async def _run(
     if probe.arrange_flow is not None:
         agent._arrange.append(probe.arrange_flow)
     sessions = InMemorySessionService()
-    app = App(name=APP, root_agent=agent, plugins=[counting, *plugins, answers])
+    first = [counting] if probe.counted else []
+    app = App(name=APP, root_agent=agent, plugins=[*first, *plugins, answers])
     runner = Runner(app=app, session_service=sessions, artifact_service=InMemoryArtifactService())
     session = await sessions.create_session(app_name=APP, user_id=USER)
-    async with watched_runners(lambda event: yielded.append(shown_event(event)), seen.state):
+    reader = Reader(probe.model, answers.ids)
+
+    def note(event: Event) -> None:
+        yielded.append(shown_event(event))
+
+    async with watched_runners(note, seen.state, seen.session):
         with redirect_stdout(printed):
             for message in probe.messages:
                 if isinstance(message, Operation):
@@ -210,10 +224,12 @@ async def _run(
                         session = await sessions.create_session(app_name=APP, user_id=USER)
                     session = await _reseeded(sessions, session, histories.pop(0))
                     continue
-                seen.result += await _send(runner, session, message, answers)
+                await _send(runner, session, message, reader)
     await runner.close()
     seen.requests = model._requests
     seen.events = merged(yielded)
+    seen.asked = counting.asked
+    seen.result = reader.items
     seen.callbacks = counting.counts
     seen.notes = notes_of(probe, plugins, printed.getvalue())
     return seen, len(answers.ids)
@@ -250,19 +266,14 @@ async def _reseeded(
 
 
 async def _send(
-    runner: Runner,
-    session: Session,
-    message: str | Sequence[JsonObject],
-    answers: ErrorsAreAnswers,
-) -> list[list[Any]]:
-    """Send one message; what a client that shows streamed texts would show.
+    runner: Runner, session: Session, message: str | Sequence[JsonObject], reader: Reader
+) -> None:
+    """Send one message, and read its events.
 
     A tool failed if it raised. ADK has no other sign of it: an `error` may be a tool's result.
     """
     parts = [{"text": message}] if isinstance(message, str) else message
     content = types.Content(role="user", parts=[types.Part.model_validate(part) for part in parts])
-    shown: list[list[Any]] = []
-    streamed = False
     try:
         async for event in runner.run_async(
             user_id=USER,
@@ -270,25 +281,8 @@ async def _send(
             new_message=content,
             run_config=RunConfig(streaming_mode=StreamingMode.SSE),
         ):
-            words = "".join(
-                part.text or ""
-                for part in (event.content and event.content.parts) or ()
-                if not part.thought
-            )
-            if event.author != USER and words and (event.partial or not streamed):
-                if shown and shown[-1][0] == "text":
-                    shown[-1][1] += words
-                else:
-                    shown.append(["text", words])
-            # A text without a delta is new, whatever other deltas came before it.
-            streamed = bool(event.partial) and (streamed or bool(words))
-            shown += [
-                ["tool", response.name, response.id in answers.ids]
-                for response in event.get_function_responses()
-            ]
-            if event.error_code and not event.partial:
-                shown.append(["error", event.error_message or event.error_code])
+            reader.read(event)
     except Exception as error:  # noqa: BLE001 - what a stock run raises is its result
-        if not (shown and shown[-1] == ["error", str(error)]):
-            shown.append(["error", str(error)])
-    return shown
+        reader.raised(str(error))
+    else:
+        reader.ended()

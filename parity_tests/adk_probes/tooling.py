@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.base_toolset import BaseToolset
 from google.adk.tools.function_tool import FunctionTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
@@ -53,6 +54,24 @@ def finish(tool_context: ToolContext) -> dict[str, Any]:
     return {"output": "finished"}
 
 
+class Scales(BaseToolset):
+    """A toolset of one tool."""
+
+    async def get_tools(self, readonly_context: Any = None) -> list[BaseTool]:
+        return [Weighing()]
+
+
+class Equipping(Noting):
+    """Gives the agent a toolset, as `LlmAgent(tools=...)` does."""
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        if not any(isinstance(each, Scales) for each in agent.tools):
+            agent.tools.append(Scales())
+
+    async def close(self) -> None:
+        self.note("plugin closed")
+
+
 class Adding(Noting):
     """Adds tools to each request."""
 
@@ -95,10 +114,10 @@ def _functions() -> list[BaseTool]:
     return [FunctionTool(count), FunctionTool(remember)]
 
 
-_APPLE: Final = ("weigh", {"thing": "an apple"})
+_APPLE: Final[tuple[str, Any]] = ("weigh", {"thing": "an apple"})
 
 PROBES: Final = (
-    _probe("base", "a `BaseTool`", _weighing, _APPLE),
+    _probe("base", "a `BaseTool`", _weighing, _APPLE, shown=('{"thing":"an apple"}',)),
     _probe("base-fails", "a `BaseTool` that raises", _weighing, ("weigh", {"thing": "a ghost"})),
     _probe("function", "a `FunctionTool`", _functions, ("count", {"words": "four"})),
     _probe("function-arguments", "a `FunctionTool` without an argument", _functions, ("count", {})),
@@ -125,6 +144,13 @@ PROBES: Final = (
         "a `FunctionTool` that skips the summary",
         lambda: [FunctionTool(finish)],
         script=(calls(("finish", {})),),
+    ),
+    Probe(
+        name="tool-set",
+        row="a `BaseToolset` of the agent's; `close` of a plugin",
+        plugins=lambda: [Equipping()],
+        script=(calls(_APPLE), text("done"), text("again")),
+        messages=("hello", "again"),
     ),
     _probe("unknown", "a tool that does not exist", _weighing, ("fly", {"to": "the moon"})),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final
 from unittest.mock import patch
@@ -42,20 +42,37 @@ _DRAWN: Final = (
     (re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUID"),
 )
 
+_APART: Final = {
+    *("id", "invocation_id", "timestamp", "node_info"),
+    *("author", "content", "partial", "actions"),
+}
+"""Fields of an event that are drawn anew, or are shown by themselves."""
+_ENDING: Final = {"finish_reason", "usage_metadata"}
+"""Fields of a partial event that say how the answer ended."""
+
 
 class Counting(BasePlugin):
-    """Counts its callbacks, and answers none."""
+    """Counts its callbacks, and answers none. It is the first of the plugins."""
 
     def __init__(self) -> None:
         super().__init__("counting")
         self.counts: Counter[str] = Counter()
         self.partial = 0
         """Partial responses that `after_model_callback` saw."""
+        self.asked: list[JsonObject] = []
+        """The requests as `before_model_callback` gets them, with the names of their tools."""
 
 
 def _counts(name: str) -> Callable[..., Any]:
     async def callback(self: Counting, **arguments: Any) -> None:
         response = arguments.get("llm_response")
+        if name == "before_model_callback":
+            request = arguments["llm_request"]
+            # Past the list's own `__iter__`, which would take its items for changed.
+            contents, config = json_of(list.__iter__(request.contents)), json_of(request.config)
+            names = sorted(request.tools_dict)
+            found = {"model": request.model, "contents": contents, "by name": names, **config}
+            self.asked.append(found)
         if name == "on_event_callback":
             return  # Compared by the events themselves.
         if response is not None and response.partial:
@@ -73,12 +90,12 @@ for _name in CALLBACKS:
 
 @asynccontextmanager
 async def watched_runners(
-    note: Callable[[Event], None], state: dict[str, Any]
+    note: Callable[[Event], None], state: dict[str, Any], events: list[JsonObject]
 ) -> AsyncIterator[None]:
-    """Call `note` with each event that a Runner yields; leave the session's state in `state`.
+    """Call `note` with each event that a Runner yields; leave what the session says in the others.
 
-    The state is that of the last run's session, once its agent is done with it: an invocation's
-    own values (`temp:`) are there until then.
+    State and events are those of the last run's session, once its agent is done with it: an
+    invocation's own values (`temp:`) are there until then.
     """
     run_async = Runner.run_async
     last: tuple[Runner, dict[str, Any]] | None = None
@@ -97,6 +114,21 @@ async def watched_runners(
         runner, ids = last
         session = await runner.session_service.get_session(app_name=runner.app_name, **ids)
         state.update(session.state if session is not None else {})
+        events.extend(_settled(session.events if session is not None else ()))
+
+
+def _settled(events: Sequence[Event]) -> Iterator[JsonObject]:
+    """What is compared of a session's events: ids and times by what they say together."""
+    invocations: dict[str, int] = {}
+    ids: set[str] = set()
+    time = 0.0
+    for event in events:
+        found = shown_event(event)
+        found["invocation"] = invocations.setdefault(event.invocation_id, len(invocations))
+        found["id is new"], found["in order"] = event.id not in ids, event.timestamp >= time
+        ids.add(event.id)
+        time = event.timestamp
+        yield found
 
 
 def shown_event(event: Event) -> JsonObject:
@@ -110,9 +142,11 @@ def shown_event(event: Event) -> JsonObject:
             found[name] = getattr(event, name)
     if event.partial:
         # Its actions are those of the whole response, as far as they are known by then.
-        return {**found, "partial": True}
-    if event.custom_metadata:
-        found["custom_metadata"] = event.custom_metadata
+        ends = event.model_dump(mode="json", exclude_none=True, include=_ENDING)
+        return {**found, "partial": True, **ends}
+    found.update(event.model_dump(mode="json", exclude_none=True, exclude=_APART))
+    if event.content is not None:
+        found["content"] = json_of(event.content).get("parts")
     actions = event.actions.model_dump(mode="json", exclude_none=True)
     actions = {name: value for name, value in actions.items() if value not in ({}, [], False)}
     if actions:
@@ -147,7 +181,7 @@ def merged(events: Sequence[JsonObject]) -> list[JsonObject]:
             new = event["parts"]
             if new[:1] == last["parts"][-1:] and new[:1] in (["text"], ["thought"]):
                 new = new[1:]
-            found[-1] = {**last, "parts": [*last["parts"], *new]}
+            found[-1] = {**last, **event, "parts": [*last["parts"], *new]}
         else:
             found.append(event)
     return found
@@ -170,7 +204,7 @@ def json_of(value: Any) -> Any:
     """A value of ADK's as the API's JSON."""
     if isinstance(value, BaseModel):
         return value.model_dump(mode="json", by_alias=True, exclude_none=True)
-    if isinstance(value, (list, tuple)):
+    if isinstance(value, (list, tuple, Iterator)):
         return [json_of(each) for each in value]
     if isinstance(value, dict):
         return {key: json_of(each) for key, each in value.items()}

@@ -59,7 +59,7 @@ class RuntimeFlow(SingleFlow):
         super().__init__()
         self._tools = tools
         ours = {processor.name: processor for processor in processors}
-        unknown = ours.keys() - set(PROCESSOR_ORDER)
+        unknown = ours.keys() - PROCESSOR_ORDER
         if unknown:
             raise ValueError(f"no place for the request processors {sorted(unknown)}")
         adks = (*self.request_processors, *self.tool_request_processors)

@@ -113,7 +113,7 @@ class GcliAgentModel(BaseLlm):
         answer.finish()
         finish = chunk["candidates"][0].get("finishReason")
         turn = AssembledTurn.of(wires, chunk.get("usageMetadata"), finish)
-        return self._expected(_noting(response, shown, Answer(turn, run.step.base.model or "")))
+        return self._expected(_noting(response, shown, Answer(turn, run.step.base.model)))
 
     def changed(self, response: LlmResponse, original: LlmResponse) -> LlmResponse:
         """A delta or an answer that an `after_model` callback made of `original`.

@@ -19,10 +19,10 @@ from services.wire import Part
 
 __all__ = [
     "LOOP_DETECTED",
-    "LOOP_STRIKES",
     "Answer",
     "Blocked",
     "Delta",
+    "Looped",
     "ModelChosen",
     "Note",
     "Retrying",
@@ -33,8 +33,14 @@ __all__ = [
 
 LOOP_DETECTED: Final = "LOOP_DETECTED"
 """The error code of the event that replaces a delta with which an answer loops."""
-LOOP_STRIKES: Final = "loop_strikes"
-"""In that event's `custom_metadata`: how often the prompt has looped, this time included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looped:
+    """The answer loops: the event replaces the delta that showed it."""
+
+    strikes: int
+    """How often the prompt has looped, this time included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,7 @@ class Retrying:
 Note = (
     ModelChosen
     | Delta
+    | Looped
     | Answer
     | Blocked
     | Stopped

@@ -19,7 +19,7 @@ from google.adk.runners import Runner
 from google.adk.sessions.session import Session
 from google.genai import types
 
-from runtimes.adk.session_events import SessionEvents, live_events
+from runtimes.adk.session_events import live_events
 from runtimes.adk.sessions import GcliSessionService
 
 __all__ = ["GcliInvocation", "GcliRunner"]
@@ -61,7 +61,7 @@ class GcliRunner(Runner):
         self, events: list[Event], invocation_id: str
     ) -> types.Content | None:
         """Look among live events: an invocation that is settled is never entered again."""
-        live = events[events.settled :] if isinstance(events, SessionEvents) else events
+        live = events[getattr(events, "settled", 0) :]
         return super()._find_user_message_for_invocation(live, invocation_id)
 
     async def _build_and_append_user_event(

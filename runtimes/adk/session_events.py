@@ -21,7 +21,6 @@ from google.adk.events.event import Event
 from google.adk.sessions.session import Session
 from pydantic import BaseModel
 
-from runtimes.adk.notes import note_of
 from services.chat import ChatHistory, successors, with_parts
 from services.clock import Clock
 from services.history.prefix import shared_prefix, shared_stack
@@ -38,18 +37,14 @@ __all__ = [
     "SettledTurns",
     "UnreadEvent",
     "live_events",
-    "write_parts",
 ]
 
 AGENT_NAME: Final = "gemini_cli_agent"
 """The agent's name, and so the author of its events."""
 
 _RECORD: Final = "settled record"
-_KEPT: Final = (
-    *("id", "invocation_id", "author", "timestamp", "branch", "custom_metadata"),
-    *("usage_metadata", "model_version", "finish_reason"),
-)
-"""The fields of an event that its record keeps beside content and actions."""
+_APART: Final = {"content", "actions", "partial", "node_info"}
+"""The fields of an event that its record does not keep, or keeps in a form of its own."""
 
 
 class SessionEvents(list[Event]):
@@ -67,26 +62,7 @@ class SessionEvents(list[Event]):
 
 def live_events(session: Session) -> list[Event]:
     """The events of the current invocation that are not settled yet, oldest first; a copy."""
-    events = session.events
-    return events[events.settled :] if isinstance(events, SessionEvents) else list(events)
-
-
-def write_parts(event: Event, changed: Mapping[int, Part]) -> None:
-    """Replace parts of an event that carries its JSON; parts that stay equal stay the same objects.
-
-    Args:
-        event: The event.
-        changed: The new parts under the identity (`id`) of the old ones in its JSON.
-    """
-    content = event.content
-    old = {} if content is None else wire_of(content)
-    new = with_parts(old, changed)
-    if content is None or new is old:
-        return
-    event.content = made = WireContent.of(new, note_of(event))
-    if len(content.parts or ()) == len(old["parts"]):
-        pairs = zip(old["parts"], new["parts"], content.parts or (), made.parts or (), strict=True)
-        made.parts = [typed if one == other else fresh for one, other, typed, fresh in pairs]
+    return session.events[getattr(session.events, "settled", 0) :]
 
 
 class SettledEvent:
@@ -102,8 +78,11 @@ class SettledEvent:
     @classmethod
     def recording(cls, event: Event, content: Content | None) -> SettledEvent:
         """The record of `event`; `content` is its content as the history holds it."""
-        own = event.__dict__
-        fields = {name: own[name] for name in _KEPT if own[name] is not None}
+        fields = {
+            name: value
+            for name, value in event.__dict__.items()
+            if value is not None and name not in _APART
+        }
         if any(event.actions.__dict__.values()):
             fields["actions"] = event.actions
         return cls(fields, content)
@@ -121,16 +100,15 @@ class SettledEvent:
 
     def put(self, changed: Mapping[int, Part]) -> None:
         """Replace parts: `changed` has the new ones under the identity (`id`) of the old ones."""
-        if type(self.event) is Event:
-            write_parts(self.event, changed)
-        if self.content is not None:
-            self.content = with_parts(self.content, changed)
+        content = None if self.content is None else with_parts(self.content, changed)
+        if content is not None and content is not self.content:
+            self.say(content)
 
     def say(self, content: Content) -> None:
         """Replace the content."""
         self.content = content
         if type(self.event) is Event:
-            self.event.content = WireContent.of(content, note_of(self.event))
+            self.event.content = WireContent.of(content)
 
 
 class UnreadEvent(Event):
@@ -197,11 +175,18 @@ class SettledTurns:
         """Whether the history was replaced since the records followed it."""
         return self._history.view.raw is not self._raw
 
-    def follow(self, live: Sequence[Event] = (), *, keeps_state: bool = True) -> None:
+    def follow(
+        self,
+        live: Sequence[Event] = (),
+        *,
+        answered: str | None = None,
+        keeps_state: bool = True,
+    ) -> None:
         """Bring the records up to date with the history.
 
         Args:
             live: The events that the newest turns were, oldest first; they are settled now.
+            answered: The id of the event that brought the newest answer.
             keeps_state: What events of turns that are gone did to state stays on record.
         """
         raw, ids, replaced = self._history.view.raw, self._history.turn_ids, self.outdated
@@ -226,7 +211,7 @@ class SettledTurns:
                 at += [SettledEvent(record.fields) for record in records if record.changes_state]
         # Live events are the newest turns of a history that has grown, not of another one.
         newest, at = ((), self._records[-1]) if replaced and old else (live, before)
-        places = _places(newest, turns)
+        places = _places(newest, turns, answered)
         others = {id(event) for event in live if _of_others(event)}
         for event in live:
             content = None
@@ -252,12 +237,6 @@ class SettledTurns:
         known = events.settled if events.version is self.version else 0
         events[known : events.settled] = self.events[known:]
         events.settled, events.version = len(self.events), self.version
-
-    def put(self, changed: Mapping[int, Part]) -> None:
-        """Replace parts: `changed` has the new ones under the identity (`id`) of the old ones."""
-        self._contents = [with_parts(content, changed) for content in self._contents]
-        for record in chain.from_iterable(self._records):
-            record.put(changed)
 
     def add(self, fields: dict[str, Any]) -> None:
         """Put an event without a turn, and without content, at the end."""
@@ -301,21 +280,21 @@ def _say_anew(turns: Sequence[HistoryTurn], lists: Sequence[Sequence[SettledEven
             saying[0].say(content)
 
 
-def _places(live: Sequence[Event], turns: Sequence[HistoryTurn]) -> dict[int, int]:
+def _places(
+    live: Sequence[Event], turns: Sequence[HistoryTurn], answered: str | None
+) -> dict[int, int]:
     """Which turns live events were: the turns' indices by the events' identity (`id`).
 
-    The user's first event is the user's first turn, the last answer the last turn. The history has
-    turns beside those two: a placeholder for an answer that was broken off before the user's turn,
-    binary data behind it.
+    The user's first event is the user's first turn; the event with the id `answered` is the last
+    turn, if the model said that. The history has turns beside those two: a placeholder for an
+    answer that was broken off before the user's turn, binary data behind it.
     """
-    places: dict[int, int] = {}
-    for index, (_, content) in enumerate(turns):
-        role = content.get("role")
-        said = [id(event) for event in live if event.content and event.content.role == role]
-        if said and role == "user":
-            places.setdefault(said[0], index)
-        elif said and index == len(turns) - 1:
-            places[said[-1]] = index
+    roles = [content.get("role") for _, content in turns]
+    said = [id(event) for event in live if event.content and event.content.role == "user"]
+    answers = [id(event) for event in live if event.id == answered]
+    places = {each: roles.index("user") for each in said[:1] if "user" in roles}
+    if roles[-1:] == ["model"]:
+        places.update(dict.fromkeys(answers, len(roles) - 1))
     return places
 
 

@@ -9,7 +9,7 @@ which each invocation gets anew.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import count, takewhile
 from typing import Any
 
@@ -29,16 +29,10 @@ from google.genai import types
 
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import Answer, ToolsDone, note_of
-from runtimes.adk.session_events import (
-    SessionEvents,
-    SettledTurns,
-    live_events,
-    write_parts,
-)
+from runtimes.adk.session_events import SessionEvents, SettledTurns, live_events
 from services.children.calls import CallsOutcome
 from services.clock import Clock
 from services.model.sdk_contents import WireContent, wire_of
-from services.output_masking import MaskedResponse
 from services.wire import Content, Part
 
 __all__ = ["GcliSessionService"]
@@ -61,8 +55,8 @@ class GcliSessionService(InMemorySessionService):
         """The keys of sessions that a rewind dropped and that are not rebuilt yet."""
         self._state: dict[str, Any] = {}
         """The stored state of these sessions, without the values of an app or a user."""
-        self._joined: tuple[list[types.Content], WireContent] | None = None
-        """The turn that several events make, with their contents."""
+        self._answered: str | None = None
+        """The id of the event that brought the last answer."""
         self._count = count(1)
         self.artifacts = InMemoryArtifactService()
         """What tools and plugins save as artifacts; gone with the process."""
@@ -145,17 +139,12 @@ class GcliSessionService(InMemorySessionService):
         contents = [content for _, content in _unsent(session)]
         if not contents:
             return None
-        content = contents[0]
-        if len(contents) > 1:
-            if self._joined is None or self._joined[0] != contents:
-                parts = [part for each in contents for part in wire_of(each).get("parts") or ()]
-                self._joined = contents, WireContent.of({"role": "user", "parts": parts})
-            content = self._joined[1]
-        raw = self.conversation.view.raw
-        if not raw or raw[-1] is not (content.wire if isinstance(content, WireContent) else None):
-            # This turn is not in the history yet, so all that is in it is settled.
-            self._show(session)
-        return content
+        # It is not in the history yet, so all that is in there is settled.
+        self._show(session)
+        if len(contents) == 1:
+            return contents[0]
+        parts = [part for content in contents for part in wire_of(content).get("parts") or ()]
+        return WireContent.of({"role": "user", "parts": parts})
 
     def pending_parts(self, session: Session) -> list[Part]:
         """The parts of the turn that waits to be sent, as the API's JSON."""
@@ -180,14 +169,6 @@ class GcliSessionService(InMemorySessionService):
         self._settle(session, live_events(session))
         self.refresh(session)
 
-    def write_back(self, session: Session, masked: Iterable[MaskedResponse]) -> None:
-        """Put masked responses into the events that hold them, by the identity of their parts."""
-        changed = {id(change.replaces): change.part for change in masked}
-        self._turns.put(changed)
-        self._show(session)
-        for event in live_events(session):
-            write_parts(event, changed)
-
     def reset(self) -> None:
         """Forget what is settled, and the stored state: the conversation has begun anew."""
         self._turns = SettledTurns(self.conversation, self._clock)
@@ -203,7 +184,7 @@ class GcliSessionService(InMemorySessionService):
         was not there before becomes `None`.
         """
         # After another rewind there may be dropped sessions alone.
-        key, before = next(iter((*self._live, *self._dropped)), None), list(self._turns.events)
+        key, before = next(iter((*self._live, *self._dropped)), None), self._turns.events
         self._turns.follow(keeps_state=False)
         left = set(map(id, self._turns.events))
         index = next((i for i, event in enumerate(before) if id(event) not in left), None)
@@ -276,6 +257,7 @@ class GcliSessionService(InMemorySessionService):
             self.conversation.expect(None)
         if isinstance(note, Answer):
             self.conversation.answer(note.turn, note.model)
+            self._answered = event.id
         elif isinstance(note, (ToolsDone, CallsOutcome)):
             self._settle(live, live_events(live))
         await super().append_event(live, event)
@@ -289,9 +271,9 @@ class GcliSessionService(InMemorySessionService):
     def _settle(self, session: Session, over: list[Event]) -> None:
         """Settle some of the live events; the others stay live."""
         live, gone = live_events(session), set(map(id, over))
-        del session.events[len(session.events) - len(live) :]
+        kept = [event for event in live if id(event) not in gone]
+        session.events[len(session.events) - len(live) :] = kept
         self._show(session, over)
-        session.events.extend(event for event in live if id(event) not in gone)
 
     def _follow_history(self, session: Session) -> None:
         """Show what was settled outside of this session: by another one, or by a new history."""
@@ -301,7 +283,7 @@ class GcliSessionService(InMemorySessionService):
 
     def _show(self, session: Session, over: Sequence[Event] = ()) -> None:
         """Have the session's events begin with those of the turns that are settled now."""
-        self._turns.follow(over)
+        self._turns.follow(over, answered=self._answered)
         self._turns.show(_events_of(session))
 
 

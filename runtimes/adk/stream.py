@@ -6,7 +6,7 @@ from google.adk.events.event import Event
 
 from agent_protocol.agent import MessageSend
 from agent_protocol.event_log import EventLog
-from runtimes.adk.notes import LOOP_DETECTED, Stopped, ToolsDone, note_of
+from runtimes.adk.notes import Looped, Stopped, ToolsDone, note_of
 from runtimes.adk.run import Run
 from runtimes.adk.translate import EventTranslator
 from services.bundle import Services
@@ -38,7 +38,7 @@ class Stream(AgentStream):
             AbortError: the user has aborted; nothing more of the event is emitted.
         """
         note, check = note_of(event), run.signal.raise_if_aborted
-        if event.error_code == LOOP_DETECTED and event.partial:
+        if isinstance(note, Looped):
             # The model's stream is off already: its end is the invocation's, aborted or not.
             if run.signal.aborted:
                 return True

@@ -84,7 +84,7 @@ class _AddedTool(SchemaTool):
 
     kind = ToolKind.OTHER
     is_output_markdown = False
-    parameters: ClassVar[JsonObject] = {"type": "object"}
+    parameters: ClassVar[JsonObject] = {}
 
     def __init__(self, tool: BaseTool, context: ToolContext) -> None:
         self.name = self.display_name = tool.name

@@ -34,7 +34,7 @@ class SessionToolset(BaseToolset):
         Raises:
             RuntimeError: no send is under way.
         """
-        return [*self._tools.declared(self._link.run.step.base.model or "").by_name.values()]
+        return [*self._tools.declared(self._link.run.step.base.model).by_name.values()]
 
     async def process_llm_request(
         self, *, tool_context: ToolContext, llm_request: LlmRequest
@@ -45,4 +45,4 @@ class SessionToolset(BaseToolset):
     def declare(self, request: LlmRequest) -> None:
         """Write the tools into the request, and into its table of tools."""
         base = self._link.run.step.base
-        base.write_tools(request, self._tools.declared(base.model or ""))
+        base.write_tools(request, self._tools.declared(base.model))

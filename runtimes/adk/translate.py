@@ -36,11 +36,11 @@ from google.genai import types
 from agent_protocol.content import TextPart
 from agent_protocol.events import AgentEvent, Message, ToolResponse
 from runtimes.adk.notes import (
-    LOOP_DETECTED,
-    LOOP_STRIKES,
     Blocked,
     Delta,
+    Looped,
     ModelChosen,
+    Note,
     Stopped,
     ToolsDone,
     note_of,
@@ -84,8 +84,8 @@ class EventTranslator(ConversationEvents):
     Events of the runtime carry a note, which counts instead of their content: `ModelChosen` is a
     `session_update`, `Delta` adds text, a thought, a call, or the answer's citations and usage,
     `ToolsDone` gives the responses of a batch, `Blocked` an `error`, and `Stopped` the `agent_end`.
-    The consolidated answer repeats its deltas and gives nothing. `LOOP_DETECTED` is an `error` from
-    a prompt's second loop on: the first one is reported to the model alone.
+    The consolidated answer repeats its deltas and gives nothing. `Looped` is an `error` from a
+    prompt's second loop on: the first one is reported to the model alone.
     """
 
     def __init__(self, stream_id: str, *, clock: Clock, tools: ToolRegistry) -> None:
@@ -112,14 +112,15 @@ class EventTranslator(ConversationEvents):
     def _meaning(self, event: Event, response: _Response) -> Iterator[Make | None]:
         """The agent events, unmade; `None` is a moment at which upstream looks at its signal."""
         content = event.content
-        if event.error_code == LOOP_DETECTED and event.partial:
-            if (event.custom_metadata or {}).get(LOOP_STRIKES, 0) > 1:
-                yield self.loop_detected
-            return
         if not isinstance(content, WireContent) or content.wire is None:
             yield from self._plain(event, response)
-            return
-        match note_of(event):
+        else:
+            yield from self._noted(note_of(event), response)
+
+    def _noted(self, note: Note | None, response: _Response) -> Iterator[Make | None]:
+        match note:
+            case Looped(strikes) if strikes > 1:
+                yield self.loop_detected
             case Delta() as delta:
                 yield from self._delta(delta, response)
             case ToolsDone(calls):
@@ -135,7 +136,7 @@ class EventTranslator(ConversationEvents):
                     yield partial(self.error, fields)
                 yield partial(self.end, stopped.reason, stopped.data)
             case _:
-                return
+                pass
 
     def _delta(self, delta: Delta, response: _Response) -> Iterator[Make | None]:
         part, request = delta.part, delta.request

@@ -137,12 +137,10 @@ class _Stream(AgentStream):
 
     def _answer(self, completed: Sequence[CompletedToolCall]) -> list[Part]:
         """Emit and record the completed calls; returns the parts that answer them."""
-        parts: list[Part] = []
         for call in completed:
             self.emit(self._translator.tool_response(call))
-            parts.extend(call.response.response_parts)
         self._client.chat.record_tool_calls(self._client.recording_model, completed)
-        return parts
+        return [part for call in completed for part in call.response.response_parts]
 
 
 class _TurnOutcome:

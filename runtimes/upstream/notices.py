@@ -23,6 +23,7 @@ from services.state import (
     ApprovalModeChanged,
     CoreEvent,
     HintsKept,
+    HookMessage,
     Logged,
     ModelChanged,
     QuotaErrorOccurred,
@@ -160,6 +161,7 @@ class Notices:
                 | AgentsRefreshed()
                 | SessionUpdated()
                 | HintsKept()
+                | HookMessage()
                 | Logged()
             ):
                 pass  # The core has no use for these.

@@ -3,7 +3,7 @@
 After a resume or a rewind the turns keep their ids. A recording may have an id more than once: its
 turns keep their order. Masking and compression give every turn a new
 id and may merge turns. The parts that they keep are the same objects, except responses that they
-cut and calls that they sign.
+cut and calls that they sign. Calls may share an id: their parts keep their order.
 """
 
 from __future__ import annotations
@@ -37,18 +37,20 @@ def successors(
     for index, place in found.items():
         parts, now = (turn[1].get("parts") or [] for turn in (old[index], new[place]))
         pairs += zip(parts, now, strict=True) if len(parts) == len(now) else ()
-    held = {
-        key: (index, part)
-        for index, (_, content) in enumerate(old)
-        if index not in found
-        for part in content.get("parts") or ()
-        for key in _keys(part)
-    }
+    held: defaultdict[object, deque[tuple[int, Part]]] = defaultdict(deque)
+    for index, (_, content) in enumerate(old):
+        for part in (content.get("parts") or ()) if index not in found else ():
+            for key in _keys(part):
+                held[key].append((index, part))
     for place in sorted(chain.from_iterable(named.values())):
         for part in new[place][1].get("parts") or ():
-            index, was = next((held[key] for key in _keys(part) if key in held), (-1, part))
-            if index >= 0 and found.setdefault(index, place) == place:
-                pairs.append((was, part))
+            match = next((held[key][0] for key in _keys(part) if held[key]), None)
+            if match is not None:
+                index, was = match
+                for key in _keys(was):
+                    held[key].remove(match)
+                if found.setdefault(index, place) == place:
+                    pairs.append((was, part))
     return found, {id(was): part for was, part in pairs if was is not part}
 
 

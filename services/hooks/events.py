@@ -31,11 +31,13 @@ class HookEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookSystemMessage:
-    """A hook has a message for the user; `suppressOutput` plays no part here."""
+    """A hook has a message for the user."""
 
     hook_name: str
     event_name: str
     message: str
+    suppressed: bool = False
+    """Whether a hook of the event has said `suppressOutput`: then it is no line of a log."""
 
 
 HookNotice = HookStart | HookEnd | HookSystemMessage

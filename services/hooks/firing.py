@@ -164,7 +164,8 @@ class HookFiring:
         output: HookOutput | None,
         request: HookModelRequest | None,
     ) -> None:
-        if output is not None and output.system_message and not output.suppress_output:
+        suppressed = output is not None and output.suppress_output
+        if output is not None and output.system_message and not suppressed:
             logger.warning("hook system message: %s", output.system_message)
         failed = ", ".join(
             result.hook.shown_name for result in results if not (result.success or result.aborted)
@@ -182,7 +183,10 @@ class HookFiring:
             if js_truthy(said):
                 self._notify(
                     HookSystemMessage(
-                        hook_name=result.hook.shown_name, event_name=event, message=js_text(said)
+                        hook_name=result.hook.shown_name,
+                        event_name=event,
+                        message=js_text(said),
+                        suppressed=suppressed,
                     )
                 )
 

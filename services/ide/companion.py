@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from services.background import BackgroundTasks
 from services.clock import Clock
@@ -28,13 +28,15 @@ from services.ide.addresses import (
 from services.ide.context import EditorContext, EditorState, InvalidContext
 from services.ide.detection import Ide, detected_ide, ide_process
 from services.mcp.child import ChildProcess
-from services.mcp.connection import ClientFacts, Connection, Streams
 from services.mcp.environment import server_environment
 from services.mcp.errors import McpConnectionError, McpError
-from services.mcp.http import HttpFailures, http_transport
 from services.mcp.results import CALL_TOOL, LIST_TOOLS, ShapeError
-from services.mcp.stdio import stdio_transport
 from services.wire import JsonObject
+
+if TYPE_CHECKING:
+    # Importing the MCP library takes long, and most sessions have no companion.
+    from services.mcp.connection import Connection, Streams
+    from services.mcp.http import HttpFailures
 
 __all__ = ["CompanionError", "CompanionStatus", "Decision", "IdeCompanion"]
 
@@ -255,6 +257,8 @@ class IdeCompanion:
     # ------------------------------------------------------------------ the connection
 
     async def _reach(self, address: Address) -> bool:
+        from services.mcp.http import HttpFailures, http_transport
+
         if address.port is not None:
             url = f"http://{host(self._environment.variables)}:{address.port}/mcp"
             headers = {"Authorization": f"Bearer {address.token}"} if address.token else {}
@@ -271,6 +275,8 @@ class IdeCompanion:
     async def _open(
         self, transport: Streams, name: str, failures: HttpFailures | None = None
     ) -> bool:
+        from services.mcp.connection import ClientFacts, Connection
+
         try:
             await self.close()
             self._connection = await Connection.open(
@@ -307,6 +313,8 @@ class IdeCompanion:
 
     @asynccontextmanager
     async def _child(self, command: str, args: tuple[str, ...]) -> AsyncIterator[Any]:
+        from services.mcp.stdio import stdio_transport
+
         process = await ChildProcess.start(
             "ide",
             command,

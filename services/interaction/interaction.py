@@ -59,6 +59,10 @@ class Interaction:
         """Begin with `handlers`."""
         self._registered: list[Handlers] = [] if handlers is None else [handlers]
 
+    def observed(self, observe: Callable[[Handlers], Handlers]) -> None:
+        """Let `observe` replace each of the present handlers."""
+        self._registered = [observe(each) for each in self._registered]
+
     def register(self, handlers: Handlers) -> Callable[[], None]:
         """Prefer these handlers to those registered before; the result takes them back."""
         # By identity: equal handlers may be registered twice.

@@ -5,9 +5,11 @@ Source: the MCP TypeScript SDK's `McpError` and transports; core `utils/errors.t
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from mcp.shared.exceptions import MCPError
+if TYPE_CHECKING:
+    # Importing the library takes long, and most sessions have no server.
+    from mcp.shared.exceptions import MCPError
 
 __all__ = [
     "CONNECTION_CLOSED",

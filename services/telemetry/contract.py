@@ -68,6 +68,10 @@ class Telemetry(Protocol):
         """Await and measure `run`, a run of the subagent `name`."""
         ...
 
+    def export_metrics(self) -> None:
+        """Write the metrics as they are now, if they have changed."""
+        ...
+
     def agent(self, agent: AgentProtocol) -> AgentProtocol:
         """Return `agent` with measured turns."""
         ...

@@ -44,13 +44,17 @@ class Destination(Protocol):
         """Receive a record of the log."""
         ...
 
+    def export_metrics(self) -> None:
+        """Write the metrics as they are now, unless something else sends them from time to time."""
+        ...
+
     def finish(self) -> None:
         """Write or send the rest, metrics included, at the session's end."""
         ...
 
 
 class Outfile(SpanProcessor):
-    """A file as the published CLI writes it: records at once, spans at their end, metrics at last.
+    """A file as the published CLI writes it: records at once, spans at their end, metrics as asked.
 
     Args:
         file: appended to.
@@ -71,6 +75,8 @@ class Outfile(SpanProcessor):
         self._clock = clock
         self._warn = warn
         self._began_ms = clock.now_ms()
+        self._exported: object = None
+        """The metrics that the file has."""
         try:
             # Unbuffered: after a kill the file has whole objects.
             self._stream: IO[bytes] | None = open_private(file, "ab", buffering=0)
@@ -93,12 +99,22 @@ class Outfile(SpanProcessor):
         """Write a record of the log."""
         self._write(record_object(record, self._resource))
 
+    def export_metrics(self) -> None:
+        """Write the metrics, if they have changed."""
+        data = self.metrics.get_metrics_data()
+        if data is None or not data.resource_metrics:
+            return
+        began_ns = self._began_ms * _NS_PER_MS
+        timeless = metrics_object(data, began_ns=began_ns, now_ns=began_ns)
+        if timeless == self._exported:
+            return
+        self._exported = timeless
+        now_ns = self._clock.now_ms() * _NS_PER_MS
+        self._write(metrics_object(data, began_ns=began_ns, now_ns=now_ns))
+
     def finish(self) -> None:
         """Write the metrics, and close the file."""
-        data = self.metrics.get_metrics_data()
-        if data is not None and data.resource_metrics:
-            began_ns, now_ns = self._began_ms * _NS_PER_MS, self._clock.now_ms() * _NS_PER_MS
-            self._write(metrics_object(data, began_ns=began_ns, now_ns=now_ns))
+        self.export_metrics()
         if self._stream is not None:
             self._stream.close()
             self._stream = None
@@ -106,7 +122,7 @@ class Outfile(SpanProcessor):
     def _write(self, entry: JsonObject) -> None:
         if self._stream is None:
             return
-        rest = f"{js_json_pretty(entry)}\n".encode("utf-8", "replace")
+        rest = f"{js_json_pretty(entry)}\n".encode(errors="replace")
         try:
             while rest:
                 rest = rest[self._stream.write(rest) :]

@@ -74,6 +74,9 @@ class Collector:
     def log(self, record: LogRecord) -> None:
         """Drop the record: only files receive records."""
 
+    def export_metrics(self) -> None:
+        """Do nothing: the reader sends the metrics from time to time."""
+
     def finish(self) -> None:
         """Send the remaining spans; the shutdown of their provider sends the metrics."""
         self.spans.force_flush(_TIMEOUT_S * 1000)

@@ -109,7 +109,7 @@ def open_providers(settings: TelemetrySettings, seams: TelemetrySeams) -> Iterat
         provider=provider,
         payloads=settings.traces and settings.log_prompts,
     )
-    telemetry = SessionTelemetry(recorder, log, api)
+    telemetry = SessionTelemetry(recorder, log, api, destination.export_metrics)
     try:
         yield telemetry
     finally:

@@ -56,7 +56,14 @@ _ERROR_TYPE: Final = re.compile(r"[A-Za-z_][\w.]{0,63}")
 class SessionTelemetry:
     """The `Telemetry` of a session that is measured."""
 
-    def __init__(self, recorder: Recorder, log: EventLog, api: ApiLog) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        log: EventLog,
+        api: ApiLog,
+        export_metrics: Callable[[], None],
+    ) -> None:
+        self.export_metrics = export_metrics
         self.model_calls: tuple[ModelCallObserver, ...] = (ModelCallSpans(recorder), api)
         self._recorder = recorder
         self._log = log

@@ -64,7 +64,11 @@ class Answer:
     call_id: str
     outcome: ConfirmationOutcome
     given: JsonObject
-    """The whole data of the part."""
+    """The whole data of the part; for the extension: what the scheduler gets with the outcome."""
+    options: tuple[str, ...] = ()
+    """In the dialect of the extension, the ids of the chosen options."""
+    text: str = ""
+    """In the dialect of the extension, the text of the message."""
 
     def response(self, call: ToolCall) -> ToolConfirmationResponse:
         """What the scheduler waits for."""

@@ -10,18 +10,12 @@ from typing import Final
 
 from services.clock import iso_timestamp
 from services.wire import JsonObject, js_json
+from surfaces.a2a.command_layers import layer_over
 from surfaces.a2a.rpc import Events
 from surfaces.a2a.sessions import DEFAULT_MODEL
 from surfaces.a2a.tasks import Tasks
 from surfaces.a2a.wire import agent_message, text_part
-from surfaces.commands import (
-    CommandLayer,
-    CommandSession,
-    Item,
-    NotACommand,
-    Result,
-    SubmitPrompt,
-)
+from surfaces.commands import Item, NotACommand, Result, SubmitPrompt
 from surfaces.commands.extension_data import extension_data
 from surfaces.terminal.live import LiveSession
 
@@ -188,16 +182,7 @@ class ServerCommands:
 
 
 async def _run(text: str, live: LiveSession) -> Result | NotACommand:
-    layer = CommandLayer(
-        CommandSession(
-            runtime=live.runtime,
-            services=live.services,
-            settings=live.prepared.plan.document,
-            auth_type=live.prepared.source.auth_type,
-            metrics=live.metrics.stats,
-            started_ms=live.services.clock.now_ms(),
-        )
-    )
+    layer = layer_over(live)
     await layer.load()
     return await layer.run(text, lambda _: None)
 

@@ -16,6 +16,7 @@ from a2a.compat.v0_3 import types
 from pydantic import BaseModel, ValidationError
 
 from services.wire import Json, JsonObject
+from surfaces.a2a.command_methods import CommandMethods
 from surfaces.a2a.feed import TaskFeed
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.push import configs
@@ -36,9 +37,10 @@ _NO_EXTENDED_CARD: Final = (
 class RpcMethods:
     """Answers requests about the tasks of a server."""
 
-    def __init__(self, tasks: Tasks, hosts: CallbackHosts) -> None:
+    def __init__(self, tasks: Tasks, hosts: CallbackHosts, commands: CommandMethods) -> None:
         self._tasks = tasks
         self._hosts = hosts
+        self._of_extension = {"commands/get": commands.get, "command/execute": commands.execute}
         self._methods: Mapping[str, Callable[[JsonObject], Awaitable[Json]]] = {
             "tasks/get": self._get,
             "tasks/cancel": self._cancel,
@@ -73,6 +75,8 @@ class RpcMethods:
         """
         if method == "message/send":
             return await self._send(params, extension)
+        if method in self._of_extension:
+            return await self._of_extension[method](params, extension)
         found = self._methods.get(method)
         if found is None:
             raise RpcError(-32601, f"Method not found: {method}")

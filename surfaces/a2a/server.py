@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from services.wire import Json, JsonObject
 from surfaces.a2a.access import Access
 from surfaces.a2a.card import AgentCards
+from surfaces.a2a.command_methods import CommandMethods
 from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, asked_version
 from surfaces.a2a.protocol.routes import (
     A2A_JSON_MEDIA_TYPE,
@@ -67,7 +68,7 @@ def make_app(
         cards: the agent cards.
         callbacks: the callbacks to clients.
     """
-    rpc = RpcMethods(tasks, callbacks.hosts)
+    rpc = RpcMethods(tasks, callbacks.hosts, CommandMethods(tasks))
     handler = handler_for(tasks, callbacks.hosts, cards)
     current = CurrentRpc(handler)
 

@@ -25,12 +25,21 @@ from surfaces.headless.sessions import (
     find_session,
     moved_aside,
 )
-from surfaces.terminal.live import LiveSession, Prepared, open_live_session
+from surfaces.terminal.live import LiveSession, OpenSession, open_live_session
+from surfaces.terminal.prepared import Prepared
 
-__all__ = ["DEFAULT_MODEL", "Sessions"]
+__all__ = ["DEFAULT_MODEL", "Opening", "Sessions"]
 
 DEFAULT_MODEL: Final = "gemini-3-pro-preview"
 """The published server's model; the command line's own default chooses one by the prompt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """How a program that plays the client prepares and opens sessions."""
+
+    prepare: Callable[[], Prepared]
+    session: OpenSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +50,13 @@ class Sessions:
         options: the command line.
         folders: where tasks may work.
         warn: gets messages that no client reads.
+        opening: prepares and opens the sessions, if not this machine does.
     """
 
     options: HeadlessOptions
     folders: Folders
     warn: Callable[[str], None]
+    opening: Opening | None = None
 
     @asynccontextmanager
     async def open(
@@ -64,10 +75,13 @@ class Sessions:
             FolderRefused: the folder cannot be used.
         """
         prepared = self._prepared(session_id, settings, resumes=resumes)
-        async with open_live_session(prepared, Interaction(), CoreEvents(), self.warn) as live:
+        opened = open_live_session if self.opening is None else self.opening.session
+        async with opened(prepared, Interaction(), CoreEvents(), self.warn) as live:
             yield live
 
     def _prepared(self, session_id: str, settings: JsonObject, *, resumes: bool) -> Prepared:
+        if self.opening is not None:
+            return self.opening.prepare()
         machine = Machine.at(self.folders.chosen(settings))
         plan = self._plan(machine, settings)
         source = choose_model(

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from agent_protocol.agent import AgentProtocol, MessageSend
-from agent_protocol.content import TextPart, ThoughtPart
+from agent_protocol.content import ContentPart, TextPart, ThoughtPart
 from agent_protocol.errors import SendRejected
 from agent_protocol.events import AgentEnd, AgentEvent, ErrorEvent, Message, SessionUpdate
-from services.clock import iso_timestamp
 from services.message_bus import ToolCallsUpdate
 from services.model.errors import FatalError
 from services.scheduler.calls import CallStatus
@@ -22,19 +21,21 @@ from services.scheduler.states import ToolCall
 from services.wire import JsonObject
 from surfaces.a2a.call_feed import CallFeed
 from surfaces.a2a.calls import Answer
-from surfaces.a2a.dialects import Dialect, dialect_of
+from surfaces.a2a.dialects import dialect_of
+from surfaces.a2a.extension.executions import Execution
+from surfaces.a2a.extension.task_commands import TaskCommands
 from surfaces.a2a.feed import TaskFeed
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.record import TaskRecord
-from surfaces.a2a.wire import RpcError, agent_message, text_part
+from surfaces.a2a.voice import UPDATE, TaskVoice
+from surfaces.a2a.wire import RpcError
+from surfaces.allowed import Allowed, allows_for_ever
 from surfaces.headless.failures import api_error_text, failure_of
 from surfaces.headless.session_log import log_prompt
 from surfaces.terminal.live import LiveSession
 
 __all__ = ["Task"]
 
-_STATE_CHANGE: Final = "state-change"
-_UPDATE: Final = "tool-call-update"
 _INPUT_REQUIRED: Final = "input-required"
 _NOT_FAILED: Final = frozenset({"INVALID_STREAM", "AGENT_EXECUTION_BLOCKED", "LOOP_DETECTED"})
 """The codes of errors after which the task takes further messages."""
@@ -74,9 +75,18 @@ class Task:
     def __init__(self, feed: TaskFeed, live: LiveSession) -> None:
         self.feed = feed
         self.live = live
-        always = not live.services.settings.disable_always_allow
-        self._dialect = dialect_of(self.record.extension, always=always)
+        allowed = Allowed(
+            session=not live.services.settings.disable_always_allow,
+            for_ever=allows_for_ever(live.prepared.plan.document),
+        )
+        self._dialect = dialect_of(self.record.extension, allowed, live.user_tier)
+        self._voice = TaskVoice(feed, live, self._dialect)
+        self.commands = TaskCommands(live, self, allowed)
+        self._own_command = False
+        self._notes: list[TextPart] = []
         self._calls = CallFeed(self)
+        self._unheard: list[str] = []
+        """The calls whose questions came when no turn was under way."""
         self._runs: list[_Run] = []
         self._idle = asyncio.Event()
         self._idle.set()
@@ -85,8 +95,6 @@ class Task:
         self._ending: _Ending | None = None
         self._count = 0
         self._submitting = 0
-        self._model: str | None = None
-        self._message_id = self._new_id()
 
     @property
     def record(self) -> TaskRecord:
@@ -96,7 +104,7 @@ class Task:
     @property
     def model(self) -> str:
         """The model that answers, or the configured one before the first answer."""
-        return self._model or self.live.services.state.model
+        return self._voice.model
 
     @property
     def is_busy(self) -> bool:
@@ -109,6 +117,7 @@ class Task:
         async with asyncio.TaskGroup() as self._group:
             ready.set()
             await self._over.wait()
+            self.commands.end()
             for run in self._runs:
                 await run.agent.abort()
 
@@ -120,7 +129,7 @@ class Task:
     @property
     def is_quiet(self) -> bool:
         """Whether the session can be closed and opened again, and no client notices."""
-        return not self.is_busy and not self._submitting and not self.record.waiting
+        return not (self.is_busy or self._submitting or self._notes or self.record.waiting)
 
     def resume(self, *, follows: bool = False) -> Listener:
         """The task as it is now, and the events from now on.
@@ -132,10 +141,9 @@ class Task:
         listener.add(self.record.shown_whole(), self.feed.saved)
         for call, text in self._calls.writing():
             # The history has no output of a running call.
-            data = self._dialect.output_data(call, text)
-            if data is not None:
-                part = {"kind": "data", "data": data}
-                listener.add(self._update(_UPDATE, part, message_id=self._new_id()))
+            event = self._voice.output_update(call, text)
+            if event is not None:
+                listener.add(event)
         return listener
 
     def close(self) -> None:
@@ -155,12 +163,15 @@ class Task:
         Raises:
             RpcError: the task takes no message, or an answer cannot be followed.
         """
-        answers, texts = _answers_and_texts(message, self._dialect)
+        answers, texts = self._dialect.read(message)
         self._check_open()
         for answer in answers:
-            self._dialect.check(answer, self._calls.asked(answer.call_id))
+            if not self.commands.check(answer):
+                self._dialect.check(answer, self._calls.asked(answer.call_id))
         if texts:
             await self._take_turn()
+        for answer in answers:
+            self._announce(answer)
         listener = self.feed.listen()
         record = self.record
         record.said({**message, "taskId": record.id, "contextId": record.context_id})
@@ -169,12 +180,44 @@ class Task:
             listener.add(record.shown_whole(), saved)
         answered = [self._follow(answer) for answer in answers]
         if texts:
-            self._begin(texts)
+            self._begin([TextPart(text=text) for text in texts if text])
         elif not any(answered) and not self.is_busy:
             self._end_turn()
             record.keep_state(record.state)
             self.feed.keep()
         return listener
+
+    async def execute(self, path: Sequence[str], args: str, *, own: bool) -> Execution:
+        """Begin a turn in which a command runs.
+
+        Args:
+            path: the command's names, from the outermost one.
+            args: its arguments.
+            own: whether the task exists for the command alone. Then it fails with the command, and
+                its session ends with the turn.
+
+        Raises:
+            CommandError: there is no such command, or it cannot run now.
+            RpcError: the task is over.
+        """
+        self._check_open()
+        self._submitting += 1
+        try:
+            command = await self.commands.prepared(path, args, busy=bool(self._runs))
+        finally:
+            self._submitting -= 1
+        self._check_open()
+        assert self._group is not None
+        self._own_command = own
+        self._idle.clear()
+        self._voice.state("working")
+        self.commands.begin(command, self._group)
+        return command
+
+    def reject(self, text: str) -> None:
+        """End the task, which cannot begin."""
+        self._ending = _Ending("rejected", text)
+        self._end_turn()
 
     def cancel(self) -> JsonObject:
         """Cancel the task; return it as the client reads it.
@@ -188,7 +231,7 @@ class Task:
         if busy:
             self._ending = _Ending("canceled", "Task canceled by user request.")
         else:
-            self._message_id = self._new_id()
+            self._voice.begin_message()
             self._ending = _Ending("canceled", "Task cancellation requested by user.")
         self._end_turn()
         shown = self.record.shown_whole()
@@ -206,6 +249,7 @@ class Task:
         if not self.is_busy:
             return
         self._ending = _Ending(_INPUT_REQUIRED, text)
+        self.commands.interrupt()
         for run in self._runs:
             if not self._calls.blocks(run.prompt_id):
                 await run.agent.abort()
@@ -216,47 +260,59 @@ class Task:
 
     def batch_began(self) -> None:
         """Report that the model has requested calls."""
-        self._change_state("working")
+        self._voice.state("working")
 
     def call_changed(self, call: ToolCall) -> None:
         """Report a call's new status."""
-        asks = call.status is CallStatus.AWAITING_APPROVAL
-        kind = "tool-call-confirmation" if asks else _UPDATE
-        data = self._dialect.call_data(call)
-        if data is not None:
-            self._say(kind, {"kind": "data", "data": data}, message_id=self._new_id())
+        if self._calls.asked(call.call_id) is not None and not self.is_busy:
+            self._unheard.append(call.call_id)
+        self._report(call)
         self._check_turn()
 
+    def _report(self, call: ToolCall, *, remembers: bool = True) -> None:
+        asks = call.status is CallStatus.AWAITING_APPROVAL
+        kind = "tool-call-confirmation" if asks else UPDATE
+        for data in self._dialect.call_data(call):
+            self._voice.data(kind, data, remembers=remembers)
+
     def call_wrote(self, call: ToolCall, text: str) -> None:
-        """Report a call's output so far. The history does not keep it: the result follows."""
-        data = self._dialect.output_data(call, text)
-        if data is not None:
-            part = {"kind": "data", "data": data}
-            self._say(_UPDATE, part, message_id=self._new_id(), remembers=False)
-            return
-        output = {"artifactId": f"tool-{call.call_id}-output", "parts": [text_part(text)]}
-        self.feed.publish(
-            {
-                "kind": "artifact-update",
-                "taskId": self.record.id,
-                "contextId": self.record.context_id,
-                "artifact": output,
-                "append": True,
-                "lastChunk": False,
-            },
-            remembers=False,
-        )
+        """Report a call's output so far."""
+        self._voice.output(call, text)
 
     def batch_ended(self, prompt_id: str, *, refused: bool) -> None:
         """Report that the model gets the results; where the user refused, it does not."""
         if not refused:
-            self._change_state("working")
-            self._message_id = self._new_id()
+            self._voice.state("working")
+            self._voice.begin_message()
             return
         assert self._group is not None
         for run in self._runs:
             if run.prompt_id == prompt_id:
                 self._group.create_task(run.agent.abort(), name="refused")
+
+    def command_said(self, text: str, *, error: str | None = None) -> None:
+        """Report a text of a command."""
+        self._voice.note(text, error=error)
+
+    def command_called(self, data: JsonObject) -> None:
+        """Report a call of a command, which may wait for the user."""
+        self._voice.data(UPDATE, data)
+        self._check_turn()
+
+    def command_ended(self, content: Sequence[ContentPart], *, error: str | None) -> None:
+        """Send to the model what a command submits, or end the turn."""
+        own, self._own_command = self._own_command, False
+        if content:
+            self._begin(content)
+        elif own and error is not None:
+            self._ending = self._ending or _Ending("failed", None)
+        self._check_turn()
+        if own and not content and not self._submitting:
+            self._over.set()
+
+    def command_noted(self, text: str) -> None:
+        """Keep a text for the model."""
+        self._notes.append(TextPart(text=text))
 
     def _check_open(self) -> None:
         record = self.record
@@ -286,39 +342,67 @@ class Task:
 
         The published server sends the text beside the open call, which the model's API refuses.
         """
+        await self.commands.withdraw()
         for run in list(self._runs):
             await run.agent.abort()
             await run.done.wait()
 
+    def _announce(self, answer: Answer) -> None:
+        """Report an answer to the clients that did not give it; the history has its message."""
+        if self.feed.is_followed:
+            for data in self._dialect.answer_data(answer):
+                self._voice.data("tool-call-answer", data, remembers=False)
+
     def _follow(self, answer: Answer) -> bool:
         """Pass on the user's answer; whether the call waited for it."""
-        call = self._calls.question(answer.call_id)
+        if answer.call_id in self.commands.waits_for:
+            self._idle.clear()
+            self.commands.take(answer)
+            return True
+        call = self._calls.asked(answer.call_id)
         if call is None:
             return False
+        settled = self._dialect.settled(answer, call)
+        if settled is None:
+            self.call_changed(call)  # It asks its next question.
+            return False
         self._idle.clear()
-        self.live.services.bus.publish(answer.response(call))
+        self._calls.question(answer.call_id)
+        self._ask_again()
+        self.live.services.bus.publish(settled.response(call))
         return True
 
-    def _begin(self, texts: Sequence[str]) -> None:
-        assert self._group is not None
-        self._idle.clear()
-        self._message_id = self._new_id()
-        self._change_state("working")
-        prompt_id = self.live.prompt_id(self._count)
-        self._count += 1
-        run = _Run(prompt_id, self.live.runtime.agent(prompt_id=prompt_id))
-        self._runs.append(run)
-        self._group.create_task(self._run(run, texts), name=f"prompt {prompt_id}")
+    def _ask_again(self) -> None:
+        """Repeat the questions that came after the end of a turn: its streams have not got them."""
+        unheard, self._unheard = self._unheard, []
+        for call_id in unheard:
+            call = self._calls.asked(call_id)
+            if call is not None:
+                self._report(call, remembers=False)
 
-    async def _run(self, run: _Run, texts: Sequence[str]) -> None:
+    def _begin(self, asked: Sequence[ContentPart]) -> None:
+        assert self._group is not None
+        content = [*self._notes, *asked]
+        self._notes.clear()
+        self._idle.clear()
+        self._voice.begin_message()
+        self._voice.state("working")
+        prompt_id = self.live.prompt_id(self._count)
+        run = _Run(prompt_id, self.live.agent(self._count))
+        self._count += 1
+        self._runs.append(run)
+        self._group.create_task(self._run(run, content), name=f"prompt {prompt_id}")
+
+    async def _run(self, run: _Run, content: Sequence[ContentPart]) -> None:
         services = self.live.services
         auth_type = self.live.prepared.source.auth_type
-        log_prompt(services.events, "\n".join(texts), run.prompt_id, auth_type)
+        text = "\n".join(part.text for part in content if isinstance(part, TextPart))
+        log_prompt(services.events, text, run.prompt_id, auth_type)
         off = run.agent.subscribe(lambda event: self._take(run, event))
         try:
             context = services.session_hooks.started.before("") if self._count == 1 else ""
-            content = tuple(TextPart(text=text) for text in (context, *texts) if text)
-            stream = await run.agent.send(MessageSend(content=content))
+            first = (TextPart(text=context),) if context else ()
+            stream = await run.agent.send(MessageSend(content=(*first, *content)))
             if stream is not None:
                 await run.ended.wait()
             await self.live.runtime.settled()
@@ -333,7 +417,7 @@ class Task:
     def _take(self, run: _Run, event: AgentEvent) -> None:
         match event:
             case SessionUpdate(model=str() as model):
-                self._model = model
+                self._voice.answered_by = model
             case Message(role="agent", thread_id=None):
                 self._take_message(event)
             case ErrorEvent():
@@ -347,12 +431,11 @@ class Task:
         meta = message.meta or {}
         for part in message.content:
             if isinstance(part, TextPart) and part.text.strip() and meta.get("citation"):
-                self._say("citation", text_part(part.text))
+                self._voice.text("citation", part.text)
             elif isinstance(part, TextPart) and part.text:
-                self._say("text-content", text_part(part.text))
+                self._voice.text("text-content", part.text)
             elif isinstance(part, ThoughtPart) and (part.thought or meta.get("subject")):
-                thought = self._dialect.thought(meta.get("subject") or "", part.thought or "")
-                self._say("thought", {"kind": "data", "data": thought})
+                self._voice.thought(meta.get("subject") or "", part.thought or "")
 
     def _fail(self, event: ErrorEvent) -> None:
         code = (event.meta or {}).get("code")
@@ -363,92 +446,22 @@ class Task:
             return
         text = f"Agent Error, unknown agent message: {event.message}"
         shown = api_error_text(failure_of(event), None)
-        self._change_state(self.record.state, text, error=shown)
+        self._voice.state(self.record.state, text, error=shown)
         self._ending = _Ending("failed", f"LLM stream error: {event.message}")
 
     def _check_turn(self) -> None:
         """End the turn if nothing goes on before the user's next message."""
-        if self.is_busy and all(self._calls.blocks(run.prompt_id) for run in self._runs):
+        blocked = all(self._calls.blocks(run.prompt_id) for run in self._runs)
+        if self.is_busy and blocked and not self.commands.works:
             self._end_turn()
 
     def _end_turn(self) -> None:
-        waiting = self._calls.waiting()
+        waiting = [*self._calls.waiting(), *self.commands.waits_for]
         usual = _INPUT_REQUIRED if waiting else self._dialect.ended
         ending = self._ending or _Ending(usual, None)
         self._ending = None
         self.record.waiting = waiting
-        self._change_state(ending.state, ending.text, final=True)
+        self._voice.state(ending.state, ending.text, final=True)
         self._idle.set()
         if self.record.is_over:
             self._over.set()
-
-    def _change_state(
-        self, state: str, text: str | None = None, *, final: bool = False, error: str | None = None
-    ) -> None:
-        part = None if text is None else text_part(text)
-        self._say(_STATE_CHANGE, part, state=state, final=final, error=error)
-
-    def _say(
-        self,
-        kind: str,
-        part: JsonObject | None,
-        *,
-        state: str | None = None,
-        message_id: str | None = None,
-        final: bool = False,
-        error: str | None = None,
-        remembers: bool = True,
-    ) -> None:
-        event = self._update(
-            kind, part, state=state, message_id=message_id, final=final, error=error
-        )
-        self.feed.publish(event, remembers=remembers)
-
-    def _update(
-        self,
-        kind: str,
-        part: JsonObject | None,
-        *,
-        state: str | None = None,
-        message_id: str | None = None,
-        final: bool = False,
-        error: str | None = None,
-    ) -> JsonObject:
-        record = self.record
-        status: JsonObject = {"state": state or self._dialect.during or record.state}
-        if part is not None:
-            status["message"] = agent_message(
-                [part],
-                message_id=message_id or self._message_id,
-                task_id=record.id,
-                context_id=record.context_id,
-            )
-        status["timestamp"] = iso_timestamp(self.live.services.clock.now_ms())
-        usage = self.live.metrics.last_usage if final else None
-        return {
-            "kind": "status-update",
-            "taskId": record.id,
-            "contextId": record.context_id,
-            "status": status,
-            "final": final,
-            "metadata": self._dialect.metadata(kind, self.model, error=error, usage=usage),
-        }
-
-    def _new_id(self) -> str:
-        return self.live.prepared.machine.ids.uuid("message")
-
-
-def _answers_and_texts(message: JsonObject, dialect: Dialect) -> tuple[list[Answer], list[str]]:
-    """What the parts of a message say.
-
-    Raises:
-        RpcError: an answer cannot be followed.
-    """
-    answers, texts = [], []
-    for part in message["parts"]:
-        answer = dialect.answer_in(part)
-        if answer is not None:
-            answers.append(answer)
-        elif part.get("kind") == "text":
-            texts.append(part["text"])
-    return answers, texts

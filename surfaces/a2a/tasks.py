@@ -20,22 +20,31 @@ from surfaces.a2a.dialects import dialect_of
 from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, EXTENSION_URI, settings_in
 from surfaces.a2a.feed import NO_CALLBACKS, Notifier, TaskFeed
 from surfaces.a2a.folders import FolderRefused, Folders
+from surfaces.a2a.keeping import KeepsTasks
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.push import configs
 from surfaces.a2a.record import TaskRecord
-from surfaces.a2a.sessions import Sessions
+from surfaces.a2a.sessions import Opening, Sessions
 from surfaces.a2a.storage.database import Query
-from surfaces.a2a.storage.store import TaskStore
 from surfaces.a2a.task import Task
 from surfaces.a2a.wire import RpcError, agent_message, invalid_params, task_not_found, text_part
+from surfaces.allowed import Allowed
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from surfaces.terminal.live import LiveSession
 
-__all__ = ["Tasks"]
+__all__ = ["NotOpened", "Tasks", "settings_of"]
 
 _SETTINGS: Final = "agent-settings"
 _MOST_OPEN: Final = 256
+
+
+class NotOpened(Exception):
+    """The session of a new task cannot be opened, so the task has failed."""
+
+    def __init__(self, feed: TaskFeed, message: str) -> None:
+        super().__init__(message)
+        self.feed = feed
 
 
 @dataclass(slots=True)
@@ -58,15 +67,17 @@ class Tasks:
         warn: gets messages that no client reads.
         notifier: makes the callbacks of tasks.
         most_open: how many sessions may be open at once.
+        opening: prepares and opens the sessions, if not this machine does.
     """
 
     options: HeadlessOptions
     machine: Machine
     folders: Folders
-    store: TaskStore
+    store: KeepsTasks
     warn: Callable[[str], None]
     notifier: Notifier = NO_CALLBACKS
     most_open: int = _MOST_OPEN
+    opening: Opening | None = None
     _open: dict[str, _Open] = field(default_factory=dict)
     """The open tasks, those that got no message for longest first."""
     _opening: int = 0
@@ -136,8 +147,28 @@ class Tasks:
         try:
             task = await self._start(feed)
         except (FatalError, FolderRefused, AuthError) as error:
-            return feed, self._failed(feed, str(error), announces=announces)
+            listener = feed.listen()
+            if announces:
+                listener.add(record.shown_whole())
+            self._fail(feed, str(error))
+            return feed, listener
         return feed, await task.submit(message, announces=True)
+
+    async def begun(self, settings: JsonObject | None, extension: str) -> Task:
+        """A new task in the dialect of `extension`, for a command.
+
+        Raises:
+            NotOpened: its session cannot be opened.
+            RpcError: too many tasks are open.
+        """
+        record = self._new_record(None, settings)
+        record.speak(extension)
+        feed = self._feed(record)
+        try:
+            return await self._start(feed)
+        except (FatalError, FolderRefused, AuthError) as error:
+            self._fail(feed, str(error))
+            raise NotOpened(feed, str(error)) from error
 
     async def create(self, context_id: str | None, settings: JsonObject | None) -> Task:
         """Create a task before its first message.
@@ -278,15 +309,15 @@ class Tasks:
             await task.interrupt("Execution aborted by client.")
 
     @asynccontextmanager
-    async def session(self) -> AsyncIterator[LiveSession]:
-        """A session in the server's folder, for a command that belongs to no task.
+    async def session(self, settings: JsonObject | None = None) -> AsyncIterator[LiveSession]:
+        """A session for what belongs to no task, by default in the server's folder.
 
         Raises:
             FatalError: it cannot be opened.
             FolderRefused: the folder cannot be used.
         """
         session_id = self.machine.ids.uuid("session")
-        async with self._sessions.open(session_id, {}, resumes=False) as live:
+        async with self._sessions.open(session_id, settings or {}, resumes=False) as live:
             yield live
 
     async def end_all(self, text: str) -> None:
@@ -302,7 +333,9 @@ class Tasks:
 
     @property
     def _sessions(self) -> Sessions:
-        return Sessions(options=self.options, folders=self.folders, warn=self.warn)
+        return Sessions(
+            options=self.options, folders=self.folders, warn=self.warn, opening=self.opening
+        )
 
     def _feed(self, record: TaskRecord) -> TaskFeed:
         feed = self._feeds[record.id] = TaskFeed(record, self.store, self.notifier)
@@ -397,17 +430,13 @@ class Tasks:
                 await ready.wait()
                 opened.set_result(task)
 
-    def _failed(self, feed: TaskFeed, text: str, *, announces: bool) -> Listener:
-        """The events of a task whose session cannot be opened."""
+    def _fail(self, feed: TaskFeed, text: str) -> None:
+        """Fail a task whose session cannot be opened."""
         record = feed.record
         event = _status(record, "failed", self._agent_says(record, text), self._now())
-        dialect = dialect_of(record.extension, always=False)
+        dialect = dialect_of(record.extension, Allowed(session=False), None)
         event["metadata"] = dialect.metadata("state-change", "unknown", error=text, usage=None)
-        listener = feed.listen()
-        if announces:
-            listener.add(record.shown_whole())
         feed.publish(event)
-        return listener
 
     def _agent_says(self, record: TaskRecord, text: str) -> JsonObject:
         return agent_message(
@@ -426,6 +455,15 @@ def _add(callback: JsonObject | None, record: TaskRecord) -> None:
         configs.add(record, callback)
 
 
+def settings_of(message: JsonObject, extension: str) -> JsonObject:
+    """The settings in the metadata of a message, in the dialect of the extension.
+
+    Raises:
+        RpcError: there are none, or they cannot be used.
+    """
+    return {"kind": _SETTINGS, "workspacePath": settings_in(message, extension).workspace_path}
+
+
 def _settings_in(message: JsonObject, extension: str | None) -> JsonObject | None:
     """The settings of a first message, in the dialect that the request asks for.
 
@@ -433,8 +471,7 @@ def _settings_in(message: JsonObject, extension: str | None) -> JsonObject | Non
         RpcError: they are of the extension, and cannot be used.
     """
     if extension is not None:
-        folder = settings_in(message, extension).workspace_path
-        return {"kind": _SETTINGS, "workspacePath": folder}
+        return settings_of(message, extension)
     metadata = message.get("metadata")
     if isinstance(metadata, dict) and EXTENSION_URI in metadata:
         raise invalid_params(

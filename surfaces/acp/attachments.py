@@ -26,7 +26,8 @@ from services.wire import JsonObject, Part, js_trim
 from surfaces.acp.call_updates import failed_update, kind_of, text_content
 from surfaces.acp.client import Client
 from surfaces.acp.outbox import Outbox, text_chunk
-from surfaces.acp.permissions import AlwaysAllowed, PermissionFailed, ask, options_for
+from surfaces.acp.permissions import PermissionFailed, ask, options_for
+from surfaces.allowed import Allowed
 from surfaces.headless.mentions import (
     FILES_BEGIN,
     file_called,
@@ -152,7 +153,7 @@ class Attachments:
         request: JsonObject = {
             "sessionId": self._outbox.session_id,
             "options": options_for(
-                "attachment", AlwaysAllowed(session=False), once="Allow once", never="Deny"
+                "attachment", Allowed(session=False), once="Allow once", never="Deny"
             ),
             "toolCall": {
                 "toolCallId": f"resolve-prompt-{path}-{number}",

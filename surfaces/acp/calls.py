@@ -27,7 +27,8 @@ from surfaces.acp.call_updates import (
 )
 from surfaces.acp.client import Client
 from surfaces.acp.outbox import Outbox
-from surfaces.acp.permissions import AlwaysAllowed, PermissionFailed, ask, options_for
+from surfaces.acp.permissions import PermissionFailed, ask, options_for
+from surfaces.allowed import Allowed
 
 __all__ = ["CallReports"]
 
@@ -51,9 +52,7 @@ class _Reported:
 class CallReports:
     """Reports calls from `watch` on. The task group runs the open questions."""
 
-    def __init__(
-        self, services: Services, client: Client, outbox: Outbox, always: AlwaysAllowed
-    ) -> None:
+    def __init__(self, services: Services, client: Client, outbox: Outbox, always: Allowed) -> None:
         self._services = services
         self._client = client
         self._outbox = outbox

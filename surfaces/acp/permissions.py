@@ -6,7 +6,6 @@ Source: `packages/cli` `acp/acpUtils.ts` (`toPermissionOptions`).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from acp.exceptions import RequestError
@@ -16,8 +15,9 @@ from pydantic import ValidationError
 from services.tools.contract import ConfirmationOutcome
 from services.wire import JsonObject
 from surfaces.acp.client import Client
+from surfaces.allowed import Allowed
 
-__all__ = ["AlwaysAllowed", "PermissionFailed", "ask", "options_for"]
+__all__ = ["PermissionFailed", "ask", "options_for"]
 
 _Option = tuple[ConfirmationOutcome, str]
 _ONCE: Final = ConfirmationOutcome.PROCEED_ONCE
@@ -44,16 +44,8 @@ class PermissionFailed(Exception):
     """The client's answer is no decision; the message says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlwaysAllowed:
-    """What the settings let the user allow beyond one call."""
-
-    session: bool = True
-    for_ever: bool = False
-
-
 def options_for(
-    kind: str, always: AlwaysAllowed, *, once: str = "Allow", never: str = "Reject"
+    kind: str, always: Allowed, *, once: str = "Allow", never: str = "Reject"
 ) -> list[JsonObject]:
     """The options of a question of the kind `kind` of `ConfirmationDetails`."""
     found: list[JsonObject] = [
@@ -67,7 +59,7 @@ def options_for(
     return found
 
 
-def _always(kind: str, always: AlwaysAllowed) -> Iterator[_Option]:
+def _always(kind: str, always: Allowed) -> Iterator[_Option]:
     if not always.session:
         return
     yield from _FOR_SESSION.get(kind, ())

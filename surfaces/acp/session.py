@@ -28,8 +28,9 @@ from surfaces.acp.choices import choices, mode_called
 from surfaces.acp.client import Client
 from surfaces.acp.commands import SessionCommands
 from surfaces.acp.outbox import Outbox, text_chunk
-from surfaces.acp.permissions import AlwaysAllowed, PermissionFailed, ask, options_for
+from surfaces.acp.permissions import PermissionFailed, ask, options_for
 from surfaces.acp.turn import NOTHING_USED, Turn
+from surfaces.allowed import Allowed, allows_for_ever
 from surfaces.commands import CommandError, CommandSession
 from surfaces.headless.session_log import log_prompt
 from surfaces.terminal.live import LiveSession
@@ -188,7 +189,7 @@ class Session:
             "kind": "other",
             "content": [{"type": "content", "content": {"type": "text", "text": text}}],
         }
-        options = options_for("", AlwaysAllowed(session=False))
+        options = options_for("", Allowed(session=False))
         request: JsonObject = {"sessionId": self.id, "options": options, "toolCall": call}
         try:
             return await ask(self._client, request) is ConfirmationOutcome.PROCEED_ONCE
@@ -235,12 +236,11 @@ class _Prompt:
             await self._agent.abort()
 
 
-def _always(live: LiveSession) -> AlwaysAllowed:
+def _always(live: LiveSession) -> Allowed:
     """What the settings let the user allow beyond one call."""
-    security = live.prepared.plan.document.get("security")
-    permanent = isinstance(security, dict) and security.get("enablePermanentToolApproval") is True
+    permanent = allows_for_ever(live.prepared.plan.document)
     settings = live.services.settings
-    return AlwaysAllowed(session=not settings.disable_always_allow, for_ever=permanent)
+    return Allowed(session=not settings.disable_always_allow, for_ever=permanent)
 
 
 def _leading_text(parts: Sequence[Part]) -> str:

@@ -31,7 +31,8 @@ from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.planning import plan_run, without_questions
 from surfaces.headless.sessions import NoSessions, SessionNotFound, find_session
-from surfaces.terminal.live import LiveSession, OpenSession, Prepared, open_live_session
+from surfaces.terminal.live import LiveSession, OpenSession, open_live_session
+from surfaces.terminal.prepared import Prepared
 
 __all__ = ["Opening", "Request", "Sessions"]
 

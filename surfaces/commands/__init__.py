@@ -37,8 +37,8 @@ A surface uses it like this::
             case OpenDialog(dialog, details):
                 open_dialog(dialog, details)
             case CallTool(tool, args, then):
-                await call(tool, args)
-                send(parts_to_content(then))
+                note = await call_tool(tool, args, services, surface)
+                send((TextPart(text=note), *parts_to_content(then)))
             case Quit(items, delete):
                 leave(items, delete)
 
@@ -57,7 +57,8 @@ from surfaces.commands.contract import (
     Source,
 )
 from surfaces.commands.layer import CommandLayer, Suggestion
-from surfaces.commands.parsing import is_slash_command, parse_command
+from surfaces.commands.own_calls import call_tool
+from surfaces.commands.parsing import ParsedCommand, is_slash_command, parse_command
 from surfaces.commands.results import (
     CallTool,
     ConfirmAction,
@@ -91,6 +92,7 @@ __all__ = [
     "LoadHistory",
     "NotACommand",
     "OpenDialog",
+    "ParsedCommand",
     "Quit",
     "Result",
     "Scope",
@@ -99,6 +101,7 @@ __all__ = [
     "Source",
     "SubmitPrompt",
     "Suggestion",
+    "call_tool",
     "default_sources",
     "is_slash_command",
     "parse_command",

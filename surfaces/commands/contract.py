@@ -20,6 +20,7 @@ from surfaces.commands.settings_files import SettingsFiles
 __all__ = [
     "CONSENT_QUESTION",
     "Action",
+    "Argument",
     "CommandContext",
     "CommandError",
     "CommandKind",
@@ -78,9 +79,9 @@ class CommandSession:
     """Shell commands of command files that the user allowed for the session."""
     preferences: SettingsFiles | None = None
     """The settings files, for commands that change settings; `None`: the surface has none."""
-    write_cassette: Callable[[str], Awaitable[Path]] | None = None
-    """Writes the session so far as a redacted cassette, with a description, and returns where;
-    `None`: the session is not recorded."""
+    write_cassette: Callable[[str], Awaitable[Path | None]] | None = None
+    """Writes the session so far as a redacted cassette, with a description, and returns where,
+    or `None` where the model was asked nothing; `None`: the session is not recorded."""
     consent: Callable[[str], Awaitable[bool]] | None = None
     """Asks the user to agree to a text while a command runs; `None`: the surface cannot ask."""
     copy: Callable[[str], Awaitable[None]] | None = None
@@ -156,6 +157,15 @@ Completion = Callable[[CommandContext, str], Awaitable[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """What a user may write after a command's name, for surfaces that list commands."""
+
+    name: str
+    description: str
+    required: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SlashCommand:
     """A command, with its subcommands."""
 
@@ -166,6 +176,8 @@ class SlashCommand:
     action: Action | None = None
     """`None`: the command only has subcommands."""
     subcommands: tuple[SlashCommand, ...] = ()
+    arguments: tuple[Argument, ...] = ()
+    """In the order in which the user writes them."""
     takes_args: bool = True
     """`False`: with arguments, the command above it runs in its place, with the name among them."""
     runs_at_once: bool = False

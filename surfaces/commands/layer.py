@@ -5,7 +5,7 @@ Source: `packages/cli` `services/CommandService.ts`, `ui/hooks/slashCommandProce
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -23,7 +23,12 @@ from surfaces.commands.contract import (
     SlashCommand,
     Source,
 )
-from surfaces.commands.parsing import ParsedCommand, looks_like_command, parse_command
+from surfaces.commands.parsing import (
+    ParsedCommand,
+    looks_like_command,
+    named_command,
+    parse_command,
+)
 from surfaces.commands.results import Item, ItemKind, NotACommand, OpenDialog, Result
 
 __all__ = ["CommandLayer", "Suggestion"]
@@ -58,21 +63,22 @@ class CommandLayer:
     """
 
     def __init__(self, session: CommandSession, sources: Sequence[Source] = ()) -> None:
-        self._session = session
+        self.session = session
+        """What the commands act on."""
         self._sources = sources
         self.commands: tuple[SlashCommand, ...] = ()
         self.conflicts: tuple[Conflict, ...] = ()
 
     async def load(self) -> None:
         """Load the commands, or load them anew: a skill, server or file came or went."""
-        loaded = list(builtin_commands(self._session))
+        loaded = list(builtin_commands(self.session))
         for source in self._sources:
-            loaded += await source(self._session)
+            loaded += await source(self.session)
         known = self.conflicts
         self.commands, self.conflicts = resolve_conflicts(loaded)
         for conflict in self.conflicts:
             if conflict not in known:
-                self._session.services.events.emit(_renaming(conflict))
+                self.session.services.events.emit(_renaming(conflict))
 
     def find(self, text: str) -> ParsedCommand | None:
         """The command that `text` names, or `None`."""
@@ -108,6 +114,45 @@ class CommandLayer:
         missing = _missing(" ".join([*parsed.path, *parsed.args.split()[:1]]))
         if missing is not None:
             return missing
+        return await self.run_parsed(parsed, text, show, confirmed=confirmed, approved=approved)
+
+    def at(self, path: Sequence[str], args: str) -> ParsedCommand:
+        """The command at a path of names or aliases, with the arguments that it gets.
+
+        Raises:
+            CommandError: there is none, or it cannot run like that.
+        """
+        found: list[SlashCommand] = []
+        for word in path:
+            command = named_command(word, found[-1].subcommands if found else self.commands)
+            if command is None:
+                name = " ".join(path)
+                missing = _missing(name)
+                raise CommandError(missing.text if missing else f"There is no command /{name}.")
+            found.append(command)
+        last, name = found[-1], " ".join(each.name for each in found)
+        if last.action is None:
+            raise CommandError(needs_subcommand(last.name, last.subcommands).text)
+        if last.needs is not None and last.needs not in self.session.dialogs:
+            raise CommandError(_opens_dialog(name))
+        if args.split() and not last.takes_args:
+            raise CommandError(f"/{name} takes no arguments.")
+        return ParsedCommand(
+            command=last,
+            args=" ".join(args.split()),
+            path=tuple(each.name for each in found),
+        )
+
+    async def run_parsed(
+        self,
+        parsed: ParsedCommand,
+        text: str,
+        show: Show,
+        *,
+        confirmed: bool = False,
+        approved: Collection[str] = (),
+    ) -> Result:
+        """Run a command, which `text` names; `run` describes the rest."""
         if parsed.command.action is None:
             return needs_subcommand(parsed.command.name, parsed.command.subcommands)
         context = self._context(text, parsed.args, show, confirmed, frozenset(approved))
@@ -119,10 +164,8 @@ class CommandLayer:
             # What a user writes may be no name that the system accepts.
             text = f"/{' '.join(parsed.path)} failed: {error}"
             return Item(kind=ItemKind.ERROR, text=text)
-        if isinstance(result, OpenDialog) and result.dialog not in self._session.dialogs:
-            name = " ".join(parsed.path)
-            text = f"/{name} opens a dialog: it needs an interactive terminal."
-            return Item(kind=ItemKind.ERROR, text=text)
+        if isinstance(result, OpenDialog) and result.dialog not in self.session.dialogs:
+            return Item(kind=ItemKind.ERROR, text=_opens_dialog(" ".join(parsed.path)))
         return result
 
     async def suggestions(self, text: str) -> list[Suggestion]:
@@ -135,7 +178,7 @@ class CommandLayer:
             if parsed is None:
                 return []
             level = () if parsed.args else parsed.command.subcommands
-        offered = [each for each in level if self._offers(each) and _begins(each, typed)]
+        offered = [each for each in self.offered(level) if _begins(each, typed)]
         found = [
             Suggestion(
                 value=each.name,
@@ -161,19 +204,23 @@ class CommandLayer:
         before = given[: len(given) - len(typed)]
         return [Suggestion(value=value.removeprefix(before), description="") for value in values]
 
+    def offered(self, commands: Iterable[SlashCommand]) -> tuple[SlashCommand, ...]:
+        """Those of `commands` that menus show."""
+        return tuple(each for each in commands if self._offers(each))
+
     def _offers(self, command: SlashCommand) -> bool:
-        missing = command.needs is not None and command.needs not in self._session.dialogs
+        missing = command.needs is not None and command.needs not in self.session.dialogs
         return not command.hidden and not missing
 
     def _context(
         self, raw: str, args: str, show: Show, confirmed: bool, approved: frozenset[str]
     ) -> CommandContext:
         return CommandContext(
-            session=self._session,
+            session=self.session,
             raw=raw,
             args=args,
             show=show,
-            commands=tuple(each for each in self.commands if self._offers(each)),
+            commands=self.offered(self.commands),
             reload=self.load,
             confirmed=confirmed,
             approved=approved,
@@ -195,6 +242,10 @@ def _unknown(text: str) -> Item | NotACommand:
 def _missing(name: str) -> Item | None:
     why = not_built(name)
     return None if why is None else Item(kind=ItemKind.ERROR, text=f"/{name} is not built: {why}")
+
+
+def _opens_dialog(name: str) -> str:
+    return f"/{name} opens a dialog: it needs an interactive terminal."
 
 
 def _renaming(conflict: Conflict) -> UserFeedback:

@@ -14,7 +14,13 @@ from typing import Final
 from services.wire import js_trim
 from surfaces.commands.contract import SlashCommand
 
-__all__ = ["ParsedCommand", "is_slash_command", "looks_like_command", "parse_command"]
+__all__ = [
+    "ParsedCommand",
+    "is_slash_command",
+    "looks_like_command",
+    "named_command",
+    "parse_command",
+]
 
 _COMMENTS: Final = ("//", "/*")
 _NAME: Final = re.compile(r"[/?]\s*[A-Za-z][\w:.-]*(?=\s|\Z)")
@@ -50,7 +56,7 @@ def parse_command(text: str, commands: Sequence[SlashCommand]) -> ParsedCommand 
     found: list[SlashCommand] = []
     level: Sequence[SlashCommand] = commands
     for word in words:
-        command = _named(word, level)
+        command = named_command(word, level)
         if command is None:
             break
         found.append(command)
@@ -67,7 +73,8 @@ def parse_command(text: str, commands: Sequence[SlashCommand]) -> ParsedCommand 
     )
 
 
-def _named(word: str, commands: Sequence[SlashCommand]) -> SlashCommand | None:
+def named_command(word: str, commands: Sequence[SlashCommand]) -> SlashCommand | None:
+    """The one of `commands` with this name or alias; names count before aliases."""
     by_name = (command for command in commands if command.name == word)
     by_alias = (command for command in commands if word in command.aliases)
     return next(by_name, None) or next(by_alias, None)

@@ -61,6 +61,8 @@ class HeadlessOptions:
     strict_responses: bool = True
     """Whether each call gets the next recorded answer, and not the first that fits it."""
     record_responses: Path | None = None
+    screen_reader: bool | None = None
+    """Whether an interactive session writes plain lines."""
     raw_output: bool = False
     accept_raw_output_risk: bool = False
     telemetry: TelemetryOverrides | None = None

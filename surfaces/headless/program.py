@@ -24,7 +24,7 @@ from services.model.errors import (
     FatalInputError,
 )
 from services.presentation.content import parts_to_content
-from services.state import ApprovalMode, CoreEvent, CoreEvents, UserFeedback
+from services.state import ApprovalMode, CoreEvent, CoreEvents, HookMessage, UserFeedback
 from services.wire import Part
 from surfaces.commands import CommandSession
 from surfaces.headless.commands import Answered, run_command
@@ -34,12 +34,11 @@ from surfaces.headless.engine import (
     chosen_runtime,
     open_engine,
     resume_session,
-    session_to_resume,
 )
 from surfaces.headless.extensions import list_extensions
 from surfaces.headless.failures import CANCELLED, ReportedError
 from surfaces.headless.interruption import Interruption
-from surfaces.headless.machine import Machine, open_run_services, open_run_telemetry
+from surfaces.headless.machine import Machine
 from surfaces.headless.mentions import with_mentioned_files
 from surfaces.headless.metrics import SessionMetrics
 from surfaces.headless.model import ModelSource, auth_type_of, choose_model, open_model
@@ -48,6 +47,8 @@ from surfaces.headless.piped_input import read_piped_input, with_piped_input
 from surfaces.headless.planning import Plan, plan_run
 from surfaces.headless.preferences import Preferences
 from surfaces.headless.presenters import Presenter, Showing, make_presenter
+from surfaces.headless.resuming import session_to_resume
+from surfaces.headless.run_services import open_run_services, open_run_telemetry
 from surfaces.headless.session_log import log_configuration, log_onboarding, log_prompt
 from surfaces.headless.sessions import NoSessions, RecordedSession, SessionNotFound
 from surfaces.headless.stored_sessions import delete_session, list_sessions
@@ -383,3 +384,5 @@ def _warn(run: _Run) -> None:
 def _feedback(streams: Streams, event: CoreEvent) -> None:
     if isinstance(event, UserFeedback):
         streams.report(f"[{event.severity.upper()}] {event.message}")
+    elif isinstance(event, HookMessage) and not event.suppressed:
+        streams.report(f"Hook system message: {event.message}")

@@ -16,6 +16,7 @@ _AGAIN: Final = {
     "ctrl+d": "Press Ctrl+D again to exit.",
     "escape": "Press Esc again to clear prompt.",
     "rewind": "Press Esc again to rewind.",
+    "suspend": "Press Ctrl+Z again to suspend.",
 }
 
 

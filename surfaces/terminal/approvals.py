@@ -17,9 +17,10 @@ from services.regular_files import read_regular
 from services.shell.syntax import has_redirection
 from services.state import ApprovalMode
 from services.tools.contract import ConfirmationDetails, ConfirmationOutcome
+from surfaces.allowed import Allowed
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.dialogs.ask_user import AskUserDialog
-from surfaces.terminal.dialogs.confirmation import Allowed, confirmation_dialog
+from surfaces.terminal.dialogs.confirmation import confirmation_dialog
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.plan_approval import PlanDialog
 

@@ -14,9 +14,12 @@ from rich.text import Text
 
 from agent_protocol.events import DiffDisplay, TerminalDisplay, TextDisplay, ToolDisplay
 from services.presentation.display import display_to_text
+from services.progress import AgentActivity
+from services.wire import Json
+from surfaces.terminal.ansi_display import ansi_lines
 from surfaces.terminal.inert import inert, inert_line
 
-__all__ = ["ICONS", "CallShown", "diff_lines", "edit_counts", "todo_lines"]
+__all__ = ["ICONS", "CallShown", "diff_lines", "diff_words", "edit_counts", "todo_lines"]
 
 ICONS: Final[Mapping[str, str]] = {
     "validating": "o",
@@ -31,6 +34,16 @@ EDITS: Final = frozenset({"write_file", "replace"})
 _QUIET: Final = frozenset({"read_file", "read_many_files", "list_directory", "glob", "grep_search"})
 """Tools whose result stays out of sight: their line has a summary."""
 _CONTEXT: Final = 3
+_MOST_LETTERS: Final = 4_000
+"""Of a line of output: a longer one is cut."""
+_STATES: Final[Mapping[str, str]] = {
+    "validating": "Tool call",
+    "scheduled": "Tool call",
+    "executing": "Tool call, running",
+    "success": "Tool call, done",
+    "error": "Tool call, failed",
+    "cancelled": "Tool call, cancelled",
+}
 _BOLD: Final = re.compile(r"\*\*(.+?)\*\*")
 _TODO_MARKS: Final[Mapping[str, str]] = {
     "completed": "✓",
@@ -49,10 +62,12 @@ class CallShown:
     root: str
     display: ToolDisplay | None = None
     status: str = "scheduled"
-    output: str = ""
-    """The live output."""
+    output: Json = ""
+    """The live output: text, or the lines of a terminal's screen."""
     change: DiffDisplay | None = None
     """The change that the user was asked about."""
+    activity: AgentActivity | None = None
+    """What the subagent does that the call runs."""
 
     @property
     def settled(self) -> bool:
@@ -92,11 +107,20 @@ class CallShown:
             return _last(list(diff_lines(change)), most_lines)
         if self.name in _QUIET and self.status != "error":
             return Text("")
-        text = self._result_text() if self.settled else self.output
+        shown = self._shown()
+        screen = ansi_lines(shown)
+        if screen is not None:
+            return _last(screen, most_lines)
+        text = shown if isinstance(shown, str) else ""
         todos = todo_lines(text)
-        if todos is not None:
-            return _last(todos, most_lines)
-        return _last([_with_bold(line) for line in inert(text).split("\n")], most_lines)
+        return _last(todos, most_lines) if todos is not None else _last_of(text, most_lines)
+
+    def words(self, most_lines: int) -> str:
+        """The call for a screen reader: the state as a word, and no signs for a change."""
+        change = self._change()
+        body = self.body(most_lines).plain if change is None else "\n".join(diff_words(change))
+        line = self.line().plain.partition(" ")[2].strip()
+        return f"{_STATES.get(self.status, self.status)}: {line}\n{body}".rstrip()
 
     @property
     def _title(self) -> str:
@@ -123,10 +147,13 @@ class CallShown:
         result = self.display.result if self.display else None
         return result if isinstance(result, DiffDisplay) else self.change
 
-    def _result_text(self) -> str:
+    def _shown(self) -> Json:
+        """What the call shows: its result once it has ended, its live output until then."""
         result = self.display.result if self.display else None
-        if isinstance(result, TerminalDisplay):
+        if not self.settled:
             return self.output
+        if isinstance(result, TerminalDisplay):
+            return self.output if result.ansi is None else result.ansi
         return (display_to_text(result) or "") if isinstance(result, TextDisplay) else ""
 
 
@@ -162,6 +189,22 @@ def diff_lines(change: DiffDisplay) -> Iterator[Text]:
                 yield Text(f"{number + 1} + {inert(after[number])}", style="green")
 
 
+def diff_words(change: DiffDisplay) -> Iterator[str]:
+    """A change as lines that a screen reader can read.
+
+    Source: `packages/cli` `ui/components/messages/DiffRenderer.tsx` (`screenReaderEnabled`).
+    """
+    before, after = _lines(change.before_text), _lines(change.after_text)
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    for group in matcher.get_grouped_opcodes(_CONTEXT):
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                yield from (f"context: {inert(line)}" for line in before[i1:i2])
+                continue
+            yield from (f"del: {inert(line)}" for line in before[i1:i2])
+            yield from (f"add: {inert(line)}" for line in after[j1:j2])
+
+
 def todo_lines(text: str) -> list[Text] | None:
     """A todo list, if `text` is one as tools show it."""
     if not text.startswith('{"todos":'):
@@ -194,11 +237,29 @@ def _with_bold(line: str) -> Text:
     return text.append(line[end:])
 
 
-def _last(lines: Sequence[Text], most: int) -> Text:
+def _last_of(text: str, most: int) -> Text:
+    """The last lines of a text, which may be long: the others are only counted."""
+    text = text.rstrip()
+    start = len(text)
+    for _ in range(most):
+        start = text.rfind("\n", 0, start)
+        if start < 0:
+            break
+    hidden = text.count("\n", 0, start + 1)
+    lines = inert(text[start + 1 :]).split("\n")
+    return _last([_with_bold(_cut(line)) for line in lines], most, hidden)
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= _MOST_LETTERS else f"{line[:_MOST_LETTERS]}…"
+
+
+def _last(lines: Sequence[Text], most: int, hidden: int = 0) -> Text:
+    """The last of `lines`; so many more are already `hidden`."""
     lines = list(lines)
     while lines and not lines[-1].plain.strip():
         lines.pop()
-    hidden = len(lines) - most
+    hidden += max(0, len(lines) - most)
     if hidden > 0:
         note = Text(f"... first {hidden} lines hidden (Ctrl+O to show) ...", style="dim")
         lines = [note, *lines[-most:]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -14,13 +14,15 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from surfaces.terminal.menu import SuggestionMenu
+from surfaces.terminal.pasted import PastedTexts, typed_text
 from surfaces.terminal.recall import Recall
 from surfaces.terminal.vim.buffer import Buffer
 from surfaces.terminal.vim.keys import Mode, VimKeys
 
-__all__ = ["PLACEHOLDER", "Composer", "PromptInput"]
+__all__ = ["PLACEHOLDER", "VIM_SETTING", "Composer", "PromptInput"]
 
 PLACEHOLDER: Final = "  Type your message or @path/to/file"
+VIM_SETTING: Final = "general.vimMode"
 _SHELL_PLACEHOLDER: Final = "  Type your shell command"
 _VIM_PLACEHOLDERS: Final = {
     Mode.INSERT: "  Press 'Esc' for NORMAL mode.",
@@ -65,12 +67,16 @@ class PromptInput(TextArea):
         """Whether what is written is a shell command."""
         self._vim: VimKeys | None = None
         self._sent = {False: Recall(), True: Recall()}
+        self._pasted = PastedTexts()
+        self._before_search: str | None = None
+        """What stood in the input when the search began; `None`: nothing is searched."""
         self._menu: SuggestionMenu | None = None
         self._take_back: Callable[[], str] = str
 
     async def _on_key(self, event: events.Key) -> None:
         handled = (
-            (self._vim is not None and self._vim.press(event.key, event.character, event.time))
+            self._searches(event.key)
+            or self._edits_as_vim(event)
             or self._sends(event.key)
             or self._chooses(event.key)
             or self._recalls(event.key)
@@ -81,6 +87,12 @@ class PromptInput(TextArea):
             event.prevent_default()
             return
         await super()._on_key(event)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        """Insert a text; a long one as a placeholder."""
+        event.stop()
+        event.prevent_default()
+        self.insert(self._pasted.shown(typed_text(event.text)))
 
     def replace_all(self, text: str) -> None:
         """Put `text` in place of what is there, the cursor behind it."""
@@ -132,7 +144,63 @@ class PromptInput(TextArea):
             self.history.checkpoint()
         self.move_cursor(buffer.place)
 
+    # ------------------------------------------------------------------ history search
+
+    @property
+    def searching(self) -> bool:
+        """Whether what is typed is searched in the history."""
+        return self._before_search is not None
+
+    def recall_earlier(self, texts: Sequence[str]) -> None:
+        """Take the prompts of earlier sessions, oldest first."""
+        self._sent[False].put_before(texts)
+
+    def search(self) -> None:
+        """Show what in the history has the text of the input."""
+        if self._menu is not None:
+            self._menu.offer(self.text, 0, self._sent[self.shell].found(self.text))
+
+    def _searches(self, key: str) -> bool:
+        """Ctrl+R begins a search. Then Enter sends the chosen text, Tab takes it, Esc ends it."""
+        if key == "ctrl+r" and not self.searching:
+            self._before_search = self.text
+            self.search()
+            self.post_message(self.ModeSwitched())
+            return True
+        if not self.searching or self._menu is None:
+            return False
+        chosen = self._menu.chosen
+        match key:
+            case "up" | "down" | "ctrl+r" if chosen is not None:
+                self._menu.move(-1 if key == "up" else 1)
+            case "enter" | "tab":
+                self._end_search(self.text if chosen is None else chosen)
+                if key == "enter":
+                    self._submit()
+            case "escape":
+                self.cancel_search()
+            case _:
+                return key in ("up", "down", "ctrl+r")
+        return True
+
+    def cancel_search(self) -> None:
+        """End the search, and bring back what stood in the input."""
+        self._end_search(self._before_search or "")
+
+    def _end_search(self, text: str) -> None:
+        self._before_search = None
+        if self._menu is not None:
+            self._menu.close()
+        self.replace_all(text)
+        self.post_message(self.ModeSwitched())
+
     # ------------------------------------------------------------------ keys
+
+    def _edits_as_vim(self, event: events.Key) -> bool:
+        """While a search is open, the keys write what is searched."""
+        if self._vim is None or self.searching:
+            return False
+        return self._vim.press(event.key, event.character, event.time)
 
     def _sends(self, key: str) -> bool:
         if key in _NEW_LINE:
@@ -157,7 +225,7 @@ class PromptInput(TextArea):
         if text.strip():
             self._sent[self.shell].keep(text)
             self.text = ""
-            self.post_message(self.Submitted(text, self.shell))
+            self.post_message(self.Submitted(self._pasted.expanded(text), self.shell))
 
     def _switches(self, event: events.Key) -> bool:
         """`!` and `?` at an empty input are no text."""
@@ -206,9 +274,9 @@ class Composer(Horizontal):
 
     def compose(self) -> ComposeResult:
         """Both, side by side."""
-        yield Static(">", id="prompt-mark", markup=False)
+        yield Static("> ", id="prompt-mark", markup=False)
         yield PromptInput()
 
     def mark(self, mark: str) -> None:
         """Show `mark` before the input."""
-        self.query_one("#prompt-mark", Static).update(mark)
+        self.query_one("#prompt-mark", Static).update(f"{mark} ")

@@ -1,7 +1,7 @@
-"""`Drawing`: an agent's events and the progress of its calls become widgets, in order.
+"""`Drawing`: an agent's events and the progress of its calls become blocks, in order.
 
-Events arrive at once; widgets take time. The events wait in a queue, and neighbouring fragments of
-an answer are joined, so that a fast stream costs no more frames than the screen can show.
+The events wait in a queue, and neighbouring fragments of an answer are joined, so that a fast
+stream costs no more than the screen can show.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from agent_protocol.events import (
     ToolRequest,
     ToolResponse,
 )
-from services.clock import Clock
 from services.progress import (
     AgentActivity,
     CallKey,
@@ -36,16 +35,21 @@ from services.progress import (
 from services.state import (
     ApprovalModeChanged,
     CoreEvent,
+    HookMessage,
     ModelChanged,
     RetryAttempt,
     UserFeedback,
 )
-from surfaces.commands import Item
+from surfaces.commands import Item, ItemKind
 from surfaces.headless.failures import INVALID_STREAM_WORDS, api_error_text, failure_of
+from surfaces.terminal.agents_box import AGENT_TOOL, AgentsBox
+from surfaces.terminal.answer import Answer
+from surfaces.terminal.blocks import Panel, UserMessage
+from surfaces.terminal.call_box import CallBox
 from surfaces.terminal.call_words import CallShown
 from surfaces.terminal.dialogs.confirmation import change_of
 from surfaces.terminal.inert import inert_line
-from surfaces.terminal.transcript import Answer, CallBox, Transcript, UserMessage
+from surfaces.terminal.transcript import Transcript
 
 __all__ = ["Cleared", "Drawing", "Happening", "OwnCall", "Screen", "Shown", "Typed"]
 
@@ -108,13 +112,13 @@ class Screen:
 class Drawing:
     """Draws what happens in one session."""
 
-    def __init__(self, screen: Screen, clock: Clock) -> None:
-        """Draw on `screen`. The session's `clock` stands still while something is drawn."""
+    def __init__(self, screen: Screen) -> None:
         self._screen = screen
-        self._clock = clock
         self._queue: asyncio.Queue[Happening] = asyncio.Queue()
         self._answer: Answer | None = None
-        self._boxes: dict[CallKey, CallBox] = {}
+        self._calls: dict[CallKey, tuple[CallShown, CallBox | AgentsBox]] = {}
+        self._agents: AgentsBox | None = None
+        """The subagents of the present round of calls."""
         self._ended: dict[str, asyncio.Event] = {}
         self._own: CallBox | None = None
 
@@ -132,31 +136,30 @@ class Drawing:
             batch = [await self._queue.get()]
             while not self._queue.empty():
                 batch.append(self._queue.get_nowait())
-            # Some widgets use threads.
-            with self._clock.real_work():
-                for happening in _joined(batch):
-                    await self._draw(happening)
+            for happening in _joined(batch):
+                self._draw(happening)
 
-    async def _draw(self, happening: Happening) -> None:
+    def _draw(self, happening: Happening) -> None:
         match happening:
             case Typed() | Shown() | OwnCall() | Cleared():
-                self._answer = None
-                await self._draw_own(happening)
+                self._end_answer()
+                self._draw_own(happening)
             case Message(role="agent"):
-                await self._message(happening)
+                self._message(happening)
             case ToolRequest():
-                await self._request(happening)
+                self._request(happening)
             case ToolResponse():
                 self._response(happening)
             case ErrorEvent():
-                await self._error(happening)
+                self._error(happening)
             case AgentEnd():
-                await self._end(happening)
+                self._end(happening)
             case RetryAttempt():
                 tries = f"attempt {happening.attempt}/{happening.max_attempts}"
                 self._screen.activity(f"Trying to reach {happening.model} ({tries})")
-            case UserFeedback():
-                await self._screen.transcript.notice(happening.message, happening.severity)
+            case UserFeedback() | HookMessage():
+                severity = happening.severity if isinstance(happening, UserFeedback) else "info"
+                self._screen.transcript.notice(happening.message, severity)
             case ApprovalModeChanged() | ModelChanged():
                 self._screen.settings_changed()
             case Thought():
@@ -166,34 +169,48 @@ class Drawing:
             case _:
                 pass
 
-    async def _draw_own(self, happening: Typed | Shown | OwnCall | Cleared) -> None:
+    def _draw_own(self, happening: Typed | Shown | OwnCall | Cleared) -> None:
         match happening:
             case Typed():
-                await self._typed(happening)
+                self._typed(happening)
             case Shown():
-                await self._screen.transcript.item(happening.item)
+                self._item(happening.item)
             case OwnCall():
-                await self._own_call(happening.call)
+                self._own_call(happening.call)
             case Cleared():
-                self._own = None
-                self._boxes.clear()
-                await self._screen.transcript.clear()
+                self._own = self._agents = None
+                self._calls.clear()
+                self._screen.transcript.clear()
 
-    async def _typed(self, line: Typed) -> None:
+    def _typed(self, line: Typed) -> None:
         if line.mark:
-            await self._screen.transcript.notice(line.text, line.mark)
+            self._screen.transcript.notice(line.text, line.mark)
         else:
-            await self._screen.transcript.add(UserMessage(line.text))
+            self._screen.transcript.add(UserMessage(line.text))
             self._screen.activity(_THINKING)
 
-    async def _own_call(self, call: CallShown) -> None:
+    def _item(self, item: Item) -> None:
+        transcript = self._screen.transcript
+        if item.markdown or item.kind is ItemKind.AGENT:
+            answer = Answer(transcript.add)
+            answer.append(item.text)
+            answer.end()
+            transcript.redraw()
+        elif item.kind is ItemKind.USER:
+            transcript.add(UserMessage(item.text))
+        elif item.kind is ItemKind.PANEL:
+            transcript.add(Panel(item.text))
+        else:
+            transcript.notice(item.text, item.kind.value)
+
+    def _own_call(self, call: CallShown) -> None:
         if self._own is None or self._own.call is not call:
             self._own = CallBox(call)
-            await self._screen.transcript.add(self._own)
-        self._own.refresh_call()
+            self._screen.transcript.add(self._own)
+        self._screen.transcript.changed(self._own)
         self._screen.activity(None if call.settled else _RUNNING)
 
-    async def _message(self, message: Message) -> None:
+    def _message(self, message: Message) -> None:
         subject = (message.meta or {}).get("subject")
         for part in message.content:
             if isinstance(part, ThoughtPart):
@@ -201,90 +218,111 @@ class Drawing:
             elif isinstance(part, TextPart) and (part.text.strip() or self._answer is not None):
                 self._screen.activity(_THINKING)
                 if self._answer is None:
-                    self._answer = Answer()
-                    await self._screen.transcript.add(self._answer)
-                await self._answer.append(part.text)
+                    self._answer = Answer(self._screen.transcript.add)
+                self._answer.append(part.text)
+                self._screen.transcript.redraw()
 
-    async def _request(self, request: ToolRequest) -> None:
-        self._answer = None
+    def _end_answer(self) -> None:
+        if self._answer is not None:
+            self._answer.end()
+            self._answer = None
+            self._screen.transcript.redraw()
+
+    def _request(self, request: ToolRequest) -> None:
+        self._end_answer()
         key = self._key(request.request_id)
-        known = self._boxes.get(key)
-        if known is not None and not known.call.settled:
-            known.call.display = request.display
-            known.refresh_call()
+        call, box = self._calls.get(key, (None, None))
+        if call is not None and box is not None and not call.settled:
+            call.display = request.display
+            self._screen.transcript.changed(box)
             return
         call = CallShown(name=request.name, root=self._screen.root, display=request.display)
-        box = self._boxes[key] = CallBox(call)
-        await self._screen.transcript.add(box)
+        self._calls[key] = call, self._box(call)
+
+    def _box(self, call: CallShown) -> CallBox | AgentsBox:
+        """Add what shows `call`; subagents of one round are shown together."""
+        transcript = self._screen.transcript
+        if call.name != AGENT_TOOL:
+            box = CallBox(call)
+            transcript.add(box)
+            return box
+        if self._agents is None or self._agents.finished:
+            self._agents = AgentsBox(call)
+            transcript.add(self._agents)
+        else:
+            self._agents.calls.append(call)
+            transcript.changed(self._agents)
+        return self._agents
 
     def _response(self, response: ToolResponse) -> None:
-        box = self._boxes.get(self._key(response.request_id))
-        if box is None:
+        key = self._key(response.request_id)
+        if key not in self._calls:
             return
-        call = box.call
+        call, box = self._calls[key]
         if response.display is not None and call.display is not None:
             call.display = _merged(call.display, response.display)
         if not call.settled:
             call.status = "error" if response.is_error else "success"
-        box.refresh_call()
+        self._screen.transcript.changed(box)
         self._screen.settings_changed()
 
     def _key(self, request_id: str) -> CallKey:
         return CallKey(call_id=request_id)
 
     def _progress(self, notice: CallNotice) -> None:
-        box = self._boxes.get(notice.call)
         if isinstance(notice, CallMoved):
             self._screen.moved(notice.call, notice.status)
-        if box is None:
+        if notice.call not in self._calls:
             if isinstance(notice, CallQuestion):
                 details = notice.details
                 name = details.title if details else "?"
                 self._screen.question(notice, CallShown(name=name, root=self._screen.root))
             return
+        call, box = self._calls[notice.call]
         match notice:
             case CallMoved():
-                box.call.status = notice.status
+                call.status = notice.status
             case CallOutput():
-                box.call.output = notice.output if isinstance(notice.output, str) else ""
+                call.output = notice.output
             case AgentActivity():
-                box.call.output = _activity_text(notice)
+                call.activity = notice
             case CallReport():
-                box.call.output = notice.progress.message or box.call.output
+                call.output = notice.progress.message or call.output
             case CallQuestion():
-                box.call.change = change_of(notice.details)
-                self._screen.question(notice, box.call)
+                call.change = change_of(notice.details)
+                self._screen.question(notice, call)
             case _:
                 pass
-        box.refresh_call()
+        self._screen.transcript.changed(box)
 
-    async def _error(self, event: ErrorEvent) -> None:
-        self._answer = None
+    def _error(self, event: ErrorEvent) -> None:
+        self._end_answer()
         meta, notice = event.meta or {}, self._screen.transcript.notice
         if meta.get("code") == "INVALID_STREAM":
             kind = meta.get("errorType")
             words = INVALID_STREAM_WORDS.get(kind if isinstance(kind, str) else "", event.message)
-            await notice(words, "error")
+            notice(words, "error")
         elif meta.get("code") == "AGENT_EXECUTION_BLOCKED":
-            await notice(f"Agent execution blocked: {event.message.strip()}", "warning")
+            notice(f"Agent execution blocked: {event.message.strip()}", "warning")
         elif event.fatal:
-            await notice(api_error_text(failure_of(event), self._screen.auth_type), "error")
-            await notice(_MORE)
+            notice(api_error_text(failure_of(event), self._screen.auth_type), "error")
+            notice(_MORE)
         else:
-            await notice(event.message, "warning")
+            notice(event.message, "warning")
 
-    async def _end(self, event: AgentEnd) -> None:
-        self._answer = None
+    def _end(self, event: AgentEnd) -> None:
+        self._end_answer()
         message = (event.data or {}).get("message")
         if event.reason == "aborted":
-            await self._screen.transcript.notice(_CANCELLED)
+            self._screen.transcript.notice(_CANCELLED)
         elif isinstance(message, str) and message:
-            await self._screen.transcript.notice(message)
-        for box in self._boxes.values():
-            if not box.call.settled:
-                box.call.status = "cancelled"
-                box.refresh_call()
-        self._boxes.clear()
+            self._screen.transcript.notice(message)
+        for call, box in self._calls.values():
+            if not call.settled:
+                call.status = "cancelled"
+                self._screen.transcript.changed(box)
+        self._calls.clear()
+        self._agents = None
         self._screen.activity(None)
         self._screen.settings_changed()
         self.end_of(event.stream_id).set()
@@ -335,12 +373,3 @@ def _merged(before: ToolDisplay, after: ToolDisplay) -> ToolDisplay:
         name=after.name or before.name,
         description=after.description or before.description,
     )
-
-
-def _activity_text(notice: AgentActivity) -> str:
-    lines = []
-    for activity in notice.activities:
-        words = activity.get("displayName") or activity.get("content") or ""
-        detail = activity.get("description") or ""
-        lines.append(f"{activity.get('status')}: {words} {detail}".rstrip())
-    return "\n".join([f"{notice.agent} ({notice.state})", *lines])

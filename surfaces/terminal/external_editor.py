@@ -19,7 +19,10 @@ from surfaces.terminal.dialogs.scoped import PREFERRED_EDITOR, editor_dialog
 from surfaces.terminal.drawing import Drawing, Typed
 from surfaces.terminal.editors import editor_command
 
-__all__ = ["ExternalEditor"]
+__all__ = ["ExternalEditor", "Suspend"]
+
+Suspend = Callable[[], AbstractContextManager[None]]
+"""Gives the terminal to another program while it is entered."""
 
 _MISSING: Final = (
     "No external editor is available. Choose one with /editor, or set the variable VISUAL or "
@@ -44,7 +47,7 @@ class ExternalEditor:
         variables: Mapping[str, str],
         host: DialogHost,
         drawing: Drawing,
-        suspend: Callable[[], AbstractContextManager[None]],
+        suspend: Suspend,
     ) -> None:
         self._preferences = preferences
         self._variables = variables

@@ -5,60 +5,37 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from agent_protocol.agent import AgentProtocol
 from runtimes.contract import Runtime
 from runtimes.registry import Surface, open_runtime
 from services.bundle import Services
+from services.clock import Clock
 from services.interaction.interaction import Interaction
-from services.model.errors import FatalAuthenticationError, FatalInputError
+from services.model.errors import FatalInputError
 from services.progress import ProgressFeed
-from services.scheduler.style import BatchStyle
 from services.state import CoreEvents
-from services.tools.text_files import TextFiles
+from services.telemetry.contract import Telemetry
 from surfaces.headless.engine import (
     check_chosen_runtime,
     chosen_runtime,
     resume_session,
-    session_to_resume,
 )
-from surfaces.headless.machine import Machine, open_run_services, open_run_telemetry
 from surfaces.headless.metrics import SessionMetrics
-from surfaces.headless.model import ModelSource, choose_model, open_model
-from surfaces.headless.options import HeadlessOptions
-from surfaces.headless.planning import Plan, plan_run
+from surfaces.headless.model import open_model
+from surfaces.headless.run_services import open_run_services, open_run_telemetry
 from surfaces.headless.session_log import log_configuration, log_onboarding
 from surfaces.headless.sessions import RecordedSession, moved_aside
-from surfaces.headless.streams import Streams
+from surfaces.headless.witness import RunFacts, SessionWitness
+from surfaces.terminal.prepared import Prepared
 
-__all__ = ["LiveSession", "OpenSession", "Prepared", "open_live_session", "prepare"]
-
-
-_NO_METHOD: Final = "No authentication method selected."
+__all__ = ["LiveSession", "OpenSession", "open_live_session"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """The facts that are fixed before a session opens."""
-
-    options: HeadlessOptions
-    machine: Machine
-    plan: Plan
-    source: ModelSource
-    session_id: str
-    unsigned: str | None = None
-    """Why the user must sign in before the session opens; `None`: `source` answers."""
-    resumed: RecordedSession | None = None
-    batch_style: BatchStyle | None = None
-    """How the calls of a batch run; `None`: as in the core's scheduler."""
-    text_files: TextFiles | None = None
-    """Where edits go; `None`: to the disk."""
-
-    def resuming(self, session: RecordedSession) -> Prepared:
-        """The same for another session, which was recorded."""
-        return replace(self, resumed=session, session_id=session.session_id)
+_METRICS_EVERY_MS: Final = 10_000
 
 
 def _nothing(_: AgentProtocol) -> None:
@@ -76,6 +53,9 @@ class LiveSession:
     metrics: SessionMetrics
     agent_made: Callable[[AgentProtocol], object] = _nothing
     """Gets each agent before its prompt is sent."""
+    witness: SessionWitness | None = None
+    user_tier: str | None = None
+    """The tier of the user's account (`free-tier`), where Code Assist answers."""
 
     def prompt_id(self, number: int) -> str:
         """The id of the user's prompt with this number, from 0."""
@@ -93,45 +73,6 @@ OpenSession = Callable[
     AbstractAsyncContextManager[LiveSession],
 ]
 """Opens a session, as `open_live_session` does."""
-
-
-def prepare(options: HeadlessOptions, machine: Machine, streams: Streams) -> Prepared:
-    """Settle what a session needs, and find the errors that need no session.
-
-    A session without a way to sign in is `unsigned`.
-
-    Raises:
-        FatalError: an error was found.
-    """
-    variables, workspace = machine.environment.variables, machine.workspace
-    plan = plan_run(
-        options, root=workspace.root, home=workspace.home, variables=variables, interactive=True
-    )
-    resumed = session_to_resume(options, machine, streams)
-    new_id = options.session_id or machine.ids.uuid("session")
-    source, unsigned = ModelSource(auth_type=""), None
-    try:
-        source = choose_model(
-            variables,
-            fake=options.fake_responses,
-            record=options.record_responses,
-            selected=plan.selected_auth,
-            enforced=plan.enforced_auth,
-            provider=plan.provider,
-            strict=options.strict_responses,
-            home=workspace.home,
-        )
-    except FatalAuthenticationError as error:
-        unsigned = str(error) if plan.selected_auth else _NO_METHOD
-    return Prepared(
-        options=options,
-        machine=machine,
-        plan=plan,
-        source=source,
-        unsigned=unsigned,
-        session_id=new_id if resumed is None else resumed.session_id,
-        resumed=resumed,
-    )
 
 
 @asynccontextmanager
@@ -153,6 +94,9 @@ async def open_live_session(
     name = chosen_runtime(prepared.options.runtime, plan.settings, Surface.INTERACTIVE)
     # Importing an engine takes a second: the screen stays alive meanwhile.
     await asyncio.to_thread(check_chosen_runtime, name)
+    witness = await asyncio.to_thread(_begun, prepared)
+    if witness is not None:
+        interaction.observed(witness.asks)
     metrics = SessionMetrics()
     async with AsyncExitStack() as stack:
         telemetry = stack.enter_context(
@@ -181,7 +125,7 @@ async def open_live_session(
                 plan,
                 session_id=prepared.session_id,
                 auth_type=source.auth_type,
-                generator=model.generator,
+                generator=model.generator if witness is None else witness.model(model.generator),
                 events=events,
                 metrics=metrics,
                 telemetry=telemetry,
@@ -200,15 +144,59 @@ async def open_live_session(
         if resumed is not None:
             await resume_session(runtime, resumed)
             _add_folders(services, resumed)
+        if witness is not None:
+            stack.callback(witness.opened(services))
         progress = ProgressFeed(services)
         stack.callback(progress.close)
+        if telemetry is not None:
+            exporting = asyncio.create_task(
+                _export_metrics(telemetry, machine.clock), name="export of metrics"
+            )
+            stack.push_async_callback(_ended, exporting)
         yield LiveSession(
             prepared=prepared,
             services=services,
             runtime=runtime,
             progress=progress,
             metrics=metrics,
+            witness=witness,
+            agent_made=_nothing if witness is None else partial(_observed, witness),
+            user_tier=None if model.user is None else model.user.tier,
         )
+
+
+def _begun(prepared: Prepared) -> SessionWitness | None:
+    if prepared.witness is None:
+        return None
+    witness = prepared.witness()
+    witness.begins(
+        RunFacts(
+            plan=prepared.plan,
+            source=prepared.source,
+            workspace=prepared.machine.workspace,
+            resumed=None if prepared.resumed is None else prepared.resumed.file,
+        )
+    )
+    return witness
+
+
+def _observed(witness: SessionWitness, agent: AgentProtocol) -> None:
+    agent.subscribe(witness.saw)
+
+
+async def _export_metrics(telemetry: Telemetry, clock: Clock) -> None:
+    """Write the metrics from time to time.
+
+    Source: core `telemetry/sdk.ts` (`exportIntervalMillis`).
+    """
+    while True:
+        await clock.sleep(_METRICS_EVERY_MS)
+        telemetry.export_metrics()
+
+
+async def _ended(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
 
 
 def _add_folders(services: Services, resumed: RecordedSession) -> None:

@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from rich.text import Text
 from textual.widgets import Static
 
-from surfaces.commands import Suggestion
 from surfaces.terminal.inert import inert_line
 
-__all__ = ["Completed", "SuggestionMenu"]
+__all__ = ["Completed", "Offered", "SuggestionMenu"]
 
 _MOST: Final = 8
+
+
+class Offered(Protocol):
+    """What a line of the menu offers."""
+
+    @property
+    def value(self) -> str:
+        """The text."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What stands beside it."""
+        ...
+
+    @property
+    def runs_at_once(self) -> bool:
+        """Whether Enter sends it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +50,15 @@ class SuggestionMenu(Static):
         super().__init__(id="menu", markup=False)
         self._text = ""
         self._place = 0
-        self._offered: Sequence[Suggestion] = ()
+        self._offered: Sequence[Offered] = ()
         self._chosen = 0
 
-    def offer(self, text: str, place: int, suggestions: Sequence[Suggestion]) -> None:
+    def on_resize(self) -> None:
+        """Cut the lines where the terminal ends now."""
+        if self._offered:
+            self._draw()
+
+    def offer(self, text: str, place: int, suggestions: Sequence[Offered]) -> None:
         """Show `suggestions` for what stands in `text` from `place` on, the first one chosen."""
         self._text, self._place, self._offered, self._chosen = text, place, suggestions, 0
         self.display = bool(suggestions)
@@ -53,6 +76,20 @@ class SuggestionMenu(Static):
         """Choose the line so many steps further; after the last comes the first."""
         self._chosen = (self._chosen + step) % len(self._offered)
         self._draw()
+
+    @property
+    def chosen(self) -> str | None:
+        """The text of the chosen line."""
+        return self._offered[self._chosen].value if self._offered else None
+
+    @property
+    def words(self) -> str:
+        """The chosen line and its place, for a screen reader."""
+        if not self._offered:
+            return ""
+        each = self._offered[self._chosen]
+        place = f"Suggestion {self._chosen + 1} of {len(self._offered)}"
+        return f"{place}: {inert_line(each.value)}  {inert_line(each.description)}".rstrip()
 
     def completed(self) -> str:
         """The text with the chosen suggestion; after a folder, its files may follow."""
@@ -72,13 +109,15 @@ class SuggestionMenu(Static):
         return Completed(self.completed(), self._offered[self._chosen].runs_at_once)
 
     def _draw(self) -> None:
+        room = max(1, self.size.width or self.app.size.width)
         first = max(0, self._chosen - _MOST + 1)
         shown = self._offered[first : first + _MOST]
         width = max((len(inert_line(each.value)) for each in shown), default=0)
-        lines = Text(no_wrap=True, overflow="ellipsis")
+        lines = []
         for number, each in enumerate(shown, first):
             chosen = number == self._chosen
-            line = f"{'●' if chosen else ' '} {inert_line(each.value):<{width}}"
-            lines.append(f"{line}  {inert_line(each.description)}\n", "bold" if chosen else "")
-        lines.rstrip()
-        self.update(lines)
+            words = f"{inert_line(each.value):<{width}}  {inert_line(each.description)}".rstrip()
+            line = Text(f"{'●' if chosen else ' '} {words}", "bold" if chosen else "")
+            line.truncate(room, overflow="ellipsis")
+            lines.append(line)
+        self.update(Text("\n").join(lines))

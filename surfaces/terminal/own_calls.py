@@ -1,43 +1,32 @@
-"""`OwnCalls`: tool calls that a command makes for the user, as a skill's command does.
+"""`OwnCalls`: shows the tool calls that a command makes for the user (`commands.own_calls`).
 
-The policy decides about them as about the model's calls. The model gets the result with the next
-prompt.
-
-Source: `packages/cli` `ui/hooks/useGeminiStream.ts` (`isClientInitiated`).
+The model gets the result with the next prompt.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
 
-from services.abort import AbortController
 from services.bundle import Services
-from services.policy.rules import Decision
 from services.presentation.display import populate_tool_display
-from services.tools.contract import (
-    ConfirmationOutcome,
-    InvalidToolParams,
-    Tool,
-    ToolExecution,
-    ToolInvocation,
-    as_server_tool,
-)
-from services.wire import Json, js_json
-from surfaces.commands import CommandError
+from services.scheduler.calls import CallStatus
+from services.tools.contract import ConfirmationDetails, ConfirmationOutcome, ToolResult
+from services.wire import Json
+from surfaces.allowed import Allowed
+from surfaces.commands import call_tool
+from surfaces.commands.own_calls import OwnCall
 from surfaces.terminal.call_words import CallShown
-from surfaces.terminal.dialogs.confirmation import Allowed, confirmation_dialog
+from surfaces.terminal.dialogs.confirmation import confirmation_dialog
 from surfaces.terminal.dialogs.dialog import DialogHost
-from surfaces.terminal.drawing import Drawing, OwnCall
+from surfaces.terminal.drawing import Drawing
+from surfaces.terminal.drawing import OwnCall as OwnCallDrawn
 from surfaces.terminal.notes import Notes
 
 __all__ = ["OwnCalls"]
 
-_DECLINED: Final = "Operation cancelled."
-
 
 class OwnCalls:
-    """Makes calls, shows them, and keeps their results for the model."""
+    """Shows calls, and keeps their results for the model."""
 
     def __init__(
         self, services: Services, host: DialogHost, drawing: Drawing, notes: Notes
@@ -46,63 +35,40 @@ class OwnCalls:
         self._host = host
         self._drawing = drawing
         self._notes = notes
+        self._shown: dict[str, CallShown] = {}
 
     async def run(self, name: str, args: Mapping[str, Json]) -> None:
         """Call the tool `name`.
 
         Raises:
-            CommandError: there is no such tool, it refuses the arguments, or it fails; or the
-                policy or the user refuses the call.
+            CommandError: the call was refused, or failed.
         """
-        tool = self._services.tools.get(name)
-        if tool is None:
-            raise CommandError(f"The tool {name} is not available in this session.")
-        try:
-            invocation = tool.build(dict(args))
-        except InvalidToolParams as error:
-            raise CommandError(f"The tool {name} refuses the arguments: {error}") from error
-        call = CallShown(name=name, root=str(self._services.workspace.root))
-        call.display = populate_tool_display(
-            name=name, display_name=tool.display_name, invocation=invocation
-        )
-        await self._check(tool, invocation, call)
-        await self._execute(invocation, call)
+        self._notes.keep(await call_tool(name, args, self._services, self))
 
-    async def _check(self, tool: Tool, invocation: ToolInvocation, call: CallShown) -> None:
-        server = as_server_tool(tool)
-        check = await self._services.policy.decide(
-            tool.name,
-            invocation.params,
-            server_name=server.server_name if server else None,
-            annotations=server.policy_annotations if server else None,
-        )
-        if check.decision is Decision.DENY:
-            raise CommandError(f"The policy denies the tool {tool.name}.")
-        details = invocation.confirmation_details()
-        if check.decision is Decision.ALLOW or details is None:
-            return
-        dialog = confirmation_dialog(call, details, Allowed(session=False), editable=False)
-        if await self._host.ask(dialog) is ConfirmationOutcome.CANCEL:
-            raise CommandError(_DECLINED)
+    async def allows(self, call: OwnCall, details: ConfirmationDetails) -> bool:
+        """Whether the user allows the call."""
+        shown = self._shown_as(call)
+        dialog = confirmation_dialog(shown, details, Allowed(session=False), editable=False)
+        return await self._host.ask(dialog) is not ConfirmationOutcome.CANCEL
 
-    async def _execute(self, invocation: ToolInvocation, call: CallShown) -> None:
-        call.status = "executing"
-        self._drawing.add(OwnCall(call))
-        signal = AbortController().signal
-        call_id = self._services.ids.uuid("call")
-        try:
-            result = await invocation.execute(ToolExecution(call_id=call_id, signal=signal))
-        except BaseException:
-            call.status = "cancelled"
-            self._drawing.add(OwnCall(call))
-            raise
-        call.status = "error" if result.error else "success"
-        call.display = populate_tool_display(
-            name=call.name, display=call.display, result_display=result.return_display
-        )
-        self._drawing.add(OwnCall(call))
-        if result.error is not None:
-            raise CommandError(result.error.message)
-        content = result.llm_content
-        text = content if isinstance(content, str) else js_json(content)
-        self._notes.keep(f"The user called the tool {call.name}. Its result:\n\n{text}\n\n")
+    def changed(self, call: OwnCall, status: CallStatus, result: ToolResult | None) -> None:
+        """Draw the call."""
+        shown = self._shown_as(call)
+        shown.status = str(status)
+        if result is not None:
+            shown.display = populate_tool_display(
+                name=shown.name, display=shown.display, result_display=result.return_display
+            )
+        self._drawing.add(OwnCallDrawn(shown))
+
+    def _shown_as(self, call: OwnCall) -> CallShown:
+        found = self._shown.get(call.call_id)
+        if found is None:
+            root = str(self._services.workspace.root)
+            found = self._shown[call.call_id] = CallShown(name=call.tool.name, root=root)
+            found.display = populate_tool_display(
+                name=call.tool.name,
+                display_name=call.tool.display_name,
+                invocation=call.invocation,
+            )
+        return found

@@ -15,13 +15,15 @@ from services.progress import ProgressFeed
 from services.settings import Settings
 from services.settings.telemetry import TelemetrySettings
 from services.state import ApprovalMode
+from services.wire import JsonObject
 from services.workspace import Workspace
 from surfaces.headless.machine import Machine
 from surfaces.headless.metrics import SessionMetrics
 from surfaces.headless.model import ModelSource
 from surfaces.headless.options import HeadlessOptions, OutputFormat
 from surfaces.headless.planning import Plan
-from surfaces.terminal.live import LiveSession, Prepared
+from surfaces.terminal.live import LiveSession
+from surfaces.terminal.prepared import Prepared
 
 __all__ = ["LiveSession", "Prepared", "live_session", "prepared_for"]
 
@@ -38,14 +40,18 @@ def prepared_for(
     settings: Settings,
     model: str,
     approval_mode: ApprovalMode,
+    document: JsonObject,
 ) -> Prepared:
-    """Return what a surface needs to know of a session that its caller opens."""
+    """Return what a surface needs to know of a session that its caller opens.
+
+    `document` is the user's settings, for what the surface reads from them itself.
+    """
     return Prepared(
         options=HeadlessOptions(),
         machine=Machine(clock=clock, ids=ids, environment=environment, workspace=workspace),
         plan=Plan(
             settings=settings,
-            document={},
+            document=document,
             output=OutputFormat.TEXT,
             model=model,
             approval_mode=approval_mode,

@@ -6,24 +6,24 @@ see a settled screen calls `settle` whenever the loop is idle, until it returns 
 
 from __future__ import annotations
 
-import io
 import unicodedata
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Final
 
-from rich.console import Console
-from rich.segment import Segment, Segments
 from textual import events
-from textual.strip import Strip
 
+from parity import own_name
 from surfaces.terminal.answer_keys import OpenQuestion, Text, open_question
 from surfaces.terminal.app import TerminalApp
 from surfaces.terminal.composer import PromptInput
 from surfaces.terminal.dialogs.dialog import DialogHost
-from surfaces.terminal.live import OpenSession, Prepared
+from surfaces.terminal.live import OpenSession
 from surfaces.terminal.menu import SuggestionMenu
+from surfaces.terminal.prepared import Prepared
+from surfaces.terminal.svg import screen_svg
 
 __all__ = [
     "COLUMNS",
@@ -115,8 +115,7 @@ class PlayedTerminal:
         lines = [strip.text.rstrip() for strip in strips]
         while lines and not lines[-1]:
             lines.pop()
-        title = self._app.TITLE or ""
-        return ScreenShown(lines=tuple(lines), svg=lambda: _svg(strips, title))
+        return ScreenShown(lines=tuple(lines), svg=lambda: screen_svg(strips, COLUMNS))
 
     def _write(self, text: str) -> None:
         typed = len(text) <= _MOST_TYPED and text.isprintable() and text[:1] not in ("!", "?")
@@ -139,7 +138,9 @@ async def open_played_terminal(
 
     The caller leaves the session before it leaves the context.
     """
-    app = TerminalApp(prepared, open_session)
+    # Otherwise a thread would import it, in real time.
+    import_module(own_name("surfaces.terminal.session_view"))
+    app = TerminalApp(prepared, open_session, recalls=False)
     app.animation_level = "none"
     async with app.run_test(size=(COLUMNS, ROWS)):
         yield PlayedTerminal(app)
@@ -150,20 +151,3 @@ def _key(letter: str) -> str:
     if letter.isalnum():
         return letter
     return unicodedata.name(letter, letter).lower().replace(" ", "_").replace("-", "_")
-
-
-def _svg(strips: list[Strip], title: str) -> str:
-    """Draw a screen as `App.export_screenshot` does, which can only draw the present one."""
-    console = Console(
-        width=COLUMNS,
-        height=ROWS,
-        file=io.StringIO(),
-        force_terminal=True,
-        color_system="truecolor",
-        record=True,
-        legacy_windows=False,
-        safe_box=False,
-    )
-    line = Segment.line()
-    console.print(Segments([part for strip in strips for part in (*strip, line)]), end="")
-    return console.export_svg(title=title, unique_id="screen")

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-__all__ = ["Recall"]
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = ["Recall", "Recalled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A text that was found, as a line of the menu."""
+
+    value: str
+    description: str = ""
+    runs_at_once: bool = True
 
 
 class Recall:
@@ -18,6 +30,17 @@ class Recall:
         if self._texts[-1:] != [text]:
             self._texts.append(text)
         self._place = len(self._texts)
+
+    def put_before(self, texts: Sequence[str]) -> None:
+        """Put the texts of earlier sessions, oldest first, before all that were kept."""
+        self._texts[:0] = texts
+        self._place += len(texts)
+
+    def found(self, words: str) -> list[Recalled]:
+        """The texts that have `words` in them, the latest first, each once."""
+        wanted = words.lower()
+        found = dict.fromkeys(text for text in reversed(self._texts) if wanted in text.lower())
+        return [Recalled(text) for text in found]
 
     def step(self, by: int, present: str) -> str | None:
         """The text so many places further; `None`: there is none.

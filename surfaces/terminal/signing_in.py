@@ -32,7 +32,7 @@ from surfaces.terminal.dialogs.auth import (
     signed_out_dialog,
 )
 from surfaces.terminal.dialogs.dialog import DialogHost
-from surfaces.terminal.live import Prepared
+from surfaces.terminal.prepared import Prepared
 
 __all__ = ["SigningIn"]
 

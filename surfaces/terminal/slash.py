@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from runtimes.contract import KeepsRecording
@@ -11,6 +12,7 @@ from services.presentation.content import parts_to_content
 from services.wire import Json, Part
 from surfaces.commands import (
     CallTool,
+    CommandContext,
     CommandError,
     CommandLayer,
     CommandSession,
@@ -27,13 +29,14 @@ from surfaces.commands import (
     SubmitPrompt,
     Suggestion,
     default_sources,
-    shortcut_lines,
 )
+from surfaces.commands.builtin.usage import session_lines
 from surfaces.commands.histories import items_of_recording
 from surfaces.commands.rewinding import RewindPoint, rewind_to
 from surfaces.headless.preferences import Preferences
 from surfaces.headless.sessions import RecordedSession
 from surfaces.terminal.command_dialogs import COMMAND_DIALOGS, CommandDialogs
+from surfaces.terminal.composer import VIM_SETTING
 from surfaces.terminal.dialogs.commands import (
     RewindPointDialog,
     consent_dialog,
@@ -47,28 +50,12 @@ from surfaces.terminal.live import LiveSession
 from surfaces.terminal.notes import Notes
 from surfaces.terminal.own_calls import OwnCalls
 from surfaces.terminal.settings_dialogs import SettingsDialogs, Themed
+from surfaces.terminal.shortcuts import SHORTCUTS, shortcuts
 from surfaces.terminal.stored_sessions import browse_sessions
 from surfaces.terminal.turns import Prompt
 
-__all__ = ["SHORTCUTS", "VIM_SETTING", "Application", "SlashCommands"]
+__all__ = ["Application", "SlashCommands"]
 
-SHORTCUTS: Final = (
-    ("Ctrl+Left/Ctrl+Right", "Jump through words in the input"),
-    ("Ctrl+C", "Quit application (double press)"),
-    ("Ctrl+D", "Quit application, at an empty prompt (double press)"),
-    ("Ctrl+Enter", "New line (also Shift+Enter, Ctrl+J)"),
-    ("Ctrl+L", "Clear the screen"),
-    ("Ctrl+G", "Open input in external editor"),
-    ("Ctrl+O", "Show long outputs whole, or short again"),
-    ("Ctrl+Y", "Toggle YOLO mode"),
-    ("Enter", "Send message"),
-    ("Esc", "Cancel operation / Clear input (double press) / Rewind (double press)"),
-    ("Page Up/Page Down", "Scroll page up/down"),
-    ("Shift+Tab", "Toggle auto-accepting edits"),
-    ("Tab", "Complete the command or the path"),
-    ("Ctrl+P/Ctrl+N", "Cycle through your prompt history (also Up/Down)"),
-    ("!", "Shell mode, at an empty prompt"),
-)
 _DIALOGS: Final = COMMAND_DIALOGS | frozenset(
     {
         Dialog.AUTH,
@@ -84,7 +71,6 @@ _DIALOGS: Final = COMMAND_DIALOGS | frozenset(
         Dialog.VIM,
     }
 )
-VIM_SETTING: Final = "general.vimMode"
 _VIM_ON: Final = "Entered Vim mode. Run /vim again to exit."
 _VIM_OFF: Final = "Exited Vim mode."
 _SHELL_DECLINED: Final = "Slash command shell execution declined."
@@ -144,6 +130,7 @@ class SlashCommands:
         self._drawing = drawing
         self._hooks = hooks
         self._asking = CommandDialogs(services, host, hooks.preferences)
+        self._witness = session.witness
         self._session = CommandSession(
             runtime=session.runtime,
             services=services,
@@ -157,6 +144,7 @@ class SlashCommands:
             preferences=hooks.preferences,
             consent=self.consents,
             copy=hooks.copy,
+            write_cassette=None if session.witness is None else self._write_cassette,
         )
         self._dialogs = SettingsDialogs(
             services,
@@ -169,6 +157,16 @@ class SlashCommands:
         self._layer = CommandLayer(self._session, default_sources())
         if services.checkpoints is not None:
             services.checkpoints.shown = self._conversation
+
+    async def _write_cassette(self, note: str) -> Path | None:
+        """Write what the session's witness has seen, beside the session's recordings."""
+        folder = self._session.services.workspace.project_temp / "cassettes"
+        return None if self._witness is None else await self._witness.keep(folder, note)
+
+    def summary(self) -> list[str]:
+        """What the session has used, as `/stats` says it."""
+        context = CommandContext(session=self._session, raw="", args="", show=lambda _: None)
+        return session_lines(context)
 
     async def load(self) -> None:
         """Load the commands."""
@@ -279,7 +277,7 @@ class SlashCommands:
         await self._hooks.editor.choose()
 
     async def _list_shortcuts(self) -> None:
-        lines = ["Shortcuts", *shortcut_lines(SHORTCUTS)]
+        lines = ["Shortcuts", *shortcuts()]
         self._show(Item(kind=ItemKind.PANEL, text="\n".join(lines)))
 
     async def consents(self, text: str) -> bool:

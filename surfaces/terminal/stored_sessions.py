@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from typing import Final
 
 from runtimes.contract import KeepsRecording
 from services.bundle import Services
@@ -11,13 +12,16 @@ from services.clock import Clock
 from services.recording.deletion import delete_stored_session
 from services.recording.loading import load_conversation_record
 from surfaces.commands.histories import items_of_recording
-from surfaces.commands.results import Item
+from surfaces.commands.results import Item, ItemKind
 from surfaces.headless.sessions import RecordedSession, recorded_sessions
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.dialogs.sessions import SessionBrowser
 from surfaces.terminal.live import LiveSession
 
-__all__ = ["browse_sessions", "conversation_of"]
+__all__ = ["browse_sessions", "conversation_of", "earlier_prompts"]
+
+_MOST_SESSIONS: Final = 20
+"""The sessions whose prompts can be recalled."""
 
 
 async def browse_sessions(services: Services, host: DialogHost) -> RecordedSession | None:
@@ -41,6 +45,24 @@ async def browse_sessions(services: Services, host: DialogHost) -> RecordedSessi
         delete=delete,
     )
     return await host.ask(browser)
+
+
+async def earlier_prompts(services: Services) -> list[str]:
+    """The prompts of the folder's latest sessions, without the open one, oldest first."""
+    project, clock = services.workspace.project_temp, services.clock
+    present = services.state.session_id
+
+    def read() -> list[str]:
+        sessions = [
+            each for each in recorded_sessions(project, clock) if each.session_id != present
+        ]
+        records = (
+            load_conversation_record(each.file, clock) for each in sessions[-_MOST_SESSIONS:]
+        )
+        items = [items_of_recording(record.messages) for record in records if record is not None]
+        return [item.text for each in items for item in each if item.kind is ItemKind.USER]
+
+    return await asyncio.to_thread(read)
 
 
 def conversation_of(session: LiveSession) -> tuple[Item, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from agent_protocol.agent import AgentProtocol, MessageSend
@@ -23,7 +23,7 @@ from surfaces.terminal.live import LiveSession
 from surfaces.terminal.notes import Notes
 from surfaces.terminal.shell_mode import ShellMode
 
-__all__ = ["Commands", "Prompt", "Turns"]
+__all__ = ["Backlog", "Commands", "Prompt", "Turns"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +40,18 @@ class _Entry:
 
     text: str
     in_shell: bool = False
+
+
+@dataclass(slots=True)
+class Backlog:
+    """What a session leaves to the one that takes its place."""
+
+    waiting: deque[_Entry] = field(default_factory=deque)
+    """The prompts that wait."""
+    notes: Notes = field(default_factory=Notes)
+    """What goes to the model with the next prompt."""
+    count: int = 0
+    """How many prompts were sent."""
 
 
 class Commands(Protocol):
@@ -60,15 +72,17 @@ class Turns:
     Args:
         drawing: shows what happens.
         changed: called when the agent begins or ends to work, and when the queue changes.
+        backlog: what an earlier session has left.
     """
 
-    def __init__(self, drawing: Drawing, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, drawing: Drawing, changed: Callable[[], None], backlog: Backlog | None = None
+    ) -> None:
         self._drawing = drawing
         self._changed = changed
-        self.notes = Notes()
-        """What goes to the model with the next prompt."""
-        self._waiting: deque[_Entry] = deque()
+        self.backlog = backlog or Backlog()
         self._arrived = asyncio.Event()
+        self._arrived.set()  # The first look finds what an earlier session has left.
         self._agent: AgentProtocol | None = None
         self._session: LiveSession | None = None
         self._commands: Commands | None = None
@@ -76,7 +90,6 @@ class Turns:
         self._in_command = False
         self._shell: ShellMode | None = None
         self._shell_run: asyncio.Task[None] | None = None
-        self._count = 0
 
     @property
     def busy(self) -> bool:
@@ -84,9 +97,14 @@ class Turns:
         return self._agent is not None or self._in_command
 
     @property
+    def notes(self) -> Notes:
+        """What goes to the model with the next prompt."""
+        return self.backlog.notes
+
+    @property
     def waiting(self) -> tuple[str, ...]:
         """The prompts that wait."""
-        return tuple(f"{'!' * entry.in_shell}{entry.text}" for entry in self._waiting)
+        return tuple(f"{'!' * entry.in_shell}{entry.text}" for entry in self.backlog.waiting)
 
     def submit(self, text: str) -> None:
         """Send a prompt or run a command, now or when its turn comes.
@@ -106,14 +124,14 @@ class Turns:
         self._enqueue(_Entry(line, in_shell=True))
 
     def _enqueue(self, entry: _Entry) -> None:
-        self._waiting.append(entry)
+        self.backlog.waiting.append(entry)
         self._arrived.set()
         self._changed()
 
     def take_back(self) -> str:
         """Return what waits, as one text, and forget it."""
         text = "\n\n".join(self.waiting)
-        self._waiting.clear()
+        self.backlog.waiting.clear()
         self._changed()
         return text
 
@@ -129,11 +147,15 @@ class Turns:
         session = self._session
         if session is None:
             return
+        state = session.services.state
+        leaves_plan = state.approval_mode is ApprovalMode.PLAN and not self.busy
         try:
             if isinstance(session.runtime, LeavesPlanMode) and not self.busy:
                 await session.runtime.leave_plan_mode(mode)
             else:
-                session.services.state.set_approval_mode(mode)
+                state.set_approval_mode(mode)
+            if session.witness is not None:
+                session.witness.sets_mode(mode, leaves_plan=leaves_plan)
         except PrivilegedModeRefused as error:
             self._drawing.add(Typed(text=str(error), mark="error"))
 
@@ -149,8 +171,8 @@ class Turns:
         while True:
             await self._arrived.wait()
             self._arrived.clear()
-            while self._waiting:
-                entry = self._waiting.popleft()
+            while self.backlog.waiting:
+                entry = self.backlog.waiting.popleft()
                 if entry.in_shell:
                     await self._run_shell(entry.text)
                     continue
@@ -169,6 +191,8 @@ class Turns:
         self._in_command = True
         self._changed()
         try:
+            if self._session is not None and self._session.witness is not None:
+                self._session.witness.commands(text)
             return await commands.run(text)
         finally:
             self._in_command = False
@@ -198,7 +222,7 @@ class Turns:
         return True
 
     async def _kept_hint(self, session: LiveSession) -> str | None:
-        if self._waiting or not isinstance(session.runtime, KeepsHints):
+        if self.backlog.waiting or not isinstance(session.runtime, KeepsHints):
             return None
         return await session.runtime.take_hints()
 
@@ -208,6 +232,8 @@ class Turns:
             return False
         if not isinstance(session.runtime, ConversationCommands):
             return False
+        if session.witness is not None:
+            session.witness.hints(text)
         session.runtime.hint(text, InjectionSource.USER_STEERING)
         return True
 
@@ -218,7 +244,8 @@ class Turns:
         content: tuple[ContentPart, ...] | None = None,
     ) -> None:
         services = session.services
-        number, self._count = self._count, self._count + 1
+        number = self.backlog.count
+        self.backlog.count += 1
         auth_type = session.prepared.source.auth_type
         log_prompt(services.events, text, session.prompt_id(number), auth_type)
         agent = session.agent(number)
@@ -230,6 +257,8 @@ class Turns:
                 content = await with_mentioned_files(text, services)
             parts = (*self.notes.take(), *(content or (TextPart(text=text),)))
             send = MessageSend(content=parts, display_content=text)
+            if session.witness is not None:
+                session.witness.sends(text, parts)
             stream = await agent.send(send)
             if stream is not None:
                 await self._drawing.end_of(stream).wait()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from harness.mutants.operators.operator import Change, Operator, Probe, Watch, probe_without
@@ -61,14 +61,16 @@ def swapped(
 ) -> Iterator[Change]:
     """Two neighbours in the other order, where both do something.
 
-    Two assignments of plain values do the same in either order. So do two assignments in an
-    `__init__` (`making`) if one is plain and the other's value does not name `self`: what computes
-    that value does not have the object yet.
+    Two assignments of plain values do the same in either order. So do two statements of an
+    `__init__` (`making`) that both assign values which do not name `self`, or call the base's
+    `__init__`, if one assigns a plain value, or if neither calls anything: what computes a value
+    does not have the object yet, and a base fills attributes of its own.
     """
     if not isinstance(node, _SIMPLE) or not isinstance(following, _SIMPLE):
         return
-    plain = _assigns_plainly(node), _assigns_plainly(following)
-    if all(plain) or (making and any(plain) and _fills(node) and _fills(following)):
+    both = node, following
+    plain = [_assigns_plainly(each) for each in both]
+    if all(plain) or (making and all(map(_fills, both)) and (any(plain) or not _calls(both))):
         return
     if not (_acts(node) and _acts(following)) or not (_stores(node) or _stores(following)):
         return
@@ -81,8 +83,13 @@ def swapped(
 
 
 def returned_before(source: Source, node: ast.stmt) -> Iterator[Change]:
-    """`return` before a statement of a function that returns nothing."""
+    """`return` before a statement of a function that returns nothing.
+
+    Nothing can stand before an `elif`, which the syntax tree has as an `if`.
+    """
     start, _ = source.span(node)
+    if source.text.startswith("elif", start):
+        return
     indent = " " * node.col_offset
     yield Change(Operator.RETURN_EARLY, (Edit(start, start, f"return\n{indent}"),))
 
@@ -193,13 +200,19 @@ def _is_empty(value: ast.expr) -> bool:
 
 def _acts(node: ast.stmt) -> bool:
     """Whether a statement can have an effect that another one sees."""
-    calls = (ast.Await, ast.Call, ast.Yield, ast.YieldFrom)
-    return _stores(node) or any(isinstance(each, calls) for each in ast.walk(node))
+    return _stores(node) or _calls([node])
+
+
+def _calls(nodes: Iterable[ast.stmt]) -> bool:
+    kinds = (ast.Await, ast.Call, ast.Yield, ast.YieldFrom)
+    return any(isinstance(each, kinds) for node in nodes for each in ast.walk(node))
 
 
 def _stores(node: ast.stmt) -> bool:
     """Whether a statement is there for its effect, not for a name that it binds."""
-    if isinstance(node, ast.Expr | ast.Delete):
+    if isinstance(node, ast.Expr):
+        return not isinstance(node.value, ast.Constant)  # what documents an attribute
+    if isinstance(node, ast.Delete):
         return True
     kept = (ast.Attribute, ast.Subscript)
     return any(
@@ -221,7 +234,10 @@ def _assigns_plainly(node: ast.stmt) -> bool:
 
 
 def _fills(node: ast.stmt) -> bool:
-    """Whether a statement is an assignment whose value is computed without `self`."""
+    """Whether a statement assigns a value computed without `self`, or has a base do its part."""
+    if isinstance(node, ast.Expr):
+        called = node.value.func if isinstance(node.value, ast.Call) else None
+        return isinstance(called, ast.Attribute) and called.attr == "__init__"
     if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
         return False
     named = {each.id for each in ast.walk(node.value) if isinstance(each, ast.Name)}

@@ -16,6 +16,8 @@ _COPIERS: Final = frozenset({"copy", "deepcopy", "dict", "list", "set", "tuple"}
 """Called with one argument they return an equal value."""
 _FORGOTTEN: Final = (ast.Attribute, ast.Name, ast.Subscript)
 """What may be handed on without its copy: a value that somebody else holds too."""
+_IN_ANY_ORDER: Final = frozenset({"max", "min"})
+"""Functions whose arguments can come in any order: of equal ones either is as good."""
 
 
 def in_constant(source: Source, node: ast.Constant, *, default: bool) -> Iterator[Change]:
@@ -51,8 +53,9 @@ def in_call(source: Source, node: ast.Call) -> Iterator[Change]:
     name = _called(node.func)
     if name == "cast":
         return
-    plain = [each for each in node.args if not isinstance(each, ast.Starred)]
-    for one, other in pairwise(plain if len(plain) == len(node.args) else []):
+    commutes = isinstance(node.func, ast.Name) and name in _IN_ANY_ORDER
+    starred = any(isinstance(each, ast.Starred) for each in node.args)
+    for one, other in pairwise([] if commutes or starred else node.args):
         texts = source.segment(one), source.segment(other)
         if texts[0] != texts[1]:
             edits = source.replaced(one, texts[1]), source.replaced(other, texts[0])

@@ -52,6 +52,9 @@ class _Screen(Channel):
     def items(self, seen: Observation) -> list[JsonObject]:
         return [{"lines": list(screen.lines)} for screen in seen.screens]
 
+    def picture(self, seen: Observation, index: int) -> str | None:
+        return seen.screens[index].picture() or None
+
     def text(self, item: Any) -> str:
         lines = [line.strip() for line in item["lines"] if line.strip()]
         return f"showed {len(lines)} lines, the first {quoted(lines[0] if lines else '')}"

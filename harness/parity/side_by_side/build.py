@@ -30,6 +30,8 @@ _SIZES: Final = ((MOST_ROWS, 500), (200, 240), (80, 120), (40, 0))
 limit of 0 rows have no fields."""
 
 _MOST_CAUSES: Final = 500
+_MOST_PICTURES: Final = 2
+"""How many rows of a case keep the pictures of their items."""
 
 
 def packed_timelines(
@@ -122,6 +124,7 @@ class _Builder:
     def _build(self, most: int, room: int) -> Timelines:
         differing = [number for number, row in enumerate(self._rows) if row in self._found]
         kept = _kept(len(self._rows), differing, most)
+        self._pictures_left = _MOST_PICTURES if room else 0
         rows = [self._row(self._rows[number], room) for number in kept]
         at: dict[int, int] = {}
         for number, row in enumerate(rows):
@@ -147,17 +150,32 @@ class _Builder:
         if found:
             paths = [self._divergences[index].path for index in found]
             fields = control.fields(channel, a, candidate, b, paths, room)
+        pictures = self._pictures(placed) if found else (None, None)
         moments: list[Moment | None] = []
-        for side, index, value in zip(self._sides, (a, b), fields, strict=True):
+        for side, index, value, picture in zip(self._sides, (a, b), fields, pictures, strict=True):
             if index is None:
                 moments.append(None)
                 continue
             kind = kind or side.kind(channel, index)
             line = side.line(channel, index) if found or not line else line  # equal items, one line
             at_ms = side.at_ms(channel, index)
-            moments.append(Moment(index=index, line=line, fields=value, at_ms=at_ms))
+            moments.append(
+                Moment(index=index, line=line, fields=value, at_ms=at_ms, picture=picture)
+            )
         assert kind is not None, "one side has an item, or `_note` makes the row"
         return Row(kind=kind, control=moments[0], candidate=moments[1], divergences=tuple(found))
+
+    def _pictures(self, placed: Placed) -> Sequence[str | None]:
+        """The pictures of both sides, for the first rows that have some."""
+        channel, *places = placed
+        if not self._pictures_left:
+            return None, None
+        drawn = [
+            None if index is None else side.picture(channel, index)
+            for side, index in zip(self._sides, places, strict=True)
+        ]
+        self._pictures_left -= drawn != [None, None]
+        return drawn
 
 
 def _times(seen: Observation, places: Sequence[Place]) -> dict[Place, tuple[int, int]]:

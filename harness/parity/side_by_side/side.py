@@ -101,6 +101,13 @@ class Side:
             theirs if isinstance(theirs, dict) else None,
         )
 
+    def picture(self, channel: ChannelName, index: int) -> str | None:
+        """An item as SVG; `None` where it has no picture, or where a secret may be in it."""
+        if self._clean:
+            return None
+        drawn = channel_of(channel).picture(self._seen, index)
+        return None if drawn is None else str(self._masked(drawn))
+
     def raw(self, channel: ChannelName, index: int) -> Any:
         """See `SideView.raw`."""
         return self._raw[channel][index]

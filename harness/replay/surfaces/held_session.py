@@ -13,6 +13,7 @@ from services.compose import ServicesSetup
 from services.interaction.interaction import Interaction
 from services.settings import settings_from_parameters
 from services.state import CoreEvents
+from services.tools.contract import ConfirmationOutcome
 from surfaces.terminal.played_session import LiveSession, Prepared, live_session, prepared_for
 
 __all__ = ["HeldSession", "prepared"]
@@ -21,6 +22,10 @@ __all__ = ["HeldSession", "prepared"]
 def prepared(stage: Stage) -> Prepared:
     """Return what a surface needs to know of the session of `stage`."""
     session, envelope = stage.cassette.session, stage.envelope
+    saves = any(
+        answer.outcome is ConfirmationOutcome.PROCEED_ALWAYS_AND_SAVE
+        for answer in stage.cassette.answers.confirmations
+    )
     return prepared_for(
         workspace=envelope.workspace,
         environment=envelope.environment,
@@ -30,6 +35,7 @@ def prepared(stage: Stage) -> Prepared:
         settings=settings_from_parameters(session.settings, interactive=True),
         model=session.model,
         approval_mode=session.approval_mode,
+        document={"security": {"enablePermanentToolApproval": True}} if saves else {},
     )
 
 

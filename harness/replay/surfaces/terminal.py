@@ -7,8 +7,9 @@ changes. The terminal is interactive, so calls are confirmed in it that a headle
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
+from functools import partial
 from typing import Final
 
 from harness.replay.client import Played, Stage, Surface
@@ -60,8 +61,12 @@ class _Eye:
         seen = self._terminal.screen()
         lines = tuple(self._folder.sub(self._shown, line) for line in seen.lines)
         if not self._screens or steady(self._screens[-1].lines) != steady(lines):
-            self._screens.append(Screen(lines=lines, picture=seen.svg))
+            picture = partial(self._drawn, seen.svg)
+            self._screens.append(Screen(lines=lines, picture=picture))
         return False
+
+    def _drawn(self, draw: Callable[[], str]) -> str:
+        return self._folder.sub(self._shown, draw())
 
 
 SURFACE: Final = Surface(name="terminal", playing=_played, refusal=refusal)

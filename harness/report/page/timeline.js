@@ -32,7 +32,8 @@ function timeline(details, names) {
 }
 
 const moment = (kept) => (kept === null ? null
-  : { index: kept[0], line: kept[1], fields: kept[2], at: kept[3] ?? null });
+  : { index: kept[0], line: kept[1], fields: kept[2], at: kept[3] ?? null,
+    picture: kept[4] ?? null });
 
 function shownRows(rows, first) {
   const shown = new Set();
@@ -115,11 +116,23 @@ function fillRow(fold, row, found, names) {
   const differences = new Map(found.map((each) => [each.path, each]));
   const isWhole = row.sides.includes(null);
   if (isWhole) differences.delete("");
+  const drawn = pictures(row, names);
+  if (drawn) fold.append(drawn);
   fold.append(fieldList(row, differences, names));
   for (const each of found) {
     if (each.kind === "changed" || (isWhole && each.path === "")) continue;
     fold.append(el("p", { class: "aside" }, visible(`${each.kind}: ${each.place}`)));
   }
+}
+
+// What each side showed, as an image: scripts and addresses in it have no effect.
+function pictures(row, names) {
+  if (row.sides.every((side) => !side?.picture)) return null;
+  return el("div", { class: "pictures" }, ...row.sides.map((side, number) => el("figure", {},
+    el("figcaption", {}, names[number]), side?.picture ? el("img", {
+      alt: `The screen of ${names[number]}; its text is below.`,
+      src: `data:image/svg+xml,${encodeURIComponent(side.picture)}`,
+    }) : el("em", { class: "nothing" }, "nothing here"))));
 }
 
 // When it happened, in virtual time from the run's begin, in words and on an axis as long as the

@@ -216,8 +216,9 @@ class ChildTermination(ChildRun):
             return False
         note = note_of(event)
         if isinstance(note, Delta) and note.part is not None and not note.index:
-            thought = note.part.get("text") if note.part.get("thought") else ""
-            subject = parse_thought(thought or "").subject
+            subject = (
+                note.part.get("thought") and parse_thought(note.part.get("text") or "").subject
+            )
             if subject:
                 self.report_thought(subject)
         return True

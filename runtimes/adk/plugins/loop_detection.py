@@ -6,7 +6,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES, note_of
+from runtimes.adk.notes import LOOP_DETECTED, Looped, note_of
 from runtimes.adk.run import RunLink
 from services.chat import Delta
 from services.loop_detection.detector import LoopDetector
@@ -58,8 +58,7 @@ class LoopDetectionAdkPlugin(BasePlugin):
             self._link.run.step.cut_off(verdict)
         return Event(
             author=event.author,
-            content=WireContent.of({"role": "model", "parts": []}),
+            content=WireContent.bare(Looped(verdict.count)),
             partial=True,
             error_code=LOOP_DETECTED,
-            custom_metadata={LOOP_STRIKES: verdict.count},
         )

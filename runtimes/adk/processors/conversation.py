@@ -102,16 +102,14 @@ class CompressionProcessor(EngineProcessor):
 class ToolOutputMaskingProcessor(EngineProcessor):
     """Puts files in place of old, bulky tool outputs of the history without the pending turn.
 
-    The chat and the recording get the masked history. The events of the session keep their ids
-    and all their other parts.
+    The chat and the recording get the masked history. The events of the session follow it: they
+    keep their ids and all their other parts.
     """
 
     name = "tool_output_masking"
 
     async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
-        result = self._conversation.mask()
-        if result is not None:
-            self._sessions.write_back(context.session, result.changes)
+        self._conversation.mask()
 
 
 @dataclass(eq=False)

@@ -6,28 +6,18 @@ Source: RFC "Gemini CLI A2A Development-Tool Extension", 3.2, "Tool Calls".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from services.scheduler.calls import CallStatus, ToolCallResponse
 from services.scheduler.states import ToolCall as SchedulerCall
-from services.tools.contract import ConfirmationDetails, ConfirmationOutcome
 from services.wire import Json
-from surfaces.a2a.extension.schema import (
-    ConfirmationOption,
-    ConfirmationRequest,
-    ErrorDetails,
-    ExecuteDetails,
-    FileDiff,
-    GenericDetails,
-    McpDetails,
-    ToolCall,
-    ToolCallStatus,
-    ToolOutput,
-)
+from surfaces.a2a.extension.questions import diff_of, question_about
+from surfaces.a2a.extension.schema import ErrorDetails, ToolCall, ToolCallStatus, ToolOutput
+from surfaces.allowed import Allowed
 
-__all__ = ["is_open_question", "shown", "text_of"]
+__all__ = ["STATUSES", "created_as", "is_open_question", "output_of", "shown", "text_of"]
 
-_STATUSES: Final = {
+STATUSES: Final = {
     CallStatus.VALIDATING: ToolCallStatus.PENDING,
     CallStatus.SCHEDULED: ToolCallStatus.PENDING,
     CallStatus.AWAITING_APPROVAL: ToolCallStatus.PENDING,
@@ -36,44 +26,33 @@ _STATUSES: Final = {
     CallStatus.ERROR: ToolCallStatus.FAILED,
     CallStatus.CANCELLED: ToolCallStatus.CANCELLED,
 }
-_ONCE: Final = ConfirmationOption(id=ConfirmationOutcome.PROCEED_ONCE, name="Allow Once")
-_CANCEL: Final = ConfirmationOption(id=ConfirmationOutcome.CANCEL, name="Reject")
-_ALWAYS: Final = ConfirmationOption(
-    id=ConfirmationOutcome.PROCEED_ALWAYS, name="Allow for this session"
-)
-_OF_SERVER: Final = ConfirmationOption(
-    id=ConfirmationOutcome.PROCEED_ALWAYS_SERVER, name="Allow all tools of the server"
-)
-_OF_TOOL: Final = ConfirmationOption(
-    id=ConfirmationOutcome.PROCEED_ALWAYS_TOOL, name="Allow the tool for this session"
-)
-_BEYOND_ONCE: Final[Mapping[str, tuple[ConfirmationOption, ...]]] = {
-    "edit": (_ALWAYS,),
-    "exec": (_ALWAYS,),
-    "info": (_ALWAYS,),
-    "mcp": (_OF_SERVER, _OF_TOOL),
-}
 
 
-def shown(call: SchedulerCall, live_text: str | None, *, always: bool) -> ToolCall:
+def shown(
+    call: SchedulerCall,
+    live_text: str | None,
+    allowed: Allowed,
+    given: Mapping[str, str] | None = None,
+) -> ToolCall:
     """The whole call.
 
     Args:
         call: the call.
         live_text: the whole output of a running call so far.
-        always: whether the settings let the user allow more than one call.
+        allowed: what the settings let the user allow beyond one call.
+        given: the answers so far to the questions of the call.
     """
     output = error = request = None
     if call.status is CallStatus.SUCCESS and call.response is not None:
-        output = _output(call.response)
+        parts = [part.get("functionResponse", {}) for part in call.response.response_parts]
+        output = output_of(call.response.result_display, [each.get("response") for each in parts])
     elif call.status is CallStatus.ERROR and call.response is not None:
         error = _error(call.response)
     if is_open_question(call) and call.confirmation_details is not None:
-        directory = call.request.args.get("dir_path")
-        request = _question(call.confirmation_details, directory, always=always)
+        request = question_about(call.confirmation_details, call.request.args, allowed, given)
     return ToolCall(
         tool_call_id=call.call_id,
-        status=_STATUSES[call.status],
+        status=STATUSES[call.status],
         tool_name=call.name,
         description=None if call.invocation is None else call.invocation.description(),
         input_parameters=call.request.args,
@@ -82,6 +61,12 @@ def shown(call: SchedulerCall, live_text: str | None, *, always: bool) -> ToolCa
         error=error,
         confirmation_request=request,
     )
+
+
+def created_as(call: ToolCall) -> ToolCall:
+    """The call as it was before anything has happened."""
+    changes = dict.fromkeys(("live_content", "output", "error", "confirmation_request"))
+    return call.model_copy(update={**changes, "status": ToolCallStatus.PENDING})
 
 
 def is_open_question(call: SchedulerCall) -> bool:
@@ -102,15 +87,19 @@ def text_of(output: Json) -> str | None:
     )
 
 
-def _output(response: ToolCallResponse) -> ToolOutput:
-    display = response.result_display
+def output_of(display: Json, responses: Json) -> ToolOutput:
+    """The output of a call that succeeded.
+
+    Args:
+        display: its result for the user, if it has one.
+        responses: its result for the model.
+    """
     if isinstance(display, dict):
         if {"fileDiff", "newContent"} <= display.keys():
-            return ToolOutput(diff=_diff(display))
+            return ToolOutput(diff=diff_of(display))
         return ToolOutput(structured_data=display)
     if display is None:
-        parts = [part.get("functionResponse", {}) for part in response.response_parts]
-        return ToolOutput(structured_data={"responses": [each.get("response") for each in parts]})
+        return ToolOutput(structured_data={"responses": responses})
     return ToolOutput(text=text_of(display))
 
 
@@ -118,36 +107,4 @@ def _error(response: ToolCallResponse) -> ErrorDetails:
     return ErrorDetails(
         message=response.error or text_of(response.result_display) or "The tool failed.",
         type=None if response.error_type is None else str(response.error_type),
-    )
-
-
-def _question(details: ConfirmationDetails, directory: Any, *, always: bool) -> ConfirmationRequest:
-    kind, fields = details.type, details.fields
-    beyond = _BEYOND_ONCE.get(kind, ()) if always else ()
-    # The dialect has no field for answers to questions.
-    options = (_CANCEL,) if kind == "ask_user" else (_ONCE, *beyond, _CANCEL)
-    if kind == "exec":
-        execute = ExecuteDetails(
-            command=fields["command"],
-            working_directory=directory if isinstance(directory, str) else None,
-        )
-        return ConfirmationRequest(options=options, execute_details=execute)
-    if kind == "edit":
-        return ConfirmationRequest(options=options, file_edit_details=_diff(fields))
-    if kind == "mcp":
-        mcp = McpDetails(server_name=fields["serverName"], tool_name=fields["toolName"])
-        return ConfirmationRequest(options=options, mcp_details=mcp)
-    asked = [each["question"] for each in fields.get("questions", ()) if "question" in each]
-    lines = [details.title, str(fields.get("prompt", fields.get("planPath", ""))), *asked]
-    generic = GenericDetails(description="\n".join(filter(None, lines)))
-    return ConfirmationRequest(options=options, generic_details=generic)
-
-
-def _diff(fields: Mapping[str, Any]) -> FileDiff:
-    return FileDiff(
-        file_name=fields.get("fileName") or "",
-        file_path=fields.get("filePath") or "",
-        old_content=fields.get("originalContent"),
-        new_content=fields["newContent"],
-        formatted_diff=fields["fileDiff"],
     )

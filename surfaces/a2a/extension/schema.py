@@ -4,13 +4,13 @@ On the wire they follow the JSON mapping of proto3: names in camelCase, enumerat
 fields left out. The specification's example spells the fields as the proto text does, so both
 spellings are read. A field that the proto text does not call optional must be there.
 
-Source: RFC "Gemini CLI A2A Development-Tool Extension", 3.2.
+Source: RFC "Gemini CLI A2A Development-Tool Extension", 3.2 and 3.3.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
@@ -21,17 +21,23 @@ from surfaces.a2a.wire import invalid_params
 __all__ = [
     "AgentSettings",
     "AgentThought",
+    "CommandExecutionStatus",
     "ConfirmationOption",
     "ConfirmationRequest",
     "DevelopmentToolEvent",
     "ErrorDetails",
     "EventKind",
     "ExecuteDetails",
+    "ExecuteSlashCommandRequest",
+    "ExecuteSlashCommandResponse",
     "FileDiff",
     "GenericDetails",
+    "GetAllSlashCommandsResponse",
     "McpDetails",
     "ModifiedFileDetails",
     "Schema",
+    "SlashCommand",
+    "SlashCommandArgument",
     "ToolCall",
     "ToolCallConfirmation",
     "ToolCallStatus",
@@ -222,3 +228,52 @@ class ToolCallConfirmation(Schema):
     tool_call_id: str
     selected_option_id: str
     file_details: ModifiedFileDetails | None = None
+
+
+class SlashCommandArgument(Schema):
+    """An argument of a command."""
+
+    name: str
+    description: str
+    is_required: bool
+
+
+class SlashCommand(Schema):
+    """A command and those below it."""
+
+    name: str
+    description: str
+    arguments: tuple[SlashCommandArgument, ...] = ()
+    sub_commands: tuple[SlashCommand, ...] = ()
+
+
+class GetAllSlashCommandsResponse(Schema):
+    """The result of `commands/get`."""
+
+    commands: tuple[SlashCommand, ...] = ()
+
+
+class ExecuteSlashCommandRequest(Schema):
+    """The parameters of `command/execute`. Clients may add others."""
+
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    command_path: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
+    args: str = ""
+
+
+class CommandExecutionStatus(StrEnum):
+    """What became of a command at first."""
+
+    STARTED = "STARTED"
+    FAILED_TO_START = "FAILED_TO_START"
+    AWAITING_SHELL_CONFIRMATION = "AWAITING_SHELL_CONFIRMATION"
+    AWAITING_ACTION_CONFIRMATION = "AWAITING_ACTION_CONFIRMATION"
+
+
+class ExecuteSlashCommandResponse(Schema):
+    """The result of `command/execute`; `execution_id` is the id of the task to follow."""
+
+    execution_id: str
+    status: CommandExecutionStatus
+    message: str

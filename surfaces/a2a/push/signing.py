@@ -26,12 +26,17 @@ from services.model.errors import FatalConfigError
 from services.regular_files import read_regular
 from services.wire import JsonObject
 
-__all__ = ["KEYS_PATH", "Signer", "open_key"]
+__all__ = ["KEYS_PATH", "Signer", "new_key", "open_key"]
 
 KEYS_PATH: Final = "/.well-known/jwks.json"
 _ALGORITHM: Final = "ES256"
 _LIFETIME_S: Final = 300
 _MOST_BYTES: Final = 10_000
+
+
+def new_key() -> ec.EllipticCurvePrivateKey:
+    """A private key that no server has had."""
+    return ec.generate_private_key(ec.SECP256R1())
 
 
 def open_key(file: Path) -> ec.EllipticCurvePrivateKey:
@@ -96,8 +101,7 @@ class Signer:
 
 def _write_new(file: Path) -> None:
     """Write a new key, whole or not at all: another server may be starting."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    text = key.private_bytes(
+    text = new_key().private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),

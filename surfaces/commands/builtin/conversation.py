@@ -18,7 +18,7 @@ from runtimes.contract import (
 )
 from services.compression.service import CompressionInfo, CompressionStatus
 from services.model.errors import ModelError
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.histories import content_text, items_of_shown
 from surfaces.commands.results import (
     CallTool,
@@ -171,6 +171,9 @@ RESTORE: Final = SlashCommand(
     description=(
         "Restore a tool call. This will reset the conversation and file history to the state it "
         "was in when the tool call was suggested"
+    ),
+    arguments=(
+        Argument(name="checkpoint", description="The tool call; without one they are listed"),
     ),
     runs_at_once=True,
     action=_restore,

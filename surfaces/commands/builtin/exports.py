@@ -18,7 +18,7 @@ from services.browser import can_open_browser, open_browser
 from services.clock import iso_timestamp
 from services.settings.declaring import look_up
 from services.wire import js_json_pretty
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.histories import BEFORE_TALK, write_history
 from surfaces.commands.paths import user_path
 from surfaces.commands.results import Item, ItemKind, Result
@@ -35,6 +35,11 @@ Please consider attaching this file to your issue if you feel comfortable doing 
 
 **Privacy Disclaimer:** Please do not upload any logs containing sensitive or private information \
 that you are not comfortable sharing publicly."""
+_WRITTEN: Final = """\
+The session is written, redacted, as a cassette to:
+{file}
+
+`parity run` with this file plays it again. Read it before you attach it to an issue."""
 _ATTACH: Final = (
     "[ACTION REQUIRED] \U0001f4ce PLEASE ATTACH THE EXPORTED CHAT HISTORY JSON FILE TO THIS ISSUE "
     "IF YOU FEEL COMFORTABLE SHARING IT."
@@ -67,16 +72,15 @@ async def _export(context: CommandContext) -> Result:
 
 
 async def _bug(context: CommandContext) -> Result:
-    if context.session.write_cassette is not None:
-        file = await context.session.write_cassette(context.args)
-        text = (
-            f"The session is written, redacted, to {file}. "
-            "Read it before you attach it to an issue."
-        )
-        return Item(kind=ItemKind.INFO, text=text)
     facts = "\n".join(f"* **{name}:** {value}" for name, value in _facts(context) if value)
-    history = _export_history(context)
-    exported = "" if history is None else f"\n\n{'-' * 80}\n\n{_EXPORTED.format(file=history)}"
+    write_cassette = context.session.write_cassette
+    cassette = None if write_cassette is None else await write_cassette(context.args)
+    history = _export_history(context) if cassette is None else None
+    exported = ""
+    if cassette is not None:
+        exported = f"\n\n{_WRITTEN.format(file=cassette)}"
+    elif history is not None:
+        exported = f"\n\n{'-' * 80}\n\n{_EXPORTED.format(file=history)}"
     template = look_up(context.session.settings, "advanced.bugCommand.urlTemplate")[1]
     if not isinstance(template, str):
         return Item(kind=ItemKind.INFO, text=f"{_WITHOUT_ADDRESS}\n\n{facts}{exported}")
@@ -127,7 +131,13 @@ def _export_history(context: CommandContext) -> Path | None:
 EXPORT_SESSION: Final = SlashCommand(
     name="export-session",
     description="Export the current session to a JSON file",
+    arguments=(Argument(name="file", description="Where to write it", required=True),),
     runs_at_once=True,
     action=_export,
 )
-BUG: Final = SlashCommand(name="bug", description="Submit a bug report", action=_bug)
+BUG: Final = SlashCommand(
+    name="bug",
+    description="Submit a bug report",
+    arguments=(Argument(name="title", description="What went wrong"),),
+    action=_bug,
+)

@@ -16,7 +16,7 @@ from typing import Final
 from runtimes.contract import NotesFolders
 from services.folder_trust import TrustedFolders
 from services.interaction.questions import TrustChoice
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.paths import user_path
 from surfaces.commands.results import Dialog, OpenDialog, Result
 
@@ -189,6 +189,7 @@ DIRECTORY: Final = SlashCommand(
         SlashCommand(
             name="add",
             description="Add directories to the workspace. Use comma to separate multiple paths",
+            arguments=(Argument(name="paths", description="Paths between commas", required=True),),
             action=_add,
             complete=_complete,
         ),

@@ -13,7 +13,7 @@ from services.state import ApprovalMode
 from services.tools.collation import collation_key
 from services.tools.contract import as_server_tool
 from surfaces.commands.builtin.words import indented
-from surfaces.commands.contract import CommandContext, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, SlashCommand
 from surfaces.commands.results import Item, ItemKind, Result
 
 __all__ = ["POLICIES", "TOOLS"]
@@ -92,6 +92,7 @@ def _rule_line(numbered: tuple[int, PolicyRule]) -> str:
 TOOLS: Final = SlashCommand(
     name="tools",
     description="List available tools. Use /tools desc to include descriptions.",
+    arguments=(Argument(name="desc", description="Include the descriptions"),),
     action=_tools,
     subcommands=(
         SlashCommand(

@@ -10,7 +10,7 @@ from typing import Final
 
 from services.regular_files import MOST_TEXT, read_regular
 from services.state import ApprovalMode
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.results import Dialog, Item, ItemKind, OpenDialog, Result, SubmitPrompt
 
 __all__ = ["MODEL", "PLAN"]
@@ -81,6 +81,10 @@ MODEL: Final = SlashCommand(
         SlashCommand(
             name="set",
             description="Set the model to use. Usage: /model set <model-name> [--persist]",
+            arguments=(
+                Argument(name="model-name", description="The model", required=True),
+                Argument(name=_PERSIST, description="Keep the model for later sessions"),
+            ),
             action=_set,
         ),
     ),
@@ -88,6 +92,7 @@ MODEL: Final = SlashCommand(
 PLAN: Final = SlashCommand(
     name="plan",
     description="Switch to Plan Mode and view current plan",
+    arguments=(Argument(name="prompt", description="What to plan"),),
     action=_plan,
     subcommands=(
         SlashCommand(

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final
 
 from services.wire import js_json
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.paths import user_path
 from surfaces.commands.results import Dialog, Item, ItemKind, OpenDialog, Result
 
@@ -115,6 +115,7 @@ SETTINGS: Final = SlashCommand(
         SlashCommand(
             name="get",
             description="Show one setting. Usage: /settings get <key>",
+            arguments=(Argument(name="key", description="Its dotted name", required=True),),
             action=_get_setting,
         ),
     ),
@@ -155,6 +156,9 @@ PERMISSIONS: Final = SlashCommand(
             name="trust",
             description=(
                 "Manage folder trust settings. Usage: /permissions trust [<directory-path>]"
+            ),
+            arguments=(
+                Argument(name="directory-path", description="The folder; the workspace without"),
             ),
             action=_trust,
             needs=Dialog.PERMISSIONS,

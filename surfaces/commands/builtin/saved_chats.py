@@ -11,7 +11,7 @@ from typing import Final
 
 from runtimes.contract import ReplacesHistory
 from surfaces.commands.chat_tags import ChatTags, SavedChat
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.histories import BEFORE_TALK, items_of_contents, write_history
 from surfaces.commands.paths import user_path
 from surfaces.commands.results import (
@@ -113,6 +113,9 @@ async def _complete_tag(context: CommandContext, typed: str) -> Sequence[str]:
     return [tag.name for tag in newest_first if tag.name.startswith(typed)]
 
 
+_TAG: Final = (
+    Argument(name="tag", description="The name of the saved conversation", required=True),
+)
 _SUBCOMMANDS: Final = (
     SlashCommand(
         name="list",
@@ -125,6 +128,7 @@ _SUBCOMMANDS: Final = (
     SlashCommand(
         name="save",
         description=("Save the current conversation as a checkpoint. Usage: /resume save <tag>"),
+        arguments=_TAG,
         action=_save,
         group=_GROUP,
     ),
@@ -132,6 +136,7 @@ _SUBCOMMANDS: Final = (
         name="resume",
         aliases=("load",),
         description="Resume a conversation from a checkpoint. Usage: /resume resume <tag>",
+        arguments=_TAG,
         runs_at_once=True,
         action=_resume,
         complete=_complete_tag,
@@ -140,6 +145,7 @@ _SUBCOMMANDS: Final = (
     SlashCommand(
         name="delete",
         description="Delete a conversation checkpoint. Usage: /resume delete <tag>",
+        arguments=_TAG,
         runs_at_once=True,
         action=_delete,
         complete=_complete_tag,
@@ -150,6 +156,7 @@ _SUBCOMMANDS: Final = (
         description=(
             "Share the current conversation to a markdown or json file. Usage: /resume share <file>"
         ),
+        arguments=(Argument(name="file", description="A file that ends with .md or .json"),),
         action=_share,
         group=_GROUP,
     ),

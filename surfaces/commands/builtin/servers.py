@@ -14,7 +14,7 @@ from services.mcp.enablement import server_id
 from services.mcp.states import McpServerStatus, SignedIn
 from services.tools.contract import Tool, as_server_tool
 from services.wire import js_json_pretty
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.results import Item, ItemKind, Result
 
 if TYPE_CHECKING:
@@ -229,6 +229,13 @@ async def _complete_server(context: CommandContext, typed: str) -> Sequence[str]
     return [name for name in (manager.names if manager else ()) if name.startswith(typed)]
 
 
+_SERVER: Final = (Argument(name="server", description="A part of a server's name"),)
+_SWITCHED: Final = (
+    Argument(name="server", description="A server's name", required=True),
+    Argument(name="session", description="--session: not in the settings"),
+)
+
+
 async def _complete_enablement(context: CommandContext, typed: str, *, off: bool) -> Sequence[str]:
     manager = context.services.servers.manager
     if manager is None:
@@ -242,6 +249,7 @@ def _listing(name: str, aliases: tuple[str, ...], further: str, detail: _Detail)
         name=name,
         aliases=aliases,
         description=f"List configured MCP servers and tools{further}",
+        arguments=_SERVER,
         runs_at_once=True,
         action=partial(_list, detail=detail),
         complete=_complete_server,
@@ -251,6 +259,7 @@ def _listing(name: str, aliases: tuple[str, ...], further: str, detail: _Detail)
 MCP: Final = SlashCommand(
     name="mcp",
     description="Manage configured Model Context Protocol (MCP) servers",
+    arguments=_SERVER,
     action=partial(_list, detail=_Detail()),
     subcommands=(
         _listing("list", ("ls", "nodesc", "nodescription"), "", _Detail()),
@@ -265,6 +274,7 @@ MCP: Final = SlashCommand(
             name="auth",
             description="Authenticate with an OAuth-enabled MCP server",
             runs_at_once=True,
+            arguments=(Argument(name="server", description="A server's name"),),
             action=_auth,
             complete=_complete_server,
         ),
@@ -280,6 +290,7 @@ MCP: Final = SlashCommand(
             name="enable",
             description="Enable a disabled MCP server",
             runs_at_once=True,
+            arguments=_SWITCHED,
             action=partial(_set_enabled, on=True),
             complete=partial(_complete_enablement, off=True),
         ),
@@ -287,6 +298,7 @@ MCP: Final = SlashCommand(
             name="disable",
             description="Disable an MCP server",
             runs_at_once=True,
+            arguments=_SWITCHED,
             action=partial(_set_enabled, on=False),
             complete=partial(_complete_enablement, off=False),
         ),

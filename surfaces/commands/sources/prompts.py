@@ -12,6 +12,7 @@ from services.mcp.prompt_commands import (
     run_prompt,
 )
 from surfaces.commands.contract import (
+    Argument,
     CommandContext,
     CommandError,
     CommandKind,
@@ -52,6 +53,10 @@ def _command(prompt: PromptCommand) -> SlashCommand:
         description=prompt.description,
         kind=CommandKind.MCP_PROMPT,
         server=server,
+        arguments=tuple(
+            Argument(name=each.name, description=each.description or "", required=each.required)
+            for each in prompt.arguments
+        ),
         runs_at_once=prompt.runs_at_once,
         action=run,
         subcommands=(

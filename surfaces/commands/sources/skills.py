@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from services.skills.loader import Skill
 from surfaces.commands.contract import (
+    Argument,
     CommandContext,
     CommandKind,
     CommandSession,
@@ -32,6 +33,7 @@ def _command(skill: Skill) -> SlashCommand:
         description=skill.description or f"Activate the {skill.name} skill",
         kind=CommandKind.SKILL,
         extension=skill.extension,
+        arguments=(Argument(name="prompt", description="What the model does with the skill"),),
         runs_at_once=True,
         action=activate,
     )

@@ -17,7 +17,13 @@ from typing import Final
 from services.regular_files import MOST_TEXT, read_regular
 from services.state import UserFeedback
 from services.wire import Part
-from surfaces.commands.contract import CommandContext, CommandError, CommandSession, SlashCommand
+from surfaces.commands.contract import (
+    Argument,
+    CommandContext,
+    CommandError,
+    CommandSession,
+    SlashCommand,
+)
 from surfaces.commands.parsing import is_slash_command, parse_command
 from surfaces.commands.results import Result, SubmitPrompt
 from surfaces.commands.sources.file_text import FILE, with_file_contents
@@ -102,8 +108,15 @@ def _command(file: _File, place: CommandPlace) -> SlashCommand:
         description=file.description,
         kind=place.kind,
         extension=place.extension,
+        arguments=(Argument(name="args", description=_args_of(file)),),
         action=partial(_run, file=file),
     )
+
+
+def _args_of(file: _File) -> str:
+    if ARGUMENTS in file.prompt:
+        return f"The text that takes the place of {ARGUMENTS} in the prompt"
+    return "A text that follows the prompt"
 
 
 async def _run(context: CommandContext, file: _File) -> Result:

@@ -7,7 +7,6 @@ order and their words.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from rich.text import Text
@@ -16,27 +15,18 @@ from agent_protocol.events import DiffDisplay
 from services.shell.syntax import has_redirection
 from services.tools.contract import ConfirmationDetails, ConfirmationOutcome
 from services.wire import js_json
+from surfaces.allowed import Allowed
 from surfaces.terminal.call_words import CallShown, diff_lines
 from surfaces.terminal.dialogs.dialog import ChoiceDialog
 from surfaces.terminal.inert import inert, inert_line
 
-__all__ = ["Allowed", "change_of", "confirmation_dialog"]
+__all__ = ["change_of", "confirmation_dialog"]
 
 _PROCEED: Final = "Do you want to proceed?"
 _ONCE: Final = ("Allow once", ConfirmationOutcome.PROCEED_ONCE)
 _SESSION: Final = ("Allow for this session", ConfirmationOutcome.PROCEED_ALWAYS)
 _NO: Final = ("No, suggest changes (esc)", ConfirmationOutcome.CANCEL)
 _SAVED: Final = "~/.gemini/policies/auto-saved.toml"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Allowed:
-    """What the settings let the user allow beyond one call."""
-
-    session: bool = True
-    """For the rest of the session: only in a trusted folder."""
-    for_ever: bool = False
-    """In future sessions, too."""
 
 
 def confirmation_dialog(

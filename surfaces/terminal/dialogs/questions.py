@@ -57,12 +57,18 @@ class _FallbackDialog(ChoiceDialog[FallbackIntent | None]):
         await self._abort()
 
 
-def handlers(host: Callable[[], DialogHost], abort: Callable[[], Awaitable[None]]) -> Handlers:
+def handlers(
+    host: Callable[[], DialogHost],
+    abort: Callable[[], Awaitable[None]],
+    kept: set[asyncio.Task[FallbackIntent | None]],
+) -> Handlers:
     """The handlers that ask in `host`, which is looked up for each question.
 
-    `abort` cancels the request that waits for an answer.
+    Args:
+        host: returns where the dialogs open.
+        abort: cancels the request that waits for an answer.
+        kept: gets the questions that stay open without their request; the caller ends them.
     """
-    kept: set[asyncio.Task[FallbackIntent | None]] = set()
 
     async def ask(dialog: ChoiceDialog[A]) -> A:
         return await host().ask(dialog)

@@ -10,8 +10,10 @@ from harness.detection.bound import lower_bound
         (1, 1, 0.05),
         (60, 60, 0.05 ** (1 / 60)),
         (187, 187, 0.05 ** (1 / 187)),
+        (5000, 5000, 0.05 ** (1 / 5000)),
         # With one found: 1 - confidence ** (1 / tried).
         (1, 10, 1 - 0.95 ** (1 / 10)),
+        (1, 5000, 1 - 0.95 ** (1 / 5000)),
         # Quantiles of the beta distribution, from tables: 0.05 of Beta(found, tried - found + 1).
         (8, 10, 0.4930987),
         (57, 60, 0.8758128),

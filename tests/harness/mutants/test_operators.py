@@ -42,6 +42,8 @@ def in_function(body: str, head: str = "def run(self, first, second, items) -> i
         ("await first", "drop-await", ["first"]),
         ("go(first, second)", "swap-arguments", ["go(second, first)"]),
         ("go(first, first)", "swap-arguments", []),
+        ("x = min(first, 3)", "swap-arguments", []),
+        ("x = self.max(first, 3)", "swap-arguments", ["x = self.max(3, first)"]),
         ("x = 'text'", "change-constant", ["x = 'text_'"]),
         ("x = f'{first}!'", "change-constant", ["""x = (f'{first}!' "_")"""]),
         ("x = True", "change-constant", ["x = False"]),
@@ -51,6 +53,7 @@ def in_function(body: str, head: str = "def run(self, first, second, items) -> i
         ("del items[first]", "skip-reset", ["pass"]),
         ("self.a(first)\nself.b = 1", "swap-statements", ["self.b = 1"]),
         ("self.a = first\nself.b = [1]", "swap-statements", []),
+        ("self.a = go()\n'what a is'\nself.b = 1", "swap-statements", []),
         ("x = list(items)", "forget-copy", ["x = items"]),
         ("x = items.copy()", "forget-copy", ["x = items"]),
         ("x = [*items]", "forget-copy", ["x = items"]),
@@ -111,6 +114,25 @@ def test_a_function_that_returns_nothing_returns_before_each_statement_but_first
 
     assert changed_lines(text, "return-early") == ["return", "return"]
     assert "return" not in module(text).text
+
+
+def test_nothing_returns_before_an_elif() -> None:
+    text = """
+        def run(self) -> None:
+            if self.ready:
+                self.first()
+            elif self.late:
+                self.second()
+            else:
+                self.third()
+            self.fourth()
+    """
+    source = module(text)
+    early = [each for each in mutants_of(source) if each.operator == "return-early"]
+
+    assert [each.place.line for each in early] == [3, 5, 7]
+    for mutant in early:
+        ast.parse(mutant.text(source))
 
 
 @pytest.mark.parametrize(
@@ -233,16 +255,33 @@ def test_a_condition_over_several_lines_keeps_their_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "second", "swaps"),
+    ("name", "one", "second", "swaps"),
     [
-        ("__init__", "made(first)", 0),
-        ("__init__", "made(self)", 1),
-        ("__init__", "self.made(first)", 1),
-        ("begin", "made(first)", 1),
+        ("__init__", "[]", "made(first)", 0),
+        ("__init__", "[]", "made(self)", 1),
+        ("__init__", "[]", "self.made(first)", 1),
+        ("__init__", "[*first]", "{**first.more}", 0),
+        ("__init__", "[*first]", "self.more", 1),
+        ("__init__", "[*first]", "made(first)", 1),
+        ("begin", "[]", "made(first)", 1),
+        ("begin", "[*first]", "{**first.more}", 1),
     ],
 )
-def test_what_fills_a_new_object_has_no_order(name: str, second: str, swaps: int) -> None:
-    text = (
-        f"class A:\n    def {name}(self, first):\n        self.a = []\n        self.b = {second}\n"
-    )
+def test_what_fills_a_new_object_has_no_order(name: str, one: str, second: str, swaps: int) -> None:
+    body = f"        self.a = {one}\n        self.b = {second}\n"
+    text = f"class A:\n    def {name}(self, first):\n{body}"
+    assert len(changed_lines(text, "swap-statements")) == swaps
+
+
+@pytest.mark.parametrize(
+    ("name", "called", "swaps"),
+    [
+        ("__init__", "super().__init__(first)", 0),
+        ("__init__", "Base.__init__(self, first)", 0),
+        ("__init__", "super().open(first)", 1),
+        ("open", "super().__init__(first)", 1),
+    ],
+)
+def test_what_a_base_fills_has_no_order_either(name: str, called: str, swaps: int) -> None:
+    text = f"class A:\n    def {name}(self, first):\n        {called}\n        self.b = first\n"
     assert len(changed_lines(text, "swap-statements")) == swaps

@@ -8,6 +8,7 @@ from harness.explain import explain
 from harness.parity.compare import compare_observations, compare_repeated
 from harness.parity.divergence import ChannelName, Kind
 from harness.replay.observation import Observation, Screen
+from harness.timeline.model import Row, unpack
 from tests.harness.samples import Facts, observation
 
 BUSY = " ⠋ Thinking... (esc to cancel, 0s)      ? for shortcuts"
@@ -15,6 +16,12 @@ BUSY = " ⠋ Thinking... (esc to cancel, 0s)      ? for shortcuts"
 
 def run(*screens: tuple[str, ...]) -> Observation:
     return replace(observation(), screens=[Screen(lines=lines) for lines in screens])
+
+
+def drawn(*screens: str) -> Observation:
+    """A run whose screens have pictures."""
+    shown = [Screen(lines=(text,), picture=f"<svg>{text}</svg>".__str__) for text in screens]
+    return replace(observation(), screens=shown)
 
 
 def found(control: Observation, candidate: Observation) -> list[tuple[Kind, str]]:
@@ -53,3 +60,31 @@ def test_what_the_rule_about_the_clock_does_not_hide() -> None:
     assert found(run((BUSY,)), run((other_words,))) == [(Kind.CHANGED, "lines[0]")]
     assert found(run((BUSY,)), run(("",))) != []
     assert found(run(("took 1s)",)), run(("took 2s)",))) != []
+
+
+def test_the_first_differing_screens_keep_their_pictures() -> None:
+    control, candidate = (
+        drawn("one", *(f"{side} {number}" for number in range(3))) for side in ("here", "there")
+    )
+
+    rows = unpack(compare_repeated([control], [candidate], Facts()).timelines).rows
+
+    pictures = [(row.control.picture, row.candidate.picture) for row in rows if _both(row)]
+    assert [each for each in pictures if each != (None, None)] == [
+        ("<svg>here 0</svg>", "<svg>there 0</svg>"),
+        ("<svg>here 1</svg>", "<svg>there 1</svg>"),
+    ]
+
+
+def _both(row: Row) -> bool:
+    return row.control is not None and row.candidate is not None
+
+
+def test_a_screen_that_may_have_a_secret_has_no_picture() -> None:
+    secret = "AIza" + "SyA1234567890abcdefghijklmnopqrstuv"
+    control, candidate = drawn(f"key {secret}"), drawn("another")
+
+    rows = unpack(compare_repeated([control], [candidate], Facts()).timelines).rows
+
+    assert secret not in str(rows)
+    assert not any(row.control.picture for row in rows if row.control is not None)

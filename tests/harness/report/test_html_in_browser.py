@@ -8,10 +8,13 @@ from typing import Final
 
 import pytest
 
+from harness.parity.compare import compare_repeated
+from harness.replay.observation import Screen
 from harness.report.model import RunReport
 from tests.harness.report.browser import Page
 from tests.harness.report.hostile import SHOWN, hostile_report
 from tests.harness.report.pages import HOSTILE, divergent, equal, half_waived, report, several
+from tests.harness.samples import Facts, observation
 
 pytestmark = pytest.mark.xdist_group("browser")  # one browser, however many workers there are
 Keys = pytest.importorskip(
@@ -400,3 +403,29 @@ def test_details_that_are_broken_say_so(page: Page, small: RunReport) -> None:
 
     assert page.until("document.querySelector('#case-2').dataset.state") == "broken"
     assert "cannot be shown" in page.js("document.querySelector('#case-2 .problem').textContent")
+
+
+def test_the_screens_of_both_sides_are_drawn_side_by_side(page: Page) -> None:
+    """A script in a picture does not run: it is an image."""
+    shown = [
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 9 {height}'>"
+        f"<script>window.attacked = true</script><text>{height}</text></svg>"
+        for height in (3, 6)
+    ]
+    sides = [
+        replace(observation(runtime), screens=[Screen(lines=(runtime,), picture=picture.__str__)])
+        for runtime, picture in zip(("legacy", "adk"), shown, strict=True)
+    ]
+    case = compare_repeated(sides[:1], sides[1:], Facts(name="text/screen"))
+    page.open(report(replace(case, phase="A")))
+    page.until("document.querySelectorAll('#case-1-first .pictures img').length === 2")
+    page.until("[...document.querySelectorAll('.pictures img')].every((img) => img.complete)")
+
+    images = "[...document.querySelectorAll('.pictures img')]"
+    assert page.js(f"{images}.every((img) => img.naturalWidth > 0)")
+    assert page.js(f"{images}.map((img) => img.alt)") == [
+        "The screen of legacy; its text is below.",
+        "The screen of adk; its text is below.",
+    ]
+    assert page.js("window.attacked === undefined")
+    assert not page.attacked

@@ -17,7 +17,7 @@ from google.adk.runners import Runner
 from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.genai import types
 
-from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES, Answer, Delta
+from runtimes.adk.notes import LOOP_DETECTED, Answer, Delta, Looped, note_of
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
 from runtimes.adk.run import Run, RunLink
 from services.abort import AbortController
@@ -88,7 +88,7 @@ async def test_partial_deltas_are_fed_and_thoughts_and_consolidated_events_never
 async def test_loop_ends_the_models_stream_alone_and_replaces_its_delta(part, strikes):
     watched = Watched()
     got = await watched.see(event(part))
-    assert (got.error_code, got.custom_metadata) == (LOOP_DETECTED, {LOOP_STRIKES: strikes})
+    assert (got.error_code, note_of(got)) == (LOOP_DETECTED, Looped(strikes))
     assert got.partial is True
     assert got.content.parts == []
     assert watched.run.step.stream.signal.reason == LOOP_DETECTED

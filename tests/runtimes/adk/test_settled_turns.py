@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 import pytest
@@ -39,13 +39,23 @@ class Turns:
         del self.turn_ids[length:]
         self.view.truncate(length)
 
-    def replace(self, contents: Sequence[Content], ids: Sequence[str] | None = None) -> None:
+    def replace(self, made: Iterable[Content], ids: Sequence[str] | None = None) -> None:
+        contents = list(made)
         self.turn_ids = list(ids or (f"turn-{self.number()}" for _ in contents))
         self.view.replace(contents)
 
 
 def part(turns: Turns) -> Part:
-    return {"text": f"part-{turns.number()}"}
+    number = turns.number()
+    return {"text": f"part-{number}"} if number % 2 else answer_to(f"c{number}", "long")
+
+
+def answer_to(call_id: str, output: str) -> Part:
+    return {"functionResponse": {"id": call_id, "name": "f", "response": {"output": output}}}
+
+
+def masked(part: Part) -> Part:
+    return answer_to(part["functionResponse"]["id"], "masked")
 
 
 def parts_of(contents: Sequence[Content]) -> list[Part]:
@@ -73,19 +83,22 @@ def a_round(turns: Turns, settled: SettledTurns, *, answered: bool = True) -> li
         answer: Content = {"role": "model", "parts": [part(turns)]}
         live.append(event(turns, answer))
         turns.push(answer)
-    settled.follow(live)
+    settled.follow(live, answered=live[-1].id)
     return live
 
 
-def mask(turns: Turns, settled: SettledTurns, chance: random.Random) -> None:
+def mask(turns: Turns, chance: random.Random) -> None:
     contents = coalesce(turns.view.raw)
-    changed = {id(p): part(turns) for p in parts_of(contents) if chance.random() < 0.2}
-    masked = [
-        {**content, "parts": [changed.get(id(p), p) for p in content["parts"]]}
+    turns.replace(
+        {
+            **content,
+            "parts": [
+                masked(each) if "functionResponse" in each and chance.random() < 0.4 else each
+                for each in content["parts"]
+            ],
+        }
         for content in contents
-    ]
-    settled.put(changed)
-    turns.replace(masked)
+    )
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -105,7 +118,7 @@ def test_events_hold_the_historys_parts_whatever_happens_to_it(seed):
         elif kind == "back":
             turns.truncate(chance.randint(max(0, length - 3), length))
         elif kind == "mask":
-            mask(turns, settled, chance)
+            mask(turns, chance)
         else:
             kept = chance.randint(0, length)
             again = [{**each, "parts": list(each["parts"])} for each in turns.view.raw[:kept]]
@@ -146,7 +159,7 @@ def test_turns_around_a_request_are_not_taken_for_it():
     live = [event(turns, asked), event(turns, answer)]
     for content in (broken_off, asked, received, binary, answer):
         turns.push(content)
-    settled.follow(live)
+    settled.follow(live, answered=live[1].id)
     ids = [each.id for each in settled.events]
     assert [ids[1], ids[4]] == [each.id for each in live]
     assert len(set(ids)) == 5
@@ -158,15 +171,23 @@ def test_events_of_others_stay_where_they_were_said():
     settled = SettledTurns(cast("Any", turns), VirtualClock())
     asked: Content = {"role": "user", "parts": [part(turns)]}
     answer: Content = {"role": "model", "parts": [part(turns)]}
-    plain = types.Content(role="model", parts=[types.Part(text="aside")])
-    aside = Event(author="other", invocation_id="i", content=plain)
+    aside, farewell = (
+        Event(
+            author="other",
+            invocation_id="i",
+            content=types.Content(role="model", parts=[types.Part(text=words)]),
+        )
+        for words in ("aside", "farewell")
+    )
     note = event(turns, {"role": "model", "parts": []})
     turns.push(asked)
     turns.push(answer)
-    settled.follow([event(turns, asked), aside, event(turns, answer), note])
-    assert [each.author for each in settled.events] == ["user", "other", "agent"]
-    found = settled.events[1].content
-    assert [each.text for each in found.parts or ()] == ["aside"]
+    said = event(turns, answer)
+    settled.follow([event(turns, asked), aside, said, farewell, note], answered=said.id)
+    assert [each.author for each in settled.events] == ["user", "other", "agent", "other"]
+    assert settled.events[2].id == said.id
+    found = [settled.events[index].content for index in (1, 3)]
+    assert [part.text for each in found for part in each.parts or ()] == ["aside", "farewell"]
 
 
 def test_what_others_said_instead_of_an_answer_stays_with_the_message():
@@ -230,10 +251,6 @@ def test_a_rewind_takes_back_what_events_did_to_state():
     assert changes(settled) == [(1, True), (2, True)]
 
 
-def answer_to(call_id: str, output: str) -> Part:
-    return {"functionResponse": {"id": call_id, "name": "f", "response": {"output": output}}}
-
-
 def test_an_event_gets_every_response_of_its_turn_that_was_cut_short():
     turns = Turns()
     settled = SettledTurns(cast("Any", turns), VirtualClock())
@@ -253,13 +270,13 @@ def test_an_event_that_was_read_is_masked_after_a_resume_too():
     turns.push({"role": "user", "parts": [answer_to("1", "long"), {"text": "t"}]})
     settled.follow([event(turns, turns.view.raw[0])])
     before: Any = settled.events[0].content
-    unchanged = before.parts[1]
+    assert before.parts[0].function_response.response == {"output": "long"}
     again: Content = {"role": "user", "parts": [answer_to("1", "long"), {"text": "t"}]}
     turns.replace([again], turns.turn_ids)
     settled.follow()
-    masked = answer_to("1", "masked")
-    settled.put({id(again["parts"][0]): masked})
+    cut = masked(again["parts"][0])
+    turns.replace([{"role": "user", "parts": [cut, again["parts"][1]]}])
+    settled.follow()
     found: Any = settled.events[0].content
-    assert wire_of(found)["parts"] == [masked, {"text": "t"}]
+    assert wire_of(found)["parts"] == [cut, {"text": "t"}]
     assert found.parts[0].function_response.response == {"output": "masked"}
-    assert found.parts[1] is unchanged

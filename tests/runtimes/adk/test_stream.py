@@ -10,9 +10,9 @@ from google.adk.events.event import Event
 from agent_protocol.event_log import EventLog
 from runtimes.adk.notes import (
     LOOP_DETECTED,
-    LOOP_STRIKES,
     Answer,
     Delta,
+    Looped,
     Stopped,
     ToolsDone,
 )
@@ -50,7 +50,7 @@ def event(note: Any, *, partial: bool = True, **fields: Any) -> Event:
 
 
 def looped(strikes: int) -> Event:
-    return event(None, error_code=LOOP_DETECTED, custom_metadata={LOOP_STRIKES: strikes})
+    return event(Looped(strikes), error_code=LOOP_DETECTED)
 
 
 def read(kit, *events: Event, aborted: bool = False) -> tuple[Any, list[str], Run]:

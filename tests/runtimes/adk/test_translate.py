@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from agent_protocol.events import AgentEvent
 from runtimes.adk.notes import (
     LOOP_DETECTED,
-    LOOP_STRIKES,
     Answer,
     Blocked,
     Delta,
+    Looped,
     ModelChosen,
     Stopped,
 )
@@ -324,7 +324,7 @@ def test_answer_that_a_plugin_copied_does_not_repeat_its_deltas():
 
 @pytest.mark.parametrize(("strikes", "codes"), [(1, []), (2, [LOOP_DETECTED])])
 def test_only_a_prompts_second_loop_is_an_error(strikes, codes):
-    looped = event(error_code=LOOP_DETECTED, custom_metadata={LOOP_STRIKES: strikes}, partial=True)
+    looped = noted(Looped(strikes), error_code=LOOP_DETECTED, partial=True)
     assert [each.meta["code"] for each in translated(looped)] == codes
 
 

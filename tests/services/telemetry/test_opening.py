@@ -32,6 +32,18 @@ def test_switched_off_nothing_of_opentelemetry_is_imported() -> None:
     assert ran.stdout.strip() == "[] False"
 
 
+def test_changed_metrics_are_written_when_asked_for(rig: Any) -> None:
+    with rig.opened() as telemetry:
+        telemetry.export_metrics()
+        before = rig.text().count('"scopeMetrics"')
+        telemetry.fell_back(FALLBACK)
+        for _ in range(2):  # Nothing has changed the second time.
+            telemetry.export_metrics()
+            assert rig.text().count('"scopeMetrics"') == before + 1
+        telemetry.fell_back(FALLBACK)
+    assert rig.text().count('"scopeMetrics"') == before + 2
+
+
 def test_the_global_providers_are_left_alone(rig: Any) -> None:
     before = trace.get_tracer_provider(), metrics.get_meter_provider()
     with rig.opened() as telemetry:

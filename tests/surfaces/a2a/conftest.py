@@ -142,13 +142,14 @@ Serve = Callable[..., AbstractAsyncContextManager[Peer]]
 
 @pytest.fixture
 def serve(folders: Path, runtime: str) -> Serve:
-    """Start a server with these answers of the model."""
+    """Start a server with these answers of the model; `live`: the environment names the model."""
 
     @contextlib.asynccontextmanager
     async def started(
         *answers: Any,
         token: str | None = None,
         host: str = "127.0.0.1",
+        live: bool = False,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> AsyncIterator[Peer]:
         file = write_answers(folders / "answers.jsonl", *answers)
@@ -157,7 +158,7 @@ def serve(folders: Path, runtime: str) -> Serve:
         store = TaskStore(database, machine.clock, lambda _: None)
         callbacks = callbacks_of(machine, folders, transport)
         tasks = Tasks(
-            options=HeadlessOptions(runtime=runtime, fake_responses=file),
+            options=HeadlessOptions(runtime=runtime, fake_responses=None if live else file),
             machine=machine,
             folders=Folders(fixed=None, default=folders / "ws", allowed=(folders.resolve(),)),
             store=store,

@@ -16,6 +16,7 @@ import pytest
 from surfaces.a2a import server
 from surfaces.a2a.listeners import Listener
 from surfaces.a2a.storage.database import DatabaseFailed
+from surfaces.a2a.storage.store import TaskStore
 from surfaces.a2a.wire import RpcError
 from tests.surfaces.a2a.conftest import ONE_RUNTIME, Json, Peer, Serve, data_of, kinds
 from tests.surfaces.a2a.serving import started
@@ -233,7 +234,9 @@ async def test_a_full_disk_is_an_error_and_loses_nothing(
 ) -> None:
     async with serve(says("one"), says("two")) as peer:
         task = (await peer.say("hi"))[0]["id"]
-        database = peer.tasks.store._database
+        store = peer.tasks.store
+        assert isinstance(store, TaskStore)
+        database = store._database
         write, full = database.write, True
 
         def fails(changes: Any) -> None:

@@ -65,7 +65,8 @@ def test_sigterm_ends_the_turn_and_the_process(folders: Path, words: list[str]) 
     with started(folders, *words) as (process, http):
         events = until_running(http)
         task = next(events)["taskId"]
-        assert running(CHILD)
+        while not running(CHILD):
+            assert process.poll() is None
         process.send_signal(signal.SIGTERM)
         last = list(events)[-1]
 

@@ -109,18 +109,6 @@ def test_a_session_without_a_prompt_ends_all_the_same(run: Run, folders: Path) -
 
 
 @RUNTIMES
-def test_what_another_hook_than_that_of_the_start_says_to_users_is_not_shown(
-    run: Run, folders: Path, runtime: str
-) -> None:
-    said = json.dumps({"systemMessage": "Looking"})
-    settings = with_hooks(folders, {"BeforeAgent": f"echo '{said}'"})
-
-    ran = run(says("ok"), runtime=runtime, settings_file=settings)
-
-    assert (ran.code, ran.out, ran.err) == (0, "ok\n", "")
-
-
-@RUNTIMES
 def test_a_hook_of_an_unknown_event_is_reported(run: Run, folders: Path, runtime: str) -> None:
     settings = with_hooks(folders, {"BeforeLunch": "true"})
 
@@ -183,3 +171,18 @@ def test_a_session_in_which_nothing_was_said_stays_on_disk_and_is_not_gone_on_wi
     again = run(says("ok"), runtime=runtime, resume="latest")
 
     assert again.err == "No previous sessions found for this project.\n"
+
+
+@RUNTIMES
+def test_the_messages_of_hooks_are_on_standard_error(run: Run, folders: Path, runtime: str) -> None:
+    silent = {"systemMessage": "never", "suppressOutput": True}
+    commands = {
+        "BeforeAgent": "echo not json",
+        "AfterAgent": f"echo '{json.dumps({'systemMessage': 'Done'})}'",
+        "SessionEnd": f"echo '{json.dumps(silent)}'",
+    }
+    settings = with_hooks(folders, commands)
+
+    ran = run(says("ok"), runtime=runtime, settings_file=settings)
+
+    assert ran.err == "Hook system message: not json\nHook system message: Done\n"

@@ -4,6 +4,8 @@ import io
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,11 @@ from textual.pilot import Pilot
 from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.streams import Streams
+from surfaces.headless.witness import SessionWitness
 from surfaces.terminal.app import TerminalApp
-from surfaces.terminal.live import prepare
+from surfaces.terminal.live import LiveSession
+from surfaces.terminal.prepared import prepare
+from surfaces.terminal.session_view import SessionView
 
 USAGE = {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15}
 
@@ -42,7 +47,7 @@ def calls(name: str, **args: Any) -> str:
 
 
 class Terminal:
-    """A terminal of 120 columns and 50 rows."""
+    """A terminal from its user's side."""
 
     def __init__(self, pilot: Pilot[int]) -> None:
         self.pilot = pilot
@@ -51,6 +56,17 @@ class Terminal:
     def app(self) -> TerminalApp:
         assert isinstance(self.pilot.app, TerminalApp)
         return self.pilot.app
+
+    @property
+    def view(self) -> SessionView:
+        """The open session."""
+        assert self.app.view is not None
+        return self.app.view
+
+    @property
+    def session(self) -> LiveSession:
+        assert self.view.session is not None
+        return self.view.session
 
     @property
     def text(self) -> str:
@@ -74,10 +90,18 @@ class Terminal:
             await self.pilot.pause(0.02)
         raise AssertionError(f"{words!r} is still on the screen:\n{self.text}")
 
+    async def imported(self) -> None:
+        """Wait until a session is opening behind the screen."""
+        for _ in range(400):
+            if self.app.view is not None or self.app.failure is not None:
+                return
+            await self.pilot.pause(0.02)
+        raise AssertionError("the session is not opening")
+
     async def opened(self) -> None:
         """Wait until the session has loaded its commands."""
         for _ in range(400):
-            if self.app._slash is not None:
+            if self.app.opened:
                 return
             await self.pilot.pause(0.02)
         raise AssertionError("the session has not opened")
@@ -85,9 +109,7 @@ class Terminal:
     @property
     def sent(self) -> str:
         """The model-facing history as JSON."""
-        session = self.app._session
-        assert session is not None
-        return json.dumps(session.runtime.transcript())
+        return json.dumps(self.session.runtime.transcript())
 
     async def type(self, text: str) -> None:
         names = {" ": "space", "/": "slash", "!": "exclamation_mark"}
@@ -119,18 +141,27 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def terminal(folders: Path, request: pytest.FixtureRequest) -> Open:
     """Open a terminal whose model gives these answers, in either runtime."""
 
+    numbers = count()
+
     @asynccontextmanager
-    async def go(*answers: str, **options: Any) -> AsyncIterator[Terminal]:
-        file = folders / "answers.jsonl"
+    async def go(
+        *answers: str,
+        plain: Callable[[str], object] | None = None,
+        size: tuple[int, int] = (120, 50),
+        witness: Callable[[], SessionWitness] | None = None,
+        **options: Any,
+    ) -> AsyncIterator[Terminal]:
+        file = folders / f"answers{next(numbers)}.jsonl"
         file.write_text("".join(f"{line}\n" for line in answers))
-        asked = HeadlessOptions(
-            model="gemini-2.5-flash", fake_responses=file, runtime=request.param, **options
-        )
+        options = {"fake_responses": file, **options}
+        asked = HeadlessOptions(model="gemini-2.5-flash", runtime=request.param, **options)
         streams = Streams(io.StringIO(), io.StringIO())
-        app = TerminalApp(prepare(asked, Machine.here(), streams))
-        async with app.run_test(size=(120, 50)) as pilot:
+        prepared = replace(prepare(asked, Machine.here(), streams), witness=witness)
+        app = TerminalApp(prepared, plain=plain)
+        async with app.run_test(size=size) as pilot:
             opened = Terminal(pilot)
             await opened.shows("Type your message")
+            await opened.imported()
             yield opened
             await pilot.press("ctrl+q")
             await pilot.pause()

@@ -15,7 +15,7 @@ from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.streams import Streams
 from surfaces.terminal.app import TerminalApp
-from surfaces.terminal.live import prepare
+from surfaces.terminal.prepared import prepare
 from tests.surfaces.terminal.conftest import Open, Terminal, calls, says
 
 SETTINGS = Path("home/.gemini/settings.json")
@@ -95,12 +95,12 @@ async def test_auth_keeps_the_conversation(terminal: Open, folders: Path) -> Non
         await screen.hides("How would you like to authenticate")
         await screen.say("/auth login")
         await screen.shows("● 2. Use Gemini API Key")
-        before = screen.app._session
+        before = screen.view
         await screen.pilot.press("enter")
         await screen.shows("Enter Gemini API Key")
         await screen.pilot.press("enter")
         for _ in range(400):
-            if screen.app._session not in (None, before):
+            if screen.app.view not in (None, before):
                 break
             await screen.pilot.pause(0.02)
         await screen.opened()

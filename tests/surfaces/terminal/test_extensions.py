@@ -61,9 +61,7 @@ def installed(folders: Path, source: Path | None = None, **record: Any) -> Path:
 
 
 def services(screen: Terminal) -> Services:
-    session = screen.app._session
-    assert session is not None
-    return session.services
+    return screen.session.services
 
 
 async def has_server(screen: Terminal, *, there: bool) -> None:

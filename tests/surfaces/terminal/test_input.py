@@ -142,8 +142,8 @@ async def test_up_takes_back_the_prompts_that_wait(terminal: Open) -> None:
         await screen.say("go")
         await screen.shows("Apply this change?")
         for words in ("later", "much later"):
-            screen.app._turns.submit(words)
-        taken = screen.app._turns.take_back()
+            screen.view.turns.submit(words)
+        taken = screen.view.turns.take_back()
         await screen.pilot.press("1")
         text = await screen.shows("✦ done")
 
@@ -188,7 +188,7 @@ async def test_ctrl_g_writes_the_prompt_in_the_users_editor(
         async def edited(name: str, text: str) -> str:
             return f"{text} on\n"
 
-        monkeypatch.setattr(screen.app._editor, "edit", edited)
+        monkeypatch.setattr(screen.view.editor, "edit", edited)
         await screen.type("go")
         await screen.pilot.press("ctrl+g", "enter")
         await screen.shows("✦ an answer")

@@ -98,7 +98,7 @@ async def test_an_edit_without_an_editor_asks_for_one_and_opens_it(
     terminal: Open, folders: Path, vim: Path
 ) -> None:
     async with terminal(calls("write_file", **WRITE), says("done")) as screen:
-        screen.app._editor._suspend = _suspended
+        screen.view.editor._suspend = _suspended
         await screen.say("write")
         await screen.shows("Modify with external editor")
         await screen.pilot.press("3")
@@ -115,7 +115,7 @@ async def test_an_editor_that_fails_to_start_leaves_the_question_open(
 ) -> None:
     monkeypatch.setenv("EDITOR", str(folders / "no-such-editor"))
     async with terminal(calls("write_file", **WRITE), says("done")) as screen:
-        screen.app._editor._suspend = _suspended
+        screen.view.editor._suspend = _suspended
         await screen.say("write")
         await screen.shows("Modify with external editor")
         await screen.pilot.press("3")
@@ -149,7 +149,7 @@ async def test_the_model_is_chosen_for_this_session(terminal: Open, settings: Pa
         number = next(line for line in text.splitlines() if "gemini-2.5-pro" in line).split(".")[0]
         await screen.pilot.press(number[-1])
         await screen.hides("Select Model")
-        session = screen.app._session
+        session = screen.view.session
         assert session is not None
         assert session.services.state.model == "gemini-2.5-pro"
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,24 +12,39 @@ from tests.surfaces.terminal.conftest import calls, says
 
 pexpect = pytest.importorskip("pexpect")
 
-COMMAND = ["-c", "from parity_entry.command import main; main()", "agent", "-m", "gemini-2.5-flash"]
+COMMAND = ["-c", "from parity_entry.command import main; main()"]
 
 
-def _started(folders: Path, runtime: str, script: list[str], *options: str) -> Any:
-    """A terminal of 120 columns and 50 rows whose model gives the answers of `script`."""
+def started(
+    folders: Path,
+    runtime: str,
+    script: list[str],
+    *options: str,
+    variables: Mapping[str, str] | None = None,
+    dimensions: tuple[int, int] = (50, 120),
+    name: str = "agent",
+) -> Any:
+    """A terminal of 50 rows and 120 columns whose model gives the answers of `script`."""
     answers = folders / "answers.jsonl"
     answers.write_text("".join(f"{line}\n" for line in script))
-    words = [*COMMAND, "--runtime", runtime, "--fake-responses", str(answers), *options]
-    environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1"}
+    words = [*COMMAND, name, "-m", "gemini-2.5-flash", "--runtime", runtime]
+    words += ["--fake-responses", str(answers), *options]
+    environment = {**os.environ, "TERM": "xterm-256color", "NO_COLOR": "1", **(variables or {})}
     return pexpect.spawn(
-        sys.executable, words, env=environment, dimensions=(50, 120), timeout=60, encoding="utf-8"
+        sys.executable,
+        words,
+        env=environment,
+        dimensions=dimensions,
+        timeout=60,
+        encoding="utf-8",
+        codec_errors="replace",
     )
 
 
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
 def test_a_task_from_the_prompt_to_the_exit(folders: Path, runtime: str) -> None:
     script = [calls("write_file", file_path="new.txt", content="one\n"), says("finished it")]
-    child = _started(folders, runtime, script)
+    child = started(folders, runtime, script)
     try:
         child.expect("Type your message")
         child.send("do it\r")
@@ -62,7 +78,7 @@ def test_a_whole_session(folders: Path, runtime: str) -> None:
         calls("run_shell_command", command="cat pipe", description="waits"),
         says("checked it"),
     ]
-    child = _started(folders, runtime, script)
+    child = started(folders, runtime, script)
     try:
         child.expect("Type your message")
         child.send("make it\r")
@@ -89,7 +105,7 @@ def test_a_whole_session(folders: Path, runtime: str) -> None:
         child.close()
     assert child.exitstatus == 0
 
-    child = _started(folders, runtime, [says("went on")], "--resume", "latest")
+    child = started(folders, runtime, [says("went on")], "--resume", "latest")
     try:
         child.expect("Type your message")
         child.expect("made it")

@@ -44,3 +44,18 @@ def test_help_imports_neither_textual_nor_adk(words: list[str]) -> None:
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert ran.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_first_screen_waits_for_little() -> None:
+    """The engines, the MCP library and the commands are imported behind the screen."""
+    code = (
+        "import sys\n"
+        "import harness.commands.agent, surfaces.terminal.program, surfaces.terminal.app\n"
+        "late = ('google', 'mcp', 'pydantic', 'httpx', 'pygments', 'markdown_it', 'runtimes',\n"
+        "    'services.bundle', 'surfaces.commands', 'surfaces.terminal.session_view')\n"
+        "print([name for name in late if name in sys.modules])"
+    )
+
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert ran.stdout.splitlines()[-1] == "[]"

@@ -166,6 +166,4 @@ async def test_the_folders_of_a_resumed_session_are_there_again(
 
     async with terminal(says("second"), resume="latest") as screen:
         await screen.opened()
-        session = screen.app._session
-        assert session is not None
-        assert session.services.workspace.folders == (folders / "ws", other)
+        assert screen.session.services.workspace.folders == (folders / "ws", other)

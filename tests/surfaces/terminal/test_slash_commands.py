@@ -27,10 +27,10 @@ async def test_an_unknown_command_is_an_error(terminal: Open) -> None:
     assert "never" not in text
 
 
-async def test_a_dialog_that_is_not_built_is_one_line(terminal: Open) -> None:
+async def test_a_command_that_is_not_built_is_one_line(terminal: Open) -> None:
     async with terminal(says("never")) as screen:
-        await screen.say("/tasks")
-        text = await screen.shows("✕ /tasks")
+        await screen.say("/voice")
+        text = await screen.shows("✕ /voice is not built: dictation is not supported.")
 
     assert "never" not in text
 
@@ -125,8 +125,8 @@ async def test_about_runs_while_the_agent_works_and_mcp_waits(terminal: Open) ->
     async with terminal(calls("write_file", **WRITE), says("done")) as screen:
         await screen.say("go")
         await screen.shows("Apply this change?")
-        screen.app._turns.submit("/mcp")
-        screen.app._turns.submit("/about")
+        screen.view.turns.submit("/mcp")
+        screen.view.turns.submit("/about")
         early = await screen.shows("> /about")
         await screen.pilot.press("1")
         await screen.shows("✦ done")

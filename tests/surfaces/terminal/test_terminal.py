@@ -1,5 +1,6 @@
 """Sessions in the terminal, in both runtimes."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ async def test_the_users_editor_changes_an_edit(
             return text.replace("two", f"three of {name}")
 
         await screen.opened()
-        monkeypatch.setattr(screen.app._approvals, "_edit", edited)
+        monkeypatch.setattr(screen.view._approvals, "_edit", edited)
         await screen.say("go")
         await screen.shows("Apply this change?")
         await screen.pilot.press("3")
@@ -137,7 +138,7 @@ async def test_a_plan_that_the_user_edits_goes_back_to_the_model(
 
     async with terminal(*script, approval_mode="plan") as screen:
         await screen.opened()
-        monkeypatch.setattr(screen.app._approvals, "_edit", edited)
+        monkeypatch.setattr(screen.view._approvals, "_edit", edited)
         await screen.say("plan it")
         await screen.shows("do x")
         await screen.pilot.press("ctrl+g")
@@ -186,7 +187,7 @@ async def test_a_prompt_waits_while_the_agent_works(terminal: Open) -> None:
     async with terminal(*script) as screen:
         await screen.say("one")
         await screen.shows("Apply this change?")
-        screen.app._turns.submit("two")
+        screen.view.turns.submit("two")
         await screen.pilot.press("1")
         text = await screen.shows("✦ second")
 
@@ -223,19 +224,11 @@ async def test_ctrl_c_twice_leaves(terminal: Open) -> None:
         assert screen.app.return_value == 0
 
 
-async def test_forty_columns_show_the_dialogs_whole(terminal: Open) -> None:
-    async with terminal(says("an answer")) as screen:
-        await screen.pilot.resize_terminal(40, 30)
-        await screen.say("go")
-        await screen.shows("✦ an answer")
-        for command, words in (
-            ("/settings", ("Default Approval Mode", "Workspace Settings", "close)")),
-            ("/model", ("1. Auto", "Press Esc to close")),
-            ("/editor", ("1. None", "2. Workspace Settings", "close)")),
-            ("/resume", ("Chat Sessions (1 total)", "(current)")),
-        ):
-            await screen.say(command)
-            for each in words:
-                await screen.shows(each)
-            await screen.pilot.press("escape")
-            await screen.shows("Type your message")
+async def test_the_message_of_a_hook_is_shown(terminal: Open, folders: Path) -> None:
+    settings = folders / "settings.json"
+    hook = {"type": "command", "command": "echo 'a message of a hook'"}
+    settings.write_text(json.dumps({"hooks": {"BeforeAgent": [{"hooks": [hook]}]}}))
+    async with terminal(says("hello"), settings_file=settings) as screen:
+        await screen.say("hi")
+        text = await screen.shows("✦ hello")
+    assert text.index("a message of a hook") < text.index("✦ hello")

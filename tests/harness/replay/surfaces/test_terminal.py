@@ -11,11 +11,9 @@ pytest.importorskip("textual")
 
 from harness.cassette.load import build_cassette, load_cassette
 from harness.parity.compare import compare_observations
-from harness.parity.divergence import ChannelName
 from harness.replay.client import Unplayable
 from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
-from surfaces.terminal.drawing import Drawing
 
 CASSETTES = Path(__file__).parents[4] / "cassettes"
 SIDES = ("terminal:legacy", "terminal:adk")
@@ -55,21 +53,6 @@ def test_both_runtimes_show_the_same(name: str) -> None:
     assert control.error is None
     assert len(control.screens) > 3
     assert compare_observations(control, candidate).divergences == ()
-
-
-def test_a_terminal_that_drops_a_text_is_seen_on_the_screen_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    control = played("text/text", SIDES[0])
-
-    async def silent(self: Drawing, message: Any) -> None:
-        return
-
-    monkeypatch.setattr(Drawing, "_message", silent)
-    candidate = played("text/text", SIDES[1])
-
-    divergences = compare_observations(control, candidate).divergences
-    assert {each.channel for each in divergences} == {ChannelName.SCREEN}
 
 
 def test_two_runs_show_the_same_screens() -> None:

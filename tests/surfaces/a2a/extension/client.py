@@ -5,8 +5,9 @@ from typing import Any
 from surfaces.a2a.extension.negotiation import EXTENSION_HEADERS, EXTENSION_URI
 from surfaces.a2a.extension.schema import DevelopmentToolEvent, ToolCall
 from tests.surfaces.a2a.conftest import Json, Peer, data_of
+from tests.surfaces.a2a.extension.proto import is_valid
 
-__all__ = ["asked", "event_of", "folded", "played", "updates"]
+__all__ = ["asked", "called", "event_of", "folded", "followed", "played", "updates", "valid"]
 
 
 def asked(
@@ -20,11 +21,50 @@ def asked(
 
 
 async def played(peer: Peer, message: Json, header: str | None = EXTENSION_URI) -> list[Any]:
-    """The events of the answer, or the error that ends them."""
+    """The events of the answer, or the error that ends them; each fits the specification."""
     if header is not None:
         peer.http.headers[EXTENSION_HEADERS[1]] = header
     answers = await peer.stream("message/stream", message=message)
-    return [answer.get("result") or answer["error"] for answer in answers]
+    return [
+        valid(answer["result"]) if "result" in answer else answer["error"] for answer in answers
+    ]
+
+
+async def called(peer: Peer, method: str, **params: Any) -> Json:
+    """The result of a method of the extension, or its error."""
+    answer = await peer.rpc(method, **params)
+    found: Json = answer["result"] if "result" in answer else answer["error"]
+    return found
+
+
+async def followed(peer: Peer, task: str) -> list[Any]:
+    """The task, and what it does until its turn ends."""
+    answers = await peer.stream("tasks/resubscribe", id=task)
+    return [valid(answer["result"]) for answer in answers]
+
+
+def valid(event: Json) -> Json:
+    """The event, whose objects fit the proto text of the specification."""
+    if event["kind"] == "status-update":
+        ((_, metadata),) = event["metadata"].items()
+        assert is_valid("DevelopmentToolEvent", metadata)
+        parts = event["status"].get("message", {}).get("parts", [])
+        name = _OBJECTS.get(metadata["kind"])
+        kinds = [part["kind"] for part in parts]
+        if name is not None:
+            assert kinds == ["data"]
+            assert is_valid(name, parts[0]["data"])
+        else:
+            assert kinds in ([], ["text"])
+    return event
+
+
+_OBJECTS = {
+    "TOOL_CALL_CONFIRMATION": "ToolCallConfirmation",
+    "TOOL_CALL_UPDATE": "ToolCall",
+    "THOUGHT": "AgentThought",
+}
+"""The kind of an event to the object in its message; other messages have a text, or are absent."""
 
 
 def event_of(event: Json) -> DevelopmentToolEvent:

@@ -1,20 +1,33 @@
 """Section 3.2, "Schema Definitions": the messages, both directions."""
 
 import re
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin
 
 import pytest
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.json_format import ParseError
 
 from surfaces.a2a.extension import schema
-from surfaces.a2a.extension.schema import Schema
+from surfaces.a2a.extension.dialect import ExtensionDialect
+from surfaces.a2a.extension.negotiation import EXTENSION_URI
+from surfaces.a2a.extension.schema import (
+    CommandExecutionStatus,
+    EventKind,
+    Schema,
+    ToolCallStatus,
+)
 from surfaces.a2a.wire import RpcError
+from surfaces.allowed import Allowed
+from tests.surfaces.a2a.extension.proto import FILE, MESSAGES, declared, is_valid, parsed
 
 DOCUMENT = Path(__file__).parents[5] / "shared" / "sources" / "a2a_development_tool_extension.txt"
 SCHEMAS = {name: getattr(schema, name) for name in schema.__all__}
 CALL = {"toolCallId": "1", "status": "PENDING", "toolName": "t", "inputParameters": {"a": [1]}}
 MCP = {"serverName": "s", "toolName": "t"}
-FILE = {"fileName": "a", "filePath": "/a", "newContent": "x"}
+CHANGE = {"fileName": "a", "filePath": "/a", "newContent": "x"}
 
 
 def test_3_2_schema_agent_settings() -> None:
@@ -31,7 +44,7 @@ def test_3_2_schema_agent_settings() -> None:
         ("ToolCall", {**CALL, "status": "SUCCEEDED", "output": {"structuredData": {"a": None}}}),
         (
             "ToolCall",
-            {**CALL, "output": {"diff": {**FILE, "oldContent": "", "formattedDiff": "-"}}},
+            {**CALL, "output": {"diff": {**CHANGE, "oldContent": "", "formattedDiff": "-"}}},
         ),
         ("ToolCall", {**CALL, "error": {"message": "m", "type": "t", "statusCode": 4}}),
         ("ConfirmationRequest", {"options": [{"id": "a", "name": "b", "description": "c"}]}),
@@ -39,7 +52,7 @@ def test_3_2_schema_agent_settings() -> None:
             "ConfirmationRequest",
             {"options": [], "executeDetails": {"command": "c", "workingDirectory": "/"}},
         ),
-        ("ConfirmationRequest", {"options": [], "fileEditDetails": FILE}),
+        ("ConfirmationRequest", {"options": [], "fileEditDetails": CHANGE}),
         (
             "ConfirmationRequest",
             {"options": [], "mcpDetails": MCP},
@@ -90,16 +103,98 @@ def test_3_2_schema_refuses(name: str, document: Any, where: str) -> None:
     assert caught.value.code == -32602
 
 
-def test_3_2_schema_has_every_field_of_the_document() -> None:
+def test_3_2_schema_another_client_reads_the_answer_as_it_was_given() -> None:
+    data = {
+        "toolCallId": "1",
+        "selectedOptionId": "proceed_once",
+        "fileDetails": {"newContent": "mine"},
+    }
+    dialect = ExtensionDialect(EXTENSION_URI, Allowed(), None)
+    answers, texts = dialect.read({"parts": [{"kind": "data", "data": data}]})
+
+    assert dialect.answer_data(answers[0]) == [data]
+    assert texts == []
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_3_2_and_3_3_schema_our_models_are_those_of_the_proto_text(name: str) -> None:
+    described = MESSAGES[name].DESCRIPTOR
+    model: type[Schema] = SCHEMAS[name]
+    groups = {
+        frozenset(field.name for field in group.fields)
+        for group in described.oneofs
+        if not group.name.startswith("_")  # That is one optional field.
+    }
+
+    assert set(model.model_fields) == {field.name for field in described.fields}
+    assert {frozenset(group) for group in model.oneofs} == {
+        group for group in groups if len(group) > 1
+    }
+    for field in described.fields:
+        ours = model.model_fields[field.name]
+        assert kind_of(ours.annotation) == kind_in_proto(field), field.name
+        # The proto text of the metadata says "optional" in comments alone.
+        optional = field.has_presence and field.containing_oneof is not None
+        if not optional and name != "DevelopmentToolEvent" and not field.is_repeated:
+            assert ours.is_required() or field.name == "args", field.name
+
+
+@pytest.mark.parametrize("model", [EventKind, ToolCallStatus, CommandExecutionStatus])
+def test_3_2_and_3_3_schema_our_enumerations_are_those_of_the_proto_text(
+    model: type[StrEnum],
+) -> None:
+    name = "DevelopmentToolEventKind" if model is EventKind else model.__name__
+
+    assert [each.value for each in model] == list(declared(FILE.read_text())[name])[1:]
+
+
+def kind_of(annotation: Any) -> str:
+    """The kind of value that a field of our models holds."""
+    arguments = [each for each in get_args(annotation) if each not in (NoneType, Ellipsis)]
+    if isinstance(annotation, UnionType):
+        return kind_of(arguments[0])
+    if get_origin(annotation) is tuple:
+        return f"repeated {kind_of(arguments[0])}"
+    if get_origin(annotation) is dict:
+        return "Struct"
+    return {str: "string", bool: "bool", int: "int32"}.get(annotation) or annotation.__name__
+
+
+def kind_in_proto(field: FieldDescriptor) -> str:
+    """The kind of value that a field of the proto text holds."""
+    scalars = {
+        FieldDescriptor.TYPE_STRING: "string",
+        FieldDescriptor.TYPE_BOOL: "bool",
+        FieldDescriptor.TYPE_INT32: "int32",
+    }
+    named = field.message_type or field.enum_type
+    kind = scalars.get(field.type) or _OURS.get(named.name, named.name)
+    return f"repeated {kind}" if field.is_repeated else kind
+
+
+_OURS = {"DevelopmentToolEventKind": "EventKind"}
+
+
+def test_3_2_and_3_3_schema_the_kept_proto_text_is_that_of_the_document() -> None:
     if not DOCUMENT.exists():
         pytest.skip("the specification is not beside the repository")
     text = re.sub(r"^\|\|?", "", DOCUMENT.read_text(), flags=re.MULTILINE)
-    section = text[text.index("### 3.2") : text.index("### 3.3")]
-    messages = re.findall(r"^message (\w+) \{((?:[^{}]|\{[^{}]*\})*)\}", section, re.MULTILINE)
-    found = {
-        name: set(re.findall(r"(\w+) = \d+;", re.sub(r"enum \w+ \{[^}]*\}", "", body)))
-        for name, body in messages
-    }
+    blocks = "\n".join(re.findall(r"```proto\n(.*?)```", text, re.DOTALL))
+    theirs, ours = parsed(blocks), parsed(FILE.read_text())
 
-    assert len(found) == 14
-    assert {name: set(SCHEMAS[name].model_fields) for name in found} == found
+    assert len(theirs.message_type) == 19
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {**CALL, "status": "DONE"},
+        {**CALL, "toolcallid": "2"},
+        {**CALL, "output": {"text": "a"}, "error": {"message": "m"}},
+        {**CALL, "liveContent": 5},
+    ],
+)
+def test_3_2_schema_an_object_that_does_not_fit_the_proto_text_is_found(document: Any) -> None:
+    with pytest.raises(ParseError):
+        is_valid("ToolCall", document)

@@ -129,7 +129,7 @@ async def test_3_2_tool_calls_a_rejected_call_is_cancelled(serve: Serve) -> None
     ("change", "words"),
     [
         ({"toolCallId": "none"}, "No tool call none waits"),
-        ({"selectedOptionId": "yes"}, "choose an option"),
+        ({"selectedOptionId": "yes"}, "choose one of proceed_once"),
         ({"selectedOptionId": "proceed_always_server"}, "choose one of proceed_once"),
         ({"selectedOptionId": None}, "ToolCallConfirmation.selectedOptionId"),
         ({"other": 1}, "ToolCallConfirmation.other"),
