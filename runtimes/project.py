@@ -68,6 +68,8 @@ class Vary(_Table):
     id: bool = False
     """Whether the value identifies something: each value of one side then belongs to one of the
     other side, everywhere."""
+    optional: bool = False
+    """Whether one side may lack the value. It is then taken out of both."""
     reason: _Text
 
     @field_validator("text")

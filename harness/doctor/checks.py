@@ -73,8 +73,12 @@ def _say(text: str) -> JsonObject:
     return _step({"text": text})
 
 
-def _call(tool: Tool) -> JsonObject:
-    return {"functionCall": {"name": tool.name, "args": tool.args}}
+def _calling(tool: Tool | None, times: int) -> Mapping[str, Any] | None:
+    """Return a session in which the model's answer has so many calls of a tool."""
+    if tool is None:
+        return None
+    call = {"functionCall": {"name": tool.name, "args": tool.args}}
+    return {"script": _sends("Go"), "model": [_step(*[call] * times), _LATER]}
 
 
 def _of(seen: Observation, kind: str) -> list[JsonObject]:
@@ -227,17 +231,13 @@ CHECKS: Final = (
     ),
     Check(
         name="tool call",
-        document=lambda tool: (
-            tool and {"script": _sends("Go"), "model": [_step(_call(tool)), _LATER]}
-        ),
+        document=lambda tool: _calling(tool, 1),
         judge=_tool_call,
         cost="differences in calls, arguments and results of tools",
     ),
     Check(
         name="parallel calls",
-        document=lambda tool: (
-            tool and {"script": _sends("Go"), "model": [_step(_call(tool), _call(tool)), _LATER]}
-        ),
+        document=lambda tool: _calling(tool, 2),
         judge=_parallel,
         cost="differences in the order of calls, and lost calls",
     ),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from harness.doctor.checks import CHECKS, Check, Found, Outcome, Tool
 from harness.errors import HarnessError
 from harness.experiment.backend import Backend
-from harness.experiment.events import Event, follow_whole, on_finished
+from harness.experiment.events import Event, Events, follow_whole, on_finished
 from harness.experiment.pool import run_cases
 from harness.parity.compare import compare_observations
 from harness.replay.observation import Observation
@@ -49,15 +49,20 @@ class Examined:
 
 
 def examined(
-    runtime: str, backend: Backend, jobs: int, *listeners: Callable[[Event], object]
+    runtime: str, backend: Backend, jobs: int, *listeners: Callable[[Event[Any, Any]], None]
 ) -> Examined:
     """Play all checks in a runtime that can be opened."""
-    declared: dict[str, JsonObject] = {}
     first = CheckTask(name="tools", runtime=runtime, backend=backend)
-    events = run_cases(
-        _declared, [first], died=lambda task, died: {}, jobs=1, backend=backend, runtimes=[runtime]
+    declared: dict[str, JsonObject] = {}
+    asking: Events[CheckTask, Mapping[str, JsonObject]] = run_cases(
+        _declared,
+        [first],
+        died=lambda task, died: {},
+        jobs=1,
+        backend=backend,
+        runtimes=[runtime],
     )
-    follow_whole(events, on_finished(lambda task, tools: declared.update(tools)))
+    follow_whole(asking, on_finished(lambda task, tools: declared.update(tools)))
     tool = _tool(runtime, declared)
     names = [*(check.name for check in CHECKS), REPEATABLE]
     tasks = [
@@ -65,7 +70,7 @@ def examined(
         for name in names
     ]
     found: dict[str, Found] = {}
-    events = run_cases(
+    playing: Events[CheckTask, Found] = run_cases(
         examine,
         tasks,
         died=lambda task, died: _broken(task, died.why),
@@ -73,9 +78,11 @@ def examined(
         backend=backend,
         runtimes=[runtime],
     )
-    follow_whole(
-        events, on_finished(lambda task, seen: found.update({task.name: seen})), *listeners
-    )
+
+    def keep(task: CheckTask, seen: Found) -> None:
+        found[task.name] = seen
+
+    follow_whole(playing, on_finished(keep), *listeners)
     return Examined(
         runtime=runtime,
         tools=tuple(declared),

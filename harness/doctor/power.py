@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from harness.cassette.find import CassetteFile
-from harness.cassette.format import Cassette
 from harness.cassette.load import load_cassette
 from harness.cassette.needs import FEATURES
 from harness.doctor.checks import Found, Outcome
@@ -42,7 +41,8 @@ def found_by_traits(traits: RuntimeTraits, corpus: Sequence[CassetteFile]) -> li
 
 
 def _channels(traits: RuntimeTraits) -> list[Found]:
-    shown, lacking = [], []
+    shown: list[ChannelName] = []
+    lacking: list[ChannelName] = []
     for name in _COSTS:
         known = traits.channels is None or name.value in traits.channels
         has = known and (name is not ChannelName.CUSTOM or bool(traits.custom))
@@ -76,10 +76,9 @@ def _features(traits: RuntimeTraits, corpus: Sequence[CassetteFile]) -> Found:
 
 def _missing(file: CassetteFile, traits: RuntimeTraits) -> Sequence[str]:
     try:
-        found = load_cassette(file.path, file.root)
-    except CassetteError:  # `parity check` reports it
+        return missing_features(load_cassette(file.path, file.root), traits.features)
+    except CassetteError:  # `parity check` reports it, or it is recorded traffic
         return ()
-    return missing_features(found, traits.features) if isinstance(found, Cassette) else ()
 
 
 def _confinement(traits: RuntimeTraits) -> Found:

@@ -93,7 +93,7 @@ def tools_file(start: Start, tools: Mapping[str, JsonObject]) -> dict[str, str]:
 
 def cassette_files(start: Start, tools: Mapping[str, JsonObject]) -> dict[str, str]:
     """Return the three example cassettes; one calls a tool, if there is any."""
-    names, more = ["answer", "busy", "pieces"], {}
+    names, more = ["answer", "refused", "pieces"], {}
     if tools:
         names[2] = "tool_call"
         tool = next(iter(tools))

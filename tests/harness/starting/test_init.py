@@ -68,7 +68,7 @@ HAND, STOCK = "hand=agent:shop_loop:Shop.answer", "stock=adk:shop_agent:root_age
 WRITTEN = [
     ".github/workflows/parity.yml",
     "cassettes/first/answer.yaml",
-    "cassettes/first/busy.yaml",
+    "cassettes/first/refused.yaml",
     "cassettes/first/tool_call.yaml",
     "parity.toml",
     "parity_agents/__init__.py",
@@ -125,7 +125,7 @@ def test_what_it_writes_runs_as_it_is(folder: Path) -> None:
     assert ran.exit_code == 1, ran.output
     # google-genai's error and ADK's event of it differ; the other two cassettes agree.
     assert "divergent: 2 parity, 1 divergent of 3" in ran.output
-    assert "first divergence: first/busy" in ran.output
+    assert "first divergence: first/refused" in ran.output
 
 
 def test_the_example_calls_a_tool_that_both_declare(folder: Path) -> None:
@@ -150,7 +150,7 @@ def test_it_checks_with_the_cassettes_and_the_gates(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["parity.toml", "parity_agents/hand.py", "cassettes/first/busy.yaml"]
+    "name", ["parity.toml", "parity_agents/hand.py", "cassettes/first/refused.yaml"]
 )
 def test_a_file_that_is_there_stays_and_nothing_is_written(folder: Path, name: str) -> None:
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
