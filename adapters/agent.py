@@ -13,8 +13,9 @@ The agent's code stays as it is. Its client's requests reach the model of the se
 from __future__ import annotations
 
 import inspect
+import platform
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -29,12 +30,14 @@ from services.bundle import Services
 from services.clock import foreign_timers
 from services.wire import JsonObject
 
-__all__ = ["AgentSession", "Answer", "Shows", "Start", "agent_runtime", "traits_of"]
+__all__ = ["AgentSession", "Answer", "Begin", "Shows", "Start", "agent_runtime", "traits_of"]
 
 Answer: TypeAlias = Callable[[str], Any]
 """Answers a message: an asynchronous generator, or a coroutine that returns the whole answer."""
 Start: TypeAlias = Callable[..., Answer]
 """Begins a conversation; takes the `AgentSession`, or nothing."""
+Begin: TypeAlias = Callable[["AgentSession"], object]
+"""Prepares what the tools of an agent need, before a conversation."""
 Shows: TypeAlias = Callable[["AgentSession"], Sequence[JsonObject]]
 """Returns the items of a custom channel at the end of a conversation."""
 
@@ -95,7 +98,19 @@ def agent_runtime(
         ),
         table=table if isinstance(table, EventTable) else EVENTS.extended(table),
         pieces=pieces,
+        prepare=_find_machine,
     )
+
+
+def _find_machine() -> None:
+    """Find what the SDKs of OpenAI and Anthropic say of this machine in their headers, once.
+
+    To do so they start a process and read files of the system, which runs of cassettes that are
+    not trusted may not do. Sources: `platform_headers` and `get_platform` of both SDKs.
+    """
+    platform.processor()
+    with suppress(OSError):  # other systems have no such file
+        platform.freedesktop_os_release()
 
 
 def traits_of(

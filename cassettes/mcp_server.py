@@ -3,13 +3,15 @@
 
 The command line's arguments add features: `resources` (with `pages`: one per page), `prompts`,
 `instructions`, and the further tools `inputs`, `long`, `count`, `never`, `leave`, `babble` and
-`forget`. `bare`: without any tool.
+`forget`. `bare`: without any tool. `scripted FILE`: the server answers as a JSON file says, see
+`Scripted`.
 """
 
 import json
 import os
 import sys
 import time
+from pathlib import Path
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 PICTURE = "iVBORw0KGgo="
@@ -245,4 +247,25 @@ class Server:
         return {"content": [text("learned")]}
 
 
-Server(sys.argv[1:]).run()
+class Scripted(Server):
+    """A server whose answers stand in a JSON file.
+
+    The file maps a method, or a method and a name, to the result. A list has one result for each
+    value of the argument `n`. A text instead of a result is the message of an error.
+    """
+
+    def __init__(self, file):
+        super().__init__(["bare"])
+        self.answers = json.loads(Path(file).read_text(encoding="utf-8"))
+
+    def answer(self, method, params):
+        named = f"{method} {params.get('name', params.get('uri'))}"
+        found = self.answers.get(named, self.answers.get(method))
+        if isinstance(found, list):
+            found = found[params["arguments"]["n"]]
+        if isinstance(found, str):
+            raise Refused(-32000, found)
+        return super().answer(method, params) if found is None else found
+
+
+(Scripted(sys.argv[2]) if "scripted" in sys.argv else Server(sys.argv[1:])).run()

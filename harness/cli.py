@@ -140,7 +140,8 @@ def parity(ctx: click.Context, debug: bool) -> None:
     else:
         # Without a handler Python prints warnings by itself; the report says what matters.
         logging.getLogger().addHandler(logging.NullHandler())
-    if find_project_file() is not None:
+    # `init` writes the file, and may replace a broken one.
+    if ctx.invoked_subcommand != "init" and find_project_file() is not None:
         from harness.project import command_defaults
 
         ctx.default_map = command_defaults()

@@ -42,6 +42,7 @@ __all__ = [
     "default_gates",
     "default_waivers",
     "project_code",
+    "project_signoffs",
     "to_run",
     "trusted_here",
     "trusted_roots",
@@ -224,6 +225,15 @@ def project_code() -> list[Path]:
     """
     file = find_project_file()
     return [] if file is None else [file, *(each.absolute() for each in _of_the_project("code"))]
+
+
+def project_signoffs() -> Path | None:
+    """Return the folder of the project's records; `None` if no project file names one.
+
+    Raises:
+        UsageError: the file cannot be used.
+    """
+    return next(_of_the_project("signoffs"), None)
 
 
 def _of_the_project(key: str) -> Iterator[Path]:

@@ -57,7 +57,7 @@ def runtime_components(sides: Iterable[str]) -> dict[str, Component]:
 def _component(point: EntryPoint) -> Component:
     found = [*_files(point)]
     if point.group == PROJECT_FILE:
-        found = [*_project_files(), *_from_project(found)]
+        found = [*_only_code([*_project_files(), *_from_project(found)])]
     elif point.dist is not None:
         found = [*_distribution_files(point.dist), *found]
     # The first name of a file counts: the one from the project's folder.
@@ -81,6 +81,24 @@ def _project_files() -> Iterator[tuple[str, Path]]:
             yield from _code_below(place, "" if shown == "." else f"{shown}/")
         elif place.is_file():
             yield shown, place
+
+
+def _only_code(files: Iterable[tuple[str, Path]]) -> Iterator[tuple[str, Path]]:
+    """Yield files without those that the project file names for other purposes than code.
+
+    The corpus, the waivers and the gates have components of their own, and a new record must not
+    change what it is about. They may lie in a folder of code.
+    """
+    project = current_project()
+    if project is None:
+        return
+    suite = (project.waivers, project.gates, project.contract, project.signoffs)
+    named = [name for name in (*project.corpus, *suite) if name is not None]
+    other = [project.place(name).resolve() for name in named]
+    for name, file in files:
+        place = file.resolve()
+        if not any(place.is_relative_to(each) for each in other):
+            yield name, file
 
 
 def _from_project(files: Iterable[tuple[str, Path]]) -> Iterator[tuple[str, Path]]:

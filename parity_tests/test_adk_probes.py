@@ -17,6 +17,7 @@ from google.genai import types
 from parity_tests.adk_probes.catalogue import GROUPS, all_probes
 from parity_tests.adk_probes.differences import DIFFERENCES
 from parity_tests.adk_probes.editing import PARAMETERS, UNPROBED
+from parity_tests.adk_probes.elsewhere import ELSEWHERE, Elsewhere
 from parity_tests.adk_probes.judge import Outcome, judged
 from parity_tests.adk_probes.page import main, page
 from parity_tests.adk_probes.probe import Noting, Probe, text
@@ -32,6 +33,11 @@ def test_it_works_as_in_stock_adk(probe: Probe) -> None:
     left = judged(probe).left
     if left:  # pytest's own account of such a comparison takes longer than the probe
         pytest.fail("\n".join(left), pytrace=False)
+
+
+@pytest.mark.parametrize("plugin", ELSEWHERE, ids=lambda plugin: plugin.name)
+def test_the_runtimes_plugins_work_in_an_app_of_others(plugin: Elsewhere) -> None:
+    assert plugin.differs() == ()
 
 
 def test_every_listed_difference_is_there() -> None:

@@ -27,12 +27,15 @@ __all__ = [
     "Vary",
     "current_project",
     "project_points",
+    "reserved_name",
 ]
 
 _NAME: Final = r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$"
 _OBJECT: Final = r"^[^\W\d]\w*(\.[^\W\d]\w*)*:[^\W\d]\w*(\.[^\W\d]\w*)*$"
 _LARGEST: Final = 1 << 20
-_TAKEN: Final = frozenset({"legacy", "adk", "upstream", "baseline", "terminal", "acp"})
+_TAKEN: Final = frozenset(
+    {"legacy", "adk", "upstream", "baseline", "terminal", "acp", "gemini", "openai", "anthropic"}
+)
 """Names of our runtimes, and words that a side may begin with."""
 
 _Name = Annotated[str, Field(pattern=_NAME)]
@@ -65,6 +68,8 @@ class Vary(_Table):
     id: bool = False
     """Whether the value identifies something: each value of one side then belongs to one of the
     other side, everywhere."""
+    optional: bool = False
+    """Whether one side may lack the value. It is then taken out of both."""
     reason: _Text
 
     @field_validator("text")
@@ -111,7 +116,7 @@ class Project(_Table):
     @classmethod
     def _own_names(cls, value: Mapping[str, str]) -> Mapping[str, str]:
         for name in value:
-            if name in _TAKEN:
+            if reserved_name(name):
                 raise ValueError(f"{name!r} has a meaning in parity; give it another name")
         return value
 
@@ -123,6 +128,11 @@ class Project(_Table):
     def place(self, name: str) -> Path:
         """Return a path of the file."""
         return self.folder / name
+
+
+def reserved_name(name: str) -> bool:
+    """Return whether a runtime of a project cannot have that name."""
+    return name in _TAKEN
 
 
 def current_project() -> Project | None:

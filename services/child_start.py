@@ -104,7 +104,7 @@ async def start_child(
             stdout=subprocess.PIPE,
             stderr=stderr,
             cwd=folder,
-            env=dict(environment),
+            env=environment,
             start_new_session=True,
         )
         return child

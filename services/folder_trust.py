@@ -86,7 +86,7 @@ class TrustedFolders:
             text = json.dumps(levels, indent=2)
             make_private_folder(self.file.parent)
             # Never half a file: another session may be reading it.
-            write_private(draft, text.encode("utf-8"), draft=True)
+            write_private(draft, text.encode(), draft=True)
             draft.replace(self.file)
         except (OSError, ValueError) as error:
             notice(error, self.file)

@@ -53,6 +53,8 @@ _OUTSIDE_CLASS: Final = {
     r"\S": f"[^{_SPACE}]",
 }
 _INSIDE_CLASS: Final = {r"\w": _WORD, r"\s": _SPACE}
+_ANY_WIDTH: Final = "look-behind requires fixed-width pattern"
+"""What `re` refuses once it has read the whole pattern. `regex` matches it, as JavaScript does."""
 
 
 class PatternLimit(Exception):
@@ -144,6 +146,8 @@ class OutsidePattern:
 def compile_outside(pattern: str, flags: int = 0) -> OutsidePattern:
     r"""Compile `pattern`, which is written in the syntax of Python's `re`.
 
+    A look-behind may have any width.
+
     Args:
         pattern: the source.
         flags: those of `re`: `IGNORECASE`, `DOTALL`, `ASCII`.
@@ -156,16 +160,24 @@ def compile_outside(pattern: str, flags: int = 0) -> OutsidePattern:
     if len(pattern) > LONGEST_PATTERN:
         raise limited(PatternTooLarge())
     try:
-        with warnings.catch_warnings():
-            # `[--]` might mean something else in a later Python; that is nothing for the user.
-            warnings.simplefilter("ignore", FutureWarning)
-            re.compile(pattern, flags)
+        _check(pattern, flags)
         if _written_out(pattern) > MOST_REPEATED:
             raise limited(PatternTooLarge())
         source = pattern if flags & re.ASCII else _with_classes_of_re(pattern)
         return OutsidePattern(pattern, flags, regex.compile(source, _flags_of_regex(flags)))
     except (RecursionError, OverflowError, regex.error) as error:
         raise limited(PatternTooLarge()) from error
+
+
+def _check(pattern: str, flags: int) -> None:
+    with warnings.catch_warnings():
+        # `[--]` might mean something else in a later Python; that is nothing for the user.
+        warnings.simplefilter("ignore", FutureWarning)
+        try:
+            re.compile(pattern, flags)
+        except re.error as error:
+            if error.msg != _ANY_WIDTH:
+                raise
 
 
 def _flags_of_regex(flags: int) -> int:

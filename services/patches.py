@@ -88,8 +88,6 @@ def _changes(old: str, new: str) -> tuple[Change, ...]:
 def _shortest_edit(old: list[int], new: list[int]) -> _Run | None:
     start = _common_start(old, new)
     last = _Run(start, ChangeKind.KEPT, None) if start else None
-    if start == len(old) == len(new):
-        return last
     if not set(old[start:]) & set(new[start:]):
         return _replace_all(len(old) - start, len(new) - start, last)
     return _search(old, new, start - 1, last)

@@ -91,7 +91,7 @@ class _Application:
 def _places(start: int, lowest: int, highest: int) -> Iterator[int]:
     """Yield `start`, then the places around it by their distance, first forwards."""
     yield start
-    for distance in range(1, max(highest - start, start - lowest, 0) + 1):
+    for distance in range(1, max(highest - start, start - lowest) + 1):
         if start + distance <= highest:
             yield start + distance
         if start - distance >= lowest:

@@ -16,6 +16,7 @@ FOLDERS: Final = (
         "adapters",
         "agent_protocol",
         "benchmarks",
+        "examples",
         "harness",
         "parity",
         "parity_entry",

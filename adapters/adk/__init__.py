@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 from adapters.adk.events import ADK_EVENTS
-from adapters.agent import Shows, traits_of
+from adapters.agent import Begin, Shows, traits_of
 from adapters.events import EventTable, Row
 from adapters.runtime import AgentRuntime, OpenedConversation
 from parity import own_name
@@ -25,6 +25,7 @@ from services.wire import JsonObject
 __all__ = ["ADK_EVENTS", "adk_runtime"]
 
 _CONVERSATION: Final = "adapters.adk.conversation"
+_WARM: Final = "adapters.adk.warm"
 
 
 def adk_runtime(
@@ -33,6 +34,7 @@ def adk_runtime(
     streaming: bool = False,
     tools: Mapping[str, JsonObject] | None = None,
     table: EventTable | Mapping[type | str, Row] = ADK_EVENTS,
+    begin: Begin | None = None,
     shows: Mapping[str, Shows] | None = None,
     words: str = "adk agent",
     workspace: bool = False,
@@ -47,6 +49,8 @@ def adk_runtime(
             not stream.
         tools: See `agent_runtime`, as for the other arguments.
         table: What the runner yields → events; a mapping extends `ADK_EVENTS`.
+        begin: Called before a conversation, for what its tools need: a new database, for example.
+            It may leave in `session.state` what the functions of custom channels read.
         shows: The custom channels that it has.
         words: Whose prompts it uses. ADK adds sentences of its own to an agent's instruction.
         workspace: Whether it works in the session's folder.
@@ -62,7 +66,7 @@ def adk_runtime(
     async def conversations(services: Services) -> AsyncIterator[OpenedConversation]:
         found = prepared()
         module = importlib.import_module(own_name(_CONVERSATION))
-        opened = module.open_conversation(services, found, shows or {}, streaming=streaming)
+        opened = module.open_conversation(services, found, begin, shows or {}, streaming=streaming)
         async with opened as conversation:
             yield conversation
 
@@ -78,5 +82,5 @@ def adk_runtime(
         table=table if isinstance(table, EventTable) else ADK_EVENTS.extended(table),
         pieces=pieces,
         prepare=prepared,
-        modules=(own_name(_CONVERSATION), *([agent.partition(":")[0]] if named else [])),
+        modules=(own_name(_WARM), *([agent.partition(":")[0]] if named else [])),
     )

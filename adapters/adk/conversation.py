@@ -15,7 +15,7 @@ from google.adk.platform import uuid as platform_uuid
 from google.adk.runners import InMemoryRunner
 from google.genai import types
 
-from adapters.agent import AgentSession, Shows
+from adapters.agent import AgentSession, Begin, Shows
 from adapters.model.seam import ModelSeam
 from adapters.model.transports import behind_clients
 from services.bundle import Services
@@ -42,11 +42,18 @@ def resolved(agent: str | Any) -> BaseAgent | App:
 
 @asynccontextmanager
 async def open_conversation(
-    services: Services, agent: BaseAgent | App, shows: Mapping[str, Shows], *, streaming: bool
+    services: Services,
+    agent: BaseAgent | App,
+    begin: Begin | None,
+    shows: Mapping[str, Shows],
+    *,
+    streaming: bool,
 ) -> AsyncIterator[_Conversation]:
     """Open a conversation; leaving closes the runner."""
     conversation = _Conversation(services, agent, shows, streaming=streaming)
     try:
+        if begin is not None:
+            begin(conversation.session)
         yield conversation
     finally:
         await conversation.close()
@@ -64,7 +71,7 @@ class _Conversation:
         self._services = services
         self._shows = shows
         self._seam = ModelSeam(services.content_generator)
-        self._session = AgentSession(
+        self.session = AgentSession(
             workspace=services.workspace.root, model=services.state.active_model
         )
         self._config = RunConfig(
@@ -106,7 +113,7 @@ class _Conversation:
 
     def shown(self) -> Mapping[str, Sequence[JsonObject]]:
         """The items of the custom channels."""
-        return {name: list(read(self._session)) for name, read in self._shows.items()}
+        return {name: list(read(self.session)) for name, read in self._shows.items()}
 
     async def close(self) -> None:
         """End the answers of the model that the agent left open, and the runner."""

@@ -21,7 +21,11 @@ from services.settings.hooks import HookEvent
 from services.settings.without_effect import WITHOUT_EFFECT
 from services.wire import Json, JsonObject
 
-__all__ = ["check_settings"]
+__all__ = ["INCLUDE_DIRECTORIES", "check_settings"]
+
+
+INCLUDE_DIRECTORIES: Final = "includeDirectories"
+"""The one setting that a replay itself heeds, as a surface does: further folders for tools."""
 
 
 def _readers() -> dict[str, Read]:

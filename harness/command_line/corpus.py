@@ -7,7 +7,7 @@ import click
 from harness.command_line import options
 from harness.command_line.deferred import command, deferred
 
-__all__ = ["adopt", "baseline", "check", "import_", "list_", "show", "waive"]
+__all__ = ["adopt", "baseline", "check", "import_", "init", "list_", "show", "waive"]
 
 
 @command("corpus:list_", "list")
@@ -62,6 +62,71 @@ def check() -> None:
     parity check tools/parallel_reads
 
     Exit codes: 0 all are valid; 2 some are not.
+    """
+
+
+@command("init:init")
+@click.option(
+    "--control",
+    metavar="[NAME=]KIND:TARGET",
+    help="The agent that is taken to be right.  [default: asks]",
+)
+@click.option(
+    "--candidate",
+    metavar="[NAME=]KIND:TARGET",
+    help="The agent that is judged.  [default: asks]",
+)
+@click.option(
+    "--package",
+    default="parity_agents",
+    show_default=True,
+    help="The name of the package for the adapters.",
+)
+@click.option(
+    "--corpus",
+    type=options.FOLDER,
+    default="cassettes",
+    show_default=True,
+    help="The folder for the cassettes.",
+)
+@click.option(
+    "--model",
+    default="gemini-2.5-flash",
+    show_default=True,
+    help="The model that the example cassettes name.",
+)
+@click.option(
+    "--workflow/--no-workflow",
+    default=True,
+    show_default=True,
+    help="Write a workflow for GitHub Actions.",
+)
+@click.option("--force", is_flag=True, help="Replace files that exist.")
+def init() -> None:
+    """Begin to compare two agents of your own project, in the current folder.
+
+    Writes parity.toml, a small package with an adapter for each agent, three example cassettes, the
+    files for waivers and the gate, and a CI workflow. Then it sends each agent one message to learn
+    its tools; nothing leaves this machine. No file is replaced without --force.
+
+    \b
+    KIND      TARGET
+    agent     MODULE:FUNCTION or MODULE:CLASS.METHOD; it answers a message, as an
+              asynchronous generator or coroutine over google-genai, openai or anthropic
+    adk       MODULE:NAME of an agent or App of google-adk, as `adk run` takes it
+    process   a command; the program speaks JSON lines
+    acp       a command; the program speaks the Agent Client Protocol
+    a2a       a command with {port}; it starts an A2A server on that port
+
+    \b
+    parity init
+    parity init --control hand=agent:shop.loop:Shop.answer \\
+        --candidate stock=adk:shop.agent:root_agent
+    parity init --control old=process:'node old.js' --candidate new=acp:'shop-agent --acp'
+
+    docs/own-agent.md follows one project from here to a signed verdict.
+
+    Exit codes: 0 written; 2 wrong usage, or a file is in the way; 130 interrupted.
     """
 
 

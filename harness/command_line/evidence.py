@@ -78,7 +78,7 @@ def gate() -> None:
 
 
 @command("sign:sign")
-@click.option("--phase", type=click.Choice(["A", "B", "C"]), help="The rollout phase.")
+@options.phase_of_gates
 @options.profile
 @options.evidence
 @options.key_options

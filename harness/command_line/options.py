@@ -32,6 +32,7 @@ __all__ = [
     "passphrase_options",
     "paths",
     "phase",
+    "phase_of_gates",
     "phase_required",
     "policy_from",
     "profile",
@@ -179,7 +180,11 @@ _PHASES: Final = click.Choice(["A", "B", "C"])
 
 phase = click.option("--phase", type=_PHASES, help="Only this rollout phase.")
 
-phase_required = click.option("--phase", type=_PHASES, required=True, help="The rollout phase.")
+_OF_GATES: Final = "A phase of the gates: A, B, C, or one of the project."
+
+phase_required = click.option("--phase", required=True, metavar="PHASE", help=_OF_GATES)
+
+phase_of_gates = click.option("--phase", metavar="PHASE", help=_OF_GATES)
 
 waivers = click.option(
     "--waivers",

@@ -12,7 +12,7 @@ from harness.scenarios.profiles import PROFILES
 from harness.wrapping import say
 from seeded_faults import Behaviour, Site
 
-__all__ = ["faults", "generate", "mutants", "orders", "shrink"]
+__all__ = ["doctor", "faults", "generate", "mutants", "orders", "shrink"]
 
 
 _EXAMPLES: Final = 500
@@ -421,4 +421,27 @@ def mutants() -> None:
 
     Exit codes: 0 all were found; 1 some survived, or --check found a wrong record; 2 wrong usage;
     130 interrupted, with what is known so far: continue with --resume.
+    """
+
+
+@command("doctor:doctor")
+@click.argument("runtimes", nargs=-1, metavar="[RUNTIME]...")
+@options.jobs
+@options.limits
+@click.option("--json", "json_file", type=options.FILE, help="Write the tables as JSON.")
+def doctor() -> None:
+    """Show what runtimes can do, what they lack, and what that costs a comparison.
+
+    Plays a suite of short sessions in each RUNTIME: answers, tool calls, failures of the model, an
+    abort and others. Without RUNTIME, in the two that the project compares. A check `works`; or the
+    runtime `lacks` something, so that a comparison cannot find some differences; or it is `broken`,
+    so that a comparison decides nothing.
+
+    \b
+    parity doctor
+    parity doctor legacy adk upstream
+    parity doctor mine --json doctor.json
+
+    Exit codes: 0 nothing is broken; 1 something is broken; 2 wrong usage, or a runtime cannot be
+    opened (the others are examined); 130 interrupted.
     """

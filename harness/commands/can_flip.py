@@ -10,12 +10,14 @@ from pathlib import Path
 import click
 
 from harness.commands.here import check_digest, signoffs_folder
+from harness.config import default_gates
 from harness.errors import UsageError
 from harness.flip.judge import judged_flip
 from harness.flip.show import show_flips
 from harness.gate.answer import Answer
+from harness.gate.gates import Gates
+from harness.gate.here import Here, here
 from harness.gate.here import gates_file as found_gates
-from harness.gate.here import here
 from harness.gate.show import EXITS, show_changes
 from harness.inventory import environment
 from harness.signoff.history import Anchor, history_of
@@ -40,13 +42,24 @@ def can_flip(
 ) -> int:
     """Run `parity can-flip`; return its exit code."""
     check_digest(expect_head)
-    found = _flag(flag)
-    moved = _moved(found, surfaces, settings_file)
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
+    # The rules come first: a revision that is judged by has no other flags than its own.
+    place = here(gates_file, None, day, policy_from) if _has_gates(gates_file) else None
+    own = {} if place is None else _phases_of(place.policy.gates, flag)
+    if own:
+        if surfaces or settings_file is not None:
+            problem = f"{flag} is a flag of the project, which has no surfaces"
+            raise UsageError(problem, "leave --surface and --settings out")
+        name, moved = flag, own
+    else:
+        found = _flag(flag, place)
+        name = found.name
+        moved = {each: PHASES[each] for each in _moved(found, surfaces, settings_file)}
     if not moved:
-        click.echo(f"yes: {found.name} switches nothing, because the flag of every surface is off")
+        click.echo(f"yes: {name} switches nothing, because the flag of every surface is off")
         return EXITS[Answer.YES]
-    place = here(gates_file, None, day, policy_from)
+    if place is None:
+        place = here(gates_file, None, day, policy_from)
     if policy_from is not None:
         show_changes(place.policy.source, place.changes, sys.stdout)
     folder = signoffs_folder(signoffs)
@@ -55,7 +68,7 @@ def can_flip(
     history = history_of(folder, anchor)
     judged = [
         judged_flip(
-            PHASES[surface],
+            phase,
             folder,
             place.policy.gates,
             place.current,
@@ -64,16 +77,27 @@ def can_flip(
             history=history,
             expect_head=expect_head,
         )
-        for surface in moved
+        for phase in moved.values()
     ]
-    answer = show_flips(found.name, list(zip(moved, judged, strict=True)), sys.stdout)
+    answer = show_flips(name, list(zip(moved, judged, strict=True)), sys.stdout)
     return EXITS[answer]
 
 
-def _flag(name: str) -> Flag:
+def _has_gates(named: Path | None) -> bool:
+    return named is not None or default_gates() is not None
+
+
+def _phases_of(gates: Gates, flag: str) -> dict[str, str]:
+    """Return the phases that a flag of the project switches: title → name."""
+    return {each.title: name for name, each in gates.phase.items() if each.flag == flag}
+
+
+def _flag(name: str, place: Here | None) -> Flag:
     found = flag_named(name)
     if found is None:
-        raise UsageError(f"unknown flag {name!r}", f"known: {', '.join(f.name for f in FLAGS)}")
+        phases = () if place is None else place.policy.gates.phase.values()
+        known = [*(each.flag for each in phases if each.flag), *(each.name for each in FLAGS)]
+        raise UsageError(f"unknown flag {name!r}", f"known: {', '.join(known)}")
     return found
 
 

@@ -13,6 +13,7 @@ from harness.cassette.find import CassetteFile
 from harness.cassette.format import Cassette
 from harness.cassette.problems import FormatProblem
 from harness.cassette.secrets import secret_problems
+from harness.cassette.settings import INCLUDE_DIRECTORIES
 from harness.cassette.show import show_cassette
 from harness.commands import checks
 from harness.commands.naming import find_one
@@ -118,7 +119,10 @@ def _examined(
         if contract_file is not None:
             problems += _unknown(file.path, contract.unknown(case.contract), contract_file)
         if isinstance(case, Cassette):
-            idle = without_effect(case.session.settings, of_file=False)
+            given = case.session.settings
+            idle = without_effect(
+                {name: given[name] for name in given if name != INCLUDE_DIRECTORIES}, of_file=False
+            )
             warnings += [f"{file.path}: session.settings: {each}" for each in idle]
     except CassetteFormatError as error:
         problems += [error, *error.more]

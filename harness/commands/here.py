@@ -14,6 +14,8 @@ from harness.config import (
     default_contract,
     default_gates,
     default_waivers,
+    project_code,
+    project_signoffs,
 )
 from harness.errors import UsageError
 from harness.experiment.backend import Backend
@@ -22,6 +24,8 @@ from harness.gate.here import Here, gates_file, here
 from harness.inventory import PACKAGES, code_components, installed_distributions
 from harness.signoff.clean import clean_revision, stray_packages
 from harness.signoff.problems import SigningRefused
+from harness.triage.checkout import Checkout
+from runtimes.project_file import find_project_file
 
 __all__ = [
     "check_digest",
@@ -47,10 +51,14 @@ def found_here(
 
 
 def signoffs_folder(asked: Path | None) -> Path:
-    """Where the records are: the named folder, `./signoffs`, or the one beside the gates."""
-    own = Path("signoffs")
-    if asked is not None or own.is_dir():
-        return asked or own
+    """Where the records are: the named folder, the project's, `./signoffs`, or beside the gates."""
+    project, own = find_project_file(), Path("signoffs")
+    if asked is not None:
+        return asked
+    if project is not None:
+        return project_signoffs() or project.parent / own
+    if own.is_dir():
+        return own
     gates = default_gates()
     return own if gates is None else gates.resolve().parents[1] / own
 
@@ -85,6 +93,8 @@ def folder_of(record: Path, signoffs: Path | None) -> Path:
 def clean_revision_here(place: Here, signoffs: Path) -> str | None:
     """The commit of the code, if everything that the judgement rests on is as committed.
 
+    In a user's project it is the project's commit: our code is identified by its digest.
+
     Raises:
         SigningRefused: it isn't.
     """
@@ -97,13 +107,16 @@ def clean_revision_here(place: Here, signoffs: Path) -> str | None:
         *(file for file in rules if file is not None),
         *(folder for folder in core_baselines() if folder.is_dir()),
         *(each.path for each in place.cassettes),
+        *project_code(),
     ]
     code = code_checkout()
     if code is None:  # bundled files are the same in every installation
         bundled = Path(__file__).resolve().parents[1]
         places = [each for each in places if not each.resolve().is_relative_to(bundled)]
     names = [name for component in code_components().values() for name in component.files]
-    return clean_revision(code, names, places, signoffs)
+    revision = clean_revision(code, names, places, signoffs)
+    project = find_project_file()
+    return revision if project is None else Checkout.at(project.parent).git("rev-parse", "HEAD")
 
 
 def journalled_tasks(

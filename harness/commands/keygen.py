@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import click
 
 from harness.commands.signing import asked, passphrase_source
+from harness.config import default_gates
 from harness.errors import UsageError
+from harness.gate.gates import load_gates
 from harness.signoff.keyfile import (
     check_new_passphrase,
     check_place,
@@ -18,6 +21,7 @@ from harness.signoff.keyfile import (
 )
 from harness.signoff.keys import SigningKey
 from harness.signoff.trust import SIGNER_NAME
+from runtimes.project_file import find_project_file
 
 __all__ = ["keygen"]
 
@@ -39,11 +43,18 @@ def keygen(
     profiles = '["pull_request"]' if name == "ci" else '["pull_request", "release"]'
     click.echo(f"private key: {shlex.quote(str(out))} (keep it secret and outside the repository)")
     click.echo(f"public key: {shlex.quote(str(public))}")
-    click.echo("to trust it, add this to parity_tests/gates.toml:\n")
+    gates = default_gates()
+    click.echo(f"to trust it, add this to {gates or 'parity_tests/gates.toml'}:\n")
     click.echo(
         f'[[signing.signer]]\nname = "{name}"\nkey = "{key.public.hexadecimal}"\n'
-        f'phases = ["A"]\nprofiles = {profiles}'
+        f"phases = {json.dumps(_phases(gates))}\nprofiles = {profiles}"
     )
+
+
+def _phases(gates: Path | None) -> list[str]:
+    """Return the phases of the project's gates; the first one of ours outside of a project."""
+    in_project = gates is not None and find_project_file() is not None
+    return list(load_gates(gates).phase) if gates is not None and in_project else ["A"]
 
 
 def _passphrase(file: Path | None, descriptor: int | None, *, none: bool) -> bytes | None:

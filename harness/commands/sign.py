@@ -102,6 +102,7 @@ def _material(
         place.contract.classes(asked.phase),
         place.current.digests.get("baselines", ""),
         recordings_days=scope.rules.recordings_days,
+        phases={name: each.title for name, each in place.policy.gates.phase.items()},
     )
     found = Material(
         answer=answer,
@@ -194,7 +195,7 @@ def sign(
         day = date.fromisoformat(before.statement.as_of)
         signoffs = add.parent
     if phase is None:
-        raise UsageError("nothing says which phase", "give --phase A, B or C")
+        raise UsageError("nothing says which phase", "give --phase")
     key_from = {name: given.pop(name) for name in KEY_OPTIONS}
     if given["cases"] is not None and profile != PULL_REQUEST:
         raise UsageError(f"what is signed for {profile} is run again whole", "leave --cases out")

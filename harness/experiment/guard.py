@@ -73,7 +73,13 @@ def _start() -> subprocess.Popen[bytes]:
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
-    """Clean up what the `with` block started when this process ends, in whatever way."""
+def guarded(*, at_once: bool = False) -> Iterator[None]:
+    """Clean up what the `with` block started when this process ends, in whatever way.
+
+    With `at_once` the guard starts before the first run, which then does not count it among the
+    processes that the run has left.
+    """
     with Guard() as guard, leftovers_reported_to(guard.add):
+        if at_once:
+            guard.start()
         yield

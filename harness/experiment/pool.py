@@ -98,7 +98,7 @@ class _ThisProcess(Executor):
 @contextmanager
 def _this_process(jobs: int) -> Iterator[Executor]:
     assert jobs == 1, "a process works on one task at a time"
-    with guarded():
+    with guarded(at_once=True):
         yield _ThisProcess()
 
 

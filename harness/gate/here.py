@@ -22,6 +22,7 @@ from harness.gate.policy import Policy, policy_changes, policy_here, policy_of_r
 from harness.gate.scope import FOLDER, Scope
 from harness.inventory import Inventory, environment
 from harness.triage.checkout import Checkout
+from runtimes.project_file import find_project_file
 
 __all__ = ["Here", "gates_file", "here"]
 
@@ -140,8 +141,9 @@ def _commit_seed() -> int:
 
 
 def _corpus(gates: Gates, file: Path) -> Sequence[Path]:
-    """Return the gates' corpus folders, in the current folder or the gates file's checkout."""
-    roots = (Path(), file.resolve().parent.parent)
+    """Return the gates' corpus folders, in this folder, the project's, or the gates' checkout."""
+    project = find_project_file()
+    roots = (Path(), *([] if project is None else [project.parent]), file.resolve().parent.parent)
     found = []
     for name in gates.corpus:
         place = next((root / name for root in roots if (root / name).exists()), None)

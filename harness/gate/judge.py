@@ -37,7 +37,7 @@ def judge(scope: Scope) -> GateAnswer:
         provider,
         waived,
         *coverage,
-        kills,
+        *kills,
         *mutants,
         *samples,
         *cost,

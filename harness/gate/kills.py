@@ -10,6 +10,7 @@ from harness.detection.bound import lower_bound
 from harness.faults.catalogue import faults
 from harness.gate.answer import ClassKills, Measurement, Reason, ReasonKind
 from harness.gate.measurements import FaultSeen, KillRun
+from harness.gate.rules import KillRule
 from harness.gate.scope import Judged, Scope, counted, listed
 from harness.inventory import HELPERS
 
@@ -20,23 +21,28 @@ _HELD_OUT = "held out"
 _ABOUT = "seeded faults are found"
 
 
-def judged_kills(scope: Scope) -> tuple[Judged, tuple[ClassKills, ...]]:
+def judged_kills(scope: Scope) -> tuple[list[Judged], tuple[ClassKills, ...]]:
     """Return the condition, and the counts over all faults, the held-out ones, and each class.
+
+    There is no condition where the profile requires no faults.
 
     The fresh measurement with the most faults counts. A fault that survived in any fresh
     measurement counts as survived.
     """
+    rules = scope.rules.kills
+    if rules is None:
+        return [], ()
     fresh = [run for run in scope.evidence.kills if not _stale(scope, run)]
     if not fresh:
-        reason = _lacking(scope)
-        return Judged.of("kills", _ABOUT, "not measured with the current files", [reason]), ()
+        reason = _lacking(scope, rules)
+        return [Judged.of("kills", _ABOUT, "not measured with the current files", [reason])], ()
     run = _without_survivors(max(fresh, key=partial(_place, scope)), fresh)
     tallies = _tallies(scope, run)
-    reasons = [*_partial(scope, run), *_too_low(scope, run, tallies)]
+    reasons = [*_partial(scope, rules, run), *_too_low(scope, rules, run, tallies)]
     whole = tallies[0]
     says = f"{whole.killed} of {whole.observable} found, at least {whole.bound:.1%} at 95 %"
     says += f" (a sample: {run.sample})" if run.sample else ""
-    return Judged.of("kills", _ABOUT, says, reasons), tallies
+    return [Judged.of("kills", _ABOUT, says, reasons)], tallies
 
 
 def _stale(scope: Scope, run: KillRun) -> list[str]:
@@ -64,35 +70,35 @@ def _without_survivors(run: KillRun, fresh: Sequence[KillRun]) -> KillRun:
     return run.model_copy(update={"faults": faults})
 
 
-def _measurement(scope: Scope, *, whole: bool = False) -> Measurement:
+def _measurement(scope: Scope, rules: KillRule, *, whole: bool = False) -> Measurement:
     """Return the measurement of as many faults as the rules require; with `whole`, of all."""
     words = ["faults", "--corpus-only", "--json", str(scope.folder / "kills.json")]
     units = len(faults())
     if scope.profile == "pull_request" and not whole:
-        units = max(1, scope.rules.kills.faults)
+        units = max(1, rules.faults)
         words += ["--sample", str(units)]
     return Measurement(
         kind="faults", about="seeded faults", words=scope.over_corpus(*words), units=units
     )
 
 
-def _lacking(scope: Scope) -> Reason:
+def _lacking(scope: Scope, rules: KillRule) -> Reason:
     if not scope.evidence.kills:
         says = "there is no kill matrix"
-        return scope.reason(ReasonKind.KILLS_MISSING, _ALL, says, _measurement(scope))
+        return scope.reason(ReasonKind.KILLS_MISSING, _ALL, says, _measurement(scope, rules))
     run = scope.evidence.kills[0]
     says = f"{run.file.name} was measured with other {listed(_stale(scope, run))}"
-    return scope.reason(ReasonKind.KILLS_STALE, _ALL, says, _measurement(scope))
+    return scope.reason(ReasonKind.KILLS_STALE, _ALL, says, _measurement(scope, rules))
 
 
-def _partial(scope: Scope, run: KillRun) -> Iterator[Reason]:
+def _partial(scope: Scope, rules: KillRule, run: KillRun) -> Iterator[Reason]:
     if run.cut_off:
         says = f"{run.file.name} was interrupted after {counted(len(run.faults), 'fault')}"
-        yield scope.reason(ReasonKind.KILLS_PARTIAL, _ALL, says, _measurement(scope))
+        yield scope.reason(ReasonKind.KILLS_PARTIAL, _ALL, says, _measurement(scope, rules))
     old = scope.too_old(run.facts.as_of)
     if old:
         says = f"{run.file.name}: {old}"
-        yield scope.reason(ReasonKind.KILLS_STALE, _ALL, says, _measurement(scope))
+        yield scope.reason(ReasonKind.KILLS_STALE, _ALL, says, _measurement(scope, rules))
 
 
 def _tallies(scope: Scope, run: KillRun) -> tuple[ClassKills, ...]:
@@ -119,29 +125,33 @@ def _tally(name: str, faults: Sequence[FaultSeen], *, gaps_open: bool = False) -
     )
 
 
-def _too_low(scope: Scope, run: KillRun, tallies: Sequence[ClassKills]) -> Iterator[Reason]:
-    rules = scope.rules.kills
+def _too_low(
+    scope: Scope, rules: KillRule, run: KillRun, tallies: Sequence[ClassKills]
+) -> Iterator[Reason]:
     whole, held_out, *classes = tallies
     survived = [fault.name for fault in run.faults if fault.outcome == "survived"]
-    yield from _asked(scope, run, whole, rules.faults, rules.bound, survived)
+    yield from _asked(scope, rules, run, whole, rules.faults, rules.bound, survived)
     if rules.held_out:
-        yield from _asked(scope, run, held_out, 1, rules.held_out, [])
+        yield from _asked(scope, rules, run, held_out, 1, rules.held_out, [])
     for tally in classes:
         if tally.name in scope.gates.fault_classes:
             of_class = {fault.name for fault in run.faults if fault.behaviour == tally.name}
             named = [name for name in survived if name in of_class]
-            yield from _asked(scope, run, tally, rules.class_faults, rules.class_bound, named)
+            yield from _asked(
+                scope, rules, run, tally, rules.class_faults, rules.class_bound, named
+            )
 
 
-def _more(scope: Scope, run: KillRun) -> Measurement:
+def _more(scope: Scope, rules: KillRule, run: KillRun) -> Measurement:
     """Return the measurement of more faults than `run`: an interrupted run again, or after a sample
     the whole catalogue.
     """
-    return _measurement(scope, whole=bool(run.sample) and not run.cut_off)
+    return _measurement(scope, rules, whole=bool(run.sample) and not run.cut_off)
 
 
 def _asked(
     scope: Scope,
+    rules: KillRule,
     run: KillRun,
     tally: ClassKills,
     least: int,
@@ -151,7 +161,7 @@ def _asked(
     about = tally.name
     if tally.observable < least:
         says = f"{counted(tally.observable, 'fault')} tried ({about}), and {least} are required"
-        yield scope.reason(ReasonKind.KILLS_FEW, about, says, _more(scope, run))
+        yield scope.reason(ReasonKind.KILLS_FEW, about, says, _more(scope, rules, run))
         return
     if tally.bound < bound:
         says = (
@@ -159,7 +169,7 @@ def _asked(
             f"95 %, and {bound:.1%} is required"
         )
         if tally.killed == tally.observable:  # only the number of faults keeps the bound low
-            yield scope.reason(ReasonKind.KILLS_FEW, about, says, _more(scope, run))
+            yield scope.reason(ReasonKind.KILLS_FEW, about, says, _more(scope, rules, run))
             return
         says += f"; survived: {listed(survived)}" if survived else ""
         name = survived[0] if survived else "NAME"

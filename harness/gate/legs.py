@@ -125,14 +125,17 @@ def _most_complete_first(runs: Iterable[LegRun]) -> list[LegRun]:
 def _settled(scope: Scope, rule: LegRule, run: LegRun) -> LegSeen:
     record = run.record
     results, statuses = settle([record.finished[n] for n in sorted(record.finished)], scope.waivers)
-    wanted = (*scope.gates.cassettes, None)  # None: the case ended before its phase was known
+    phases = scope.gates.cassettes
     return LegSeen(
         rule=rule,
         run=run,
         results={result.cassette: result for result in results},
         statuses=tuple(statuses),
         cases=tuple(
-            result for result in results if result.phase in wanted and not result.unplayable
+            result
+            for result in results
+            # `None`: the case ended before its phase was known.
+            if (phases is None or result.phase in (*phases, None)) and not result.unplayable
         ),
     )
 
@@ -238,7 +241,8 @@ def _left_out(scope: Scope, leg: LegSeen) -> Iterator[str]:
     only = record.header.phase
     if leg.rule.surface is not None and only == scope.phase:
         return
-    if only is not None and {*scope.gates.cassettes} - {only}:
+    phases = scope.gates.cassettes
+    if only is not None and (phases is None or {*phases} - {only}):
         yield f"it covers only the cassettes of phase {only}"
     elif only is None and record.skipped and not leg.rule.handover:
         skipped = sorted(record.skipped)

@@ -24,7 +24,12 @@ _SURFACES = BehaviourClass.SURFACES.value
 def judged_coverage(
     scope: Scope, seen: Sequence[LegSeen]
 ) -> tuple[list[Judged], tuple[ClassAnswer, ...]]:
-    """Return two conditions: classes are reached, and cassettes show their declared behaviours."""
+    """Return two conditions: classes are reached, and cassettes show their declared behaviours.
+
+    There is none for a phase without a contract.
+    """
+    if scope.gates.reached_in is None:
+        return [], ()
     rule = scope.gates.leg_called(scope.gates.reached_in)
     leg = next((leg for leg in seen if leg.rule == rule), None)
     cases = () if leg is None else leg.cases

@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from harness.cassette.format import Phase as CassettePhase
 from harness.coverage.behaviour import BehaviourClass
 from harness.mutants.population import ROOMS
 from harness.scenarios.profiles import PROFILES as GENERATOR_PROFILES
@@ -14,6 +15,7 @@ from harness.sides import SURFACES, hands_over, surface_name
 from seeded_faults import Behaviour
 
 __all__ = [
+    "PHASE_NAME",
     "PROFILES",
     "CostRule",
     "KillRule",
@@ -29,6 +31,8 @@ __all__ = [
     "WaiverRule",
 ]
 
+PHASE_NAME: Final = r"^[A-Za-z][A-Za-z_-]{0,31}$"
+"""A phase's name: `A`, or in a project with phases of its own, `read-only`."""
 Profile = Literal["pull_request", "release"]
 PROFILES: Final[tuple[Profile, ...]] = ("pull_request", "release")
 """The gate's profiles (not the generator's): one for CI, in minutes, and one for nightly runs."""
@@ -37,7 +41,7 @@ _SIDE: Final = (
     r"[A-Za-z0-9][A-Za-z0-9_.@-]*(\+[A-Za-z0-9][A-Za-z0-9_.@-]*)?$"
 )
 
-Phase = Literal["A", "B", "C"]
+Phase = Annotated[str, Field(pattern=PHASE_NAME)]
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 Ratio = Annotated[float, Field(ge=0, le=100)]
@@ -155,17 +159,18 @@ class ProfileGate(Table):
 
     max_age_days: Count
     """Maximum of days between a run and the day of the judgement."""
-    baselines: bool
+    baselines: bool = False
     """Whether baselines of a runtime may replace it."""
-    recordings_days: Count
+    recordings_days: Count = 365
     """Days after which a record mentions that recordings are old; no answer depends on it."""
     unobserved: tuple[Text, ...] = Field(default=(), strict=False)
     """Classes of the contract that it does not ask for, as nothing observes them yet."""
-    kills: KillRule
+    kills: KillRule | None = None
+    """`None` where no faults are seeded into the runtimes, as into those of a project."""
     mutants: tuple[MutantRule, ...] = Field(default=(), strict=False)
-    sample: tuple[SampleRule, ...] = Field(strict=False)
+    sample: tuple[SampleRule, ...] = Field(default=(), strict=False)
     waivers: WaiverRule
-    cost: tuple[CostRule, ...] = Field(strict=False)
+    cost: tuple[CostRule, ...] = Field(default=(), strict=False)
 
     @field_validator("unobserved")
     @classmethod
@@ -178,15 +183,17 @@ class PhaseGates(Table):
     """A rollout phase, and the requirements of its profiles."""
 
     title: Text
-    cassettes: tuple[Phase, ...] = Field(strict=False, min_length=1)
-    """The phases of the cassettes that count."""
+    flag: Text | None = None
+    """The project's own flag that switches the phase, as `parity can-flip` takes it."""
+    cassettes: tuple[CassettePhase, ...] | None = Field(default=None, strict=False, min_length=1)
+    """The phases of the cassettes that count; `None` for all cassettes."""
     leg: tuple[LegRule, ...] = Field(strict=False, min_length=1)
-    reached_in: Text
-    """The leg in which both runtimes must have reached the classes."""
-    classes: Mapping[str, Annotated[int, Field(ge=1)]]
+    reached_in: Text | None = None
+    """The leg in which both runtimes must have reached the classes; `None` without a contract."""
+    classes: Mapping[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
     """Class of the contract → minimum of cases that reach it in both runtimes. The minimum is 1 for
     the other classes of the phase."""
-    fault_classes: tuple[Text, ...] = Field(strict=False)
+    fault_classes: tuple[Text, ...] = Field(default=(), strict=False)
     """Classes of seeded faults that must be measured."""
     pull_request: ProfileGate
     release: ProfileGate
@@ -213,10 +220,14 @@ class PhaseGates(Table):
             raise ValueError("two legs compare the same")
         for profile in PROFILES:
             there = [leg.name for leg in self.legs(profile)]
+            if not there:
+                raise ValueError(f"{profile} has no leg, so nothing would be compared")
             for name in (self.reached_in, *(rule.leg for rule in self.gate(profile).cost)):
-                if name not in there:
+                if name is not None and name not in there:
                     listed = ", ".join(there) or "none"
                     raise ValueError(f"{profile} has no leg {name!r}; it has {listed}")
+        if self.reached_in is None and self.classes:
+            raise ValueError("classes are asked for, and no leg in which they must be reached")
         return self
 
     def legs(self, profile: str) -> tuple[LegRule, ...]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
 
 from harness.mutants.checks import CHECKED
 from harness.mutants.mutant import Mutant
@@ -15,15 +14,13 @@ from harness.mutants.places import Place
 from harness.mutants.reach import Lines, has_line
 from harness.mutants.result import Finding
 from harness.mutants.source import Source
+from harness.mutants.spread import FIXED_S, spread
 from harness.mutants.store import RUNTIMES, RunFacts
 
 __all__ = ["FoundBefore", "Reach", "owner_of"]
 
 Run = tuple[int, str]
 """Number of a case, and a runtime."""
-
-_FIXED_S: Final = 0.02
-"""What a run costs besides what it took when it was measured."""
 
 
 @dataclass(frozen=True)
@@ -71,29 +68,46 @@ class Reach:
 
         Those come first that found mutants near it, then those that do most in its module for their
         cost. Runs that execute the same lines of the module resemble each other: the first run of
-        every such group comes before the second one of any.
+        every such group comes before the second one of any. In a group those come first that
+        differ most in what they do elsewhere (`spread`).
         """
         file = mutant.place.file
         turns: Counter[tuple[str, int]] = Counter()
+        turn: dict[Run, int] = {}
+        runs = sorted(self.runs(mutant), key=lambda run: self._spread[run[1]][run[0]])
 
         def lines(run: Run) -> int:
             return self.facts[run[0]][run[1]].lines.get(file, 0)
 
         def worth(run: Run) -> float:
-            return lines(run).bit_count() / (self.facts[run[0]][run[1]].seconds + _FIXED_S)
+            return lines(run).bit_count() / (self.facts[run[0]][run[1]].seconds + FIXED_S)
 
-        def rank(run: Run) -> tuple[int, int, int]:
+        def rank(run: Run) -> tuple[int, int, int, float]:
+            found = before.count(mutant, run[0])
+            return RUNTIMES.index(run[1]), -found, turn[run], -worth(run)
+
+        for run in runs:
             group = run[1], lines(run)
             turns[group] += 1
-            return RUNTIMES.index(run[1]), -before.count(mutant, run[0]), turns[group]
-
-        return sorted(sorted(self.runs(mutant), key=worth, reverse=True), key=rank)
+            turn[run] = turns[group]
+        return sorted(runs, key=rank)
 
     def _needed(self, place: Place) -> list[set[Span]]:
         """Lines of files; a run that reaches the place executes one of each set."""
         if not place.imported or place.statement.startswith("def "):
             return [{(place.file, place.lines)}]
         return self._named.readers(place)
+
+    @cached_property
+    def _spread(self) -> Mapping[str, Mapping[int, int]]:
+        """By runtime, the place of each case in the order of `spread`."""
+        found: dict[str, dict[int, int]] = {}
+        for runtime in RUNTIMES:
+            numbers = [number for number, facts in enumerate(self.facts) if runtime in facts]
+            runs = [self.facts[number][runtime] for number in numbers]
+            order = spread([(run.lines, run.seconds) for run in runs])
+            found[runtime] = {numbers[index]: place for place, index in enumerate(order)}
+        return found
 
     @cached_property
     def _named(self) -> Names:

@@ -55,7 +55,7 @@ _CPU_S: Final = 5.0
 """Seconds of CPU time that a run with a mutant in force gets; good ones take hundredths."""
 _WALL_S: Final = 60.0
 """Seconds that may pass until a run has ended; what waits for something real is ended before."""
-_GOOD_S: Final = 60.0
+_GOOD_S: Final = 120.0
 """What a good run gets, of either."""
 
 

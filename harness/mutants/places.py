@@ -2,9 +2,10 @@
 
 Left out is what is no behaviour: docstrings and annotations; imports, `__all__` and `__slots__`;
 bodies of protocols, abstract and overloaded functions; `if TYPE_CHECKING`; types that are made
-(`TypeVar`, the first argument of `cast`) and how a dataclass is declared; assertions, which state
-what cannot happen, as `zip(…, strict=True)` does; what is written to Python's log or to the
-session's log for telemetry, which no channel records.
+(`TypeVar`, the first argument of `cast`) and how a dataclass and its fields are declared; names of
+tasks, which only a debugger shows; assertions, which state what cannot happen, as
+`zip(…, strict=True)` does; what is written to Python's log or to the session's log for telemetry,
+which no channel records, by functions called `_log`, `_logged` or `log_…` too.
 
 A place inside a formatted text is none of its own, see `operators.values.in_format`.
 """
@@ -12,6 +13,7 @@ A place inside a formatted text is none of its own, see `operators.values.in_for
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -31,6 +33,14 @@ _NO_BODY: Final = frozenset({"abstractmethod", "overload"})
 _LOGGERS: Final = frozenset({"_logger", "logger", "logging"})
 _SESSION_LOGS: Final = frozenset({"_state", "state"})
 """What has the method `SessionState.log`: only telemetry reads what it emits."""
+_LOGS: Final = re.compile(r"_log|_logged|_?log_\w+|Logged")
+"""Functions that only write to such a log, and what makes a record of it."""
+_DECLARING: Final = {
+    "create_task": {"name"},
+    "field": {"compare", "hash", "init", "kw_only", "repr"},
+    "start": {"name"},
+}
+"""By function: the arguments that no behaviour follows from."""
 _DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BLOCKS: Final = ("body", "orelse", "finalbody")
 
@@ -162,6 +172,8 @@ class _Places:
     def _in_function(self, node: Function, scope: _Scope) -> Iterator[Place]:
         if any(_name(each) in _NO_BODY for each in node.decorator_list):
             return
+        if _LOGS.fullmatch(node.name):
+            return
         names = (*scope.names, node.name)
         body = node.body[1:] if _is_docstring(node.body[0]) else node.body
         if not body:
@@ -218,7 +230,13 @@ class _Places:
             yield from statements.returned_empty(source, node, function.returns)
             if _name(function.returns) == "bool" and node.value is not None:
                 yield from conditions.returned_truth(source, node.value)
-        elif scope.returns_nothing and node is not scope.first and not _ends(node, scope.last):
+        elif (
+            scope.returns_nothing
+            and node is not scope.first
+            and not _ends(node, scope.last)
+            # What only logs before the function returns anyway is no behaviour.
+            and not (_logs(node) and isinstance(following, ast.Return))
+        ):
             yield from statements.returned_before(source, node)
 
     def _in_expression(
@@ -309,15 +327,17 @@ def _children(node: ast.expr) -> Iterator[tuple[ast.expr, bool]]:
             elif isinstance(each, ast.comprehension):
                 yield each.iter, False
                 yield from ((test, True) for test in each.ifs)
-            elif isinstance(each, ast.keyword) and not _asserts(node, each):
+            elif isinstance(each, ast.keyword) and not _is_declaration(node, each):
                 yield each.value, False
 
 
-def _asserts(call: ast.AST, keyword: ast.keyword) -> bool:
-    """Whether an argument only makes `zip` raise where the lengths differ."""
-    strict = isinstance(keyword.value, ast.Constant) and keyword.value.value is True
-    named = isinstance(call, ast.Call) and _name(call.func) == "zip"
-    return named and keyword.arg == "strict" and strict
+def _is_declaration(call: ast.AST, keyword: ast.keyword) -> bool:
+    """Whether an argument changes nothing that a run does, but where `zip` gets other lengths."""
+    if not isinstance(call, ast.Call):
+        return False
+    if _name(call.func) == "zip" and keyword.arg == "strict":
+        return isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+    return keyword.arg in _DECLARING.get(_name(call.func), ())
 
 
 def _head(node: ast.stmt) -> Iterator[ast.expr]:
@@ -383,6 +403,8 @@ def _logs(node: ast.stmt) -> bool:
 
 
 def _logged(node: ast.Call) -> bool:
+    if _LOGS.fullmatch(_name(node.func)):
+        return True
     if not isinstance(node.func, ast.Attribute):
         return False
     holder = _name(node.func.value)

@@ -34,6 +34,8 @@ CHECKS: Final = own_name("parity_tests.adk_probes.checks")
 
 DEADLINE_S: Final = 20.0
 """Real seconds that a run gets where it waits for something real; good ones take one or two."""
+_TRACED_S: Final = 100.0
+"""What a run gets whose lines are noted, which takes ten times as long."""
 MODULES: Final = (
     __name__,
     "harness.replay.runner",
@@ -69,7 +71,7 @@ def answer(asked: Request | str) -> Seen | tuple[str, ...]:
     Raises:
         HarnessError: it cannot be played.
     """
-    return _checked(asked) if isinstance(asked, str) else _played(asked)
+    return _checked(asked) if isinstance(asked, str) else _played(asked, DEADLINE_S)
 
 
 def _checked(name: str) -> tuple[str, ...]:
@@ -77,18 +79,18 @@ def _checked(name: str) -> tuple[str, ...]:
     return wrong
 
 
-def _played(asked: Request) -> Seen:
+def _played(asked: Request, deadline_s: float) -> Seen:
     path, root, name, runtime, trusted = asked
     cassette = load_found(CassetteFile(Path(path), Path(root), name))
     with confining(not trusted):
-        return play(cassette, runtime, deadline_s=DEADLINE_S)
+        return play(cassette, runtime, deadline_s=deadline_s)
 
 
 def traced(asked: Request) -> Traced:
     """Play a case and note which lines it executes."""
     begun = time.perf_counter()
     with executed(CODE_ROOT, _TRACED) as lines:
-        seen = _played(asked)
+        seen = _played(asked, _TRACED_S)
     return seen, lines, time.perf_counter() - begun
 
 

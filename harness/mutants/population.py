@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +18,7 @@ from harness.mutants.store import RUNTIMES
 from parity import short_name
 from runtimes.registry import runtime_traits
 
-__all__ = ["ROOMS", "Population", "drawn", "every_source"]
+__all__ = ["ROOMS", "Population", "drawn", "every_source", "plays"]
 
 ROOMS: Final = {
     "runtimes": ("runtimes/legacy", "runtimes/adk"),
@@ -27,13 +28,18 @@ ROOMS: Final = {
 _RUN: Final = ("agent_protocol", "harness", "runtimes", "services", "surfaces")
 _CATALOGUE: Final = "faults"
 """The folder of seeded faults, beside what they break."""
-_PLAYS: Final = tuple(
-    f"services/model/replay/{name}.py" for name in ("generator", "matching", "steps")
+_PLAYS: Final = re.compile(
+    r"services/(model/replay/(generator|matching|steps)|providers/((wire|gemini)/\w+|(\w+/)?dialect))\.py"
 )
 """Modules of `services` that play a cassette's answers. They are a part of the harness: no product
 runs them, and what they do wrong breaks the case instead of showing in it."""
 _WEIGHT: Final = 8
 """How much likelier a place of a changed file is to be drawn than another."""
+
+
+def plays(file: str) -> bool:
+    """Whether the module at this path in the checkout, with `/`, only plays cassettes."""
+    return _PLAYS.fullmatch(file) is not None
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,7 @@ class Population:
 
     def _is_product(self, file: Path) -> bool:
         place = file.relative_to(self.root)
-        return _CATALOGUE not in place.parts and place.as_posix() not in _PLAYS
+        return _CATALOGUE not in place.parts and not plays(place.as_posix())
 
     @cached_property
     def places(self) -> tuple[tuple[Place, tuple[Mutant, ...]], ...]:

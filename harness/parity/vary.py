@@ -47,6 +47,8 @@ def _rule(channel: ChannelName, vary: Vary) -> Rule:
                 scope = name if vary.id else None
                 item.hidden[path] = Hidden(name, "\n".join(map(str, found)), scope)
                 holder[key] = wanted.sub(_ANY, value)
+            if vary.optional:
+                del holder[key]
 
     return Rule(name=name, reason=vary.reason, apply=apply, marker=re.compile(""))
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from harness.cassette.format import Cassette, During
 from harness.cassette.macros import Paths
+from harness.cassette.settings import INCLUDE_DIRECTORIES
 from harness.errors import ReplayFailure
 from harness.replay.answers import ScriptedUser
 from harness.replay.client import Stage, Surface, Unplayable
@@ -292,6 +293,8 @@ class _Run:
         files, home_files = self._cassette.files, self._cassette.home_files
         write_files(workspace.root, files, followed_by=len(home_files))
         write_files(workspace.home, home_files)
+        for folder in self._cassette.session.settings.get(INCLUDE_DIRECTORIES, ()):
+            workspace.add_folder(workspace.root / folder)
         self._before = folder_state(workspace.root)
 
     def stall(self) -> None:

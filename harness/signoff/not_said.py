@@ -68,6 +68,7 @@ def not_said(
     baselines: str,
     *,
     recordings_days: int,
+    phases: Mapping[str, str],
 ) -> tuple[str, ...]:
     """Return the sentences about the limits of a sign-off.
 
@@ -78,15 +79,16 @@ def not_said(
         classes: The contract's classes of the phase.
         baselines: Digest of the published core's baselines.
         recordings_days: Age from which a recording is old.
+        phases: The phases of the gates: name → title.
     """
     return (
         *_models(corpus),
         _systems(answer.legs, environment),
         *_classes(answer, classes),
-        *_phases(answer.phase),
+        *_phases(answer.phase, phases),
         *_settings(answer),
         _recordings(corpus, date.fromisoformat(answer.as_of), recordings_days),
-        _reproduction(answer.legs, environment, baselines),
+        *_reproduction(answer.legs, environment, baselines),
     )
 
 
@@ -129,9 +131,11 @@ def _classes(answer: GateAnswer, classes: Collection[str]) -> Iterable[str]:
         yield f"Behaviours of the contract that were not reached in both: {_listed(never)}."
 
 
-def _phases(phase: str) -> Iterable[str]:
-    others = [f"{name} ({title})" for name, title in PHASES.items() if name != phase]
-    yield f"Nothing is said of the phases {', '.join(others)}."
+def _phases(phase: str, phases: Mapping[str, str]) -> Iterable[str]:
+    known = {**(PHASES if phase in PHASES else {}), **phases}
+    others = [f"{name} ({title})" for name, title in known.items() if name != phase]
+    if others:
+        yield f"Nothing is said of the phases {', '.join(others)}."
 
 
 def _settings(answer: GateAnswer) -> Iterable[str]:
@@ -163,19 +167,25 @@ def _recordings(corpus: CorpusFacts, as_of: date, days: int) -> str:
     )
 
 
-def _reproduction(legs: Sequence[Leg], environment: Mapping[str, str], baselines: str) -> str:
+def _reproduction(
+    legs: Sequence[Leg], environment: Mapping[str, str], baselines: str
+) -> Iterable[str]:
+    """Yield what is known of legacy as a reproduction; nothing where no leg has it."""
+    if not any("legacy" in f"{leg.control}+{leg.candidate}".split("+") for leg in legs):
+        return
     core = environment.get("core", "unknown")
     of_core = [leg for leg in legs if "upstream" in leg.control or "upstream" in leg.name]
     if not of_core:
-        return (
+        yield (
             f"No run compares legacy with the published core: that legacy is a reproduction of "
             f"core {core} is not shown by this."
         )
+        return
     runs = [
         f"{leg.control} and {leg.candidate} over {leg.cases} cases (traces {leg.digest[:16]})"
         for leg in of_core
     ]
-    return (
+    yield (
         f"That legacy is a reproduction is tied to core {core} by {_listed(runs)} and baselines "
         f"{baselines[:16] or 'of nothing'}; of other versions of the core nothing is said."
     )

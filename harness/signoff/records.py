@@ -32,7 +32,9 @@ __all__ = [
 HEAD_FILE: Final = "HEAD"
 """The file beside the records that names the newest one."""
 
-_NAME: Final = re.compile(r"([0-9]{4})-(?:[ABC]-(?:pull_request|release)|revocation)\.json")
+_NAME: Final = re.compile(
+    r"([0-9]{4})-(?:[A-Za-z][A-Za-z_-]{0,31}-(?:pull_request|release)|revocation)\.json"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, ConfigDict, Field, field_validator, model_v
 from harness.canonical import canonical
 from harness.gate.answer import Answer, GateAnswer
 from harness.gate.reasons import Value
+from harness.gate.rules import Phase
 from harness.inventory import Component, Inventory
 from services.redaction import redacted_value
 from services.wire import JsonObject
@@ -106,7 +107,7 @@ class SignOff(Value):
 
     number: Number
     predecessor: Named | None
-    phase: Literal["A", "B", "C"]
+    phase: Phase
     profile: Literal["pull_request", "release"]
     as_of: Day
     signer: str

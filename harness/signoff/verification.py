@@ -19,7 +19,6 @@ from services.wire import JsonObject
 
 __all__ = ["Verification", "changed_since", "verified"]
 
-_PHASES: Final = ("A", "B", "C")
 _CASSETTES: Final = "corpus"
 _BASELINES: Final = "baselines"
 _MACHINE: Final = "distributions"
@@ -147,7 +146,9 @@ def _revoked_phases(
     """Yield a problem for the record's phase, or any phase, whose newest sign-off was revoked."""
     said = record.statement
     named = record.name if isinstance(said, SignOff) else said.revokes.file
-    for phase in _PHASES:
+    statements = (each.statement for each in chain.records)
+    phases = [each.phase for each in statements if isinstance(each, SignOff)]
+    for phase in dict.fromkeys(phases):
         records = chain.of_phase(phase)
         if not records or records[-1] is record:
             continue

@@ -85,7 +85,10 @@ def _identity(_: Probe, ours: Records, stock: Records) -> bool:
     found = False
     for request in _all_requests(stock):
         said = request.get("systemInstruction", "")
-        if isinstance(said, str) and _IDENTITY in said:
+        if said == _IDENTITY.strip():
+            del request["systemInstruction"]
+            found = True
+        elif isinstance(said, str) and _IDENTITY in said:
             request["systemInstruction"] = said.replace(_IDENTITY, "")
             found = True
     return found
@@ -243,6 +246,30 @@ def _call_ids(_: Probe, ours: Records, stock: Records) -> bool:
     return found
 
 
+_MADE: Final = re.compile(r"(\w+__)?\w+_\d{13}_\d+")
+
+
+def _made_ids(_: Probe, ours: Records, stock: Records) -> bool:
+    found = False
+    for name in ("requests", "asked", "events", "session"):
+        for each in _calls_and_responses(ours[name]):
+            if _MADE.fullmatch(each.get("id", "")):
+                found = True
+                each["id"] = "adk-UUID"
+                if name in ("requests", "asked"):
+                    del each["id"]
+    return found
+
+
+def _calls_and_responses(value: Any) -> Iterator[Records]:
+    if isinstance(value, list):
+        for each in value:
+            yield from _calls_and_responses(each)
+    elif isinstance(value, dict):
+        yield from (value[key] for key in ("functionCall", "functionResponse") if key in value)
+        yield from _calls_and_responses([*value.values()])
+
+
 def _replaced(value: Any, pattern: re.Pattern[str]) -> Any:
     if isinstance(value, str):
         return pattern.sub("", value)
@@ -392,6 +419,12 @@ DIFFERENCES: Final = (
         "The call ids of the scheduler begin with the name of the tool, as those of the published "
         "core do.",
         _call_ids,
+    ),
+    Difference(
+        "made ids",
+        "A call without an id gets one by the product's rules, as in the published core. ADK makes "
+        "an id of its own, and does not send it to the model.",
+        _made_ids,
     ),
     Difference(
         "tool errors",

@@ -115,7 +115,9 @@ async def _run(probe: Probe, envelope: Envelope) -> Seen:
     async with (
         open_services(setup) as services,
         open_runtime(
-            services, plugins=[counting, *plugins], arrange_flow=probe.arrange_flow
+            services,
+            plugins=[counting, *plugins] if probe.counted else plugins,
+            arrange_flow=probe.arrange_flow,
         ) as runtime,
     ):
         agent = runtime.agent()

@@ -117,6 +117,9 @@ class Probe:
     """What the plugins of a run left behind, given them and what the run printed: more notes."""
     in_place: bool = False
     """The plugins change the contents of a request in place."""
+    counted: bool = True
+    """A plugin before those of the probe counts callbacks. It has them all, so that the runtime
+    calls each; without it the runtime has to see for itself which ones it must call."""
     model: str = MODEL
     falls_back: bool = False
     """The session's fallback handler agrees to another model."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Any, Final
 
 from google.adk.events.event import Event
@@ -124,6 +124,13 @@ def _ending(flow: BaseLlmFlow) -> None:
     flow.insert_request_processor_before("contents", Ending())
 
 
+def _removing(name: str) -> Callable[[BaseLlmFlow], None]:
+    def arrange(flow: BaseLlmFlow) -> None:
+        flow.remove_request_processor(name)
+
+    return arrange
+
+
 def _probe(name: str, row: str, arrange: Any, script: Any = _TURNS) -> Probe:
     return Probe(
         name=f"process-{name}", row=row, plugins=tuple, script=script, arrange_flow=arrange
@@ -135,5 +142,7 @@ PROBES: Final = (
     _probe("after-routing", "after `gcli_routing`: temperature and instruction", _after_routing),
     _probe("at-the-end", "after `agent_tools`: model and tools", _at_the_end, [text("hm")]),
     _probe("event", "an event of the user's, before `contents`", _steering),
+    _probe("no-tools", "`agent_tools` removed", _removing("agent_tools"), [text("hm")]),
+    _probe("no-instruction", "`instructions` removed", _removing("instructions"), [text("hm")]),
     _probe("end", "`end_invocation`, with an error event", _ending, ()),
 )

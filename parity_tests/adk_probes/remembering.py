@@ -22,6 +22,7 @@ from parity_tests.adk_probes.probe import (
     text,
 )
 from parity_tests.adk_probes.watching import kinds_of
+from runtimes.chat_runtime import ChatRuntime
 from runtimes.contract import ConversationCommands, Runtime
 
 __all__ = ["GROUP", "PROBES"]
@@ -37,11 +38,11 @@ _MASKING: Final = {"masking_protection_tokens": 100, "masking_min_prunable_token
 class ModelState(Noting):
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         self.note(callback_context.state.to_dict())
-        callback_context.state["asked"] = callback_context.state.get("asked", 0) + 1
+        callback_context.state["asked"] = (callback_context.state.get("asked") or 0) + 1
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         if not llm_response.partial:
-            callback_context.state["answered"] = callback_context.state.get("answered", 0) + 1
+            callback_context.state["answered"] = (callback_context.state.get("answered") or 0) + 1
 
 
 class ToolState(Noting):
@@ -161,6 +162,21 @@ class Copied(Noting):
         self.note([event.author for event in whole.events], dict(whole.state))
 
 
+class Sessions(Noting):
+    """Makes another session and deletes it, then the one of the invocation."""
+
+    async def after_run_callback(self, *, invocation_context: Any) -> None:
+        session, service = invocation_context.session, invocation_context.session_service
+        ids = {"app_name": session.app_name, "user_id": session.user_id}
+        await service.create_session(**ids, session_id="other", state={"a": 1})
+        for name in ("other", session.id):
+            found = await service.get_session(**ids, session_id=name)
+            listed = await service.list_sessions(**ids)
+            self.note(dict(found.state), len(found.events), len(listed.sessions))
+            await service.delete_session(**ids, session_id=name)
+            self.note(await service.get_session(**ids, session_id=name))
+
+
 def _commands(runtime: Runtime) -> ConversationCommands:
     assert isinstance(runtime, ConversationCommands)
     return runtime
@@ -176,6 +192,18 @@ async def _compress(runtime: Runtime) -> None:
 
 async def _resume(runtime: Runtime) -> None:
     await _commands(runtime).resume(None)
+
+
+async def _resume_file(runtime: Runtime) -> None:
+    # As `--resume` of a program has it: the recording is named, and the state is another session's.
+    assert isinstance(runtime, ChatRuntime)
+    await runtime.resume(runtime._chats.current.recording.path)
+
+
+async def _load(runtime: Runtime) -> None:
+    assert isinstance(runtime, ChatRuntime)
+    said = (("user", "before that"), ("model", "so it was"))
+    await runtime.load_history([{"role": role, "parts": [{"text": words}]} for role, words in said])
 
 
 async def _rewind(runtime: Runtime) -> None:
@@ -200,6 +228,8 @@ _FIRST: Final = (
     "0 gemini_cli_agent: it is alpha STOP 2",
 )
 """What a recording has of the first message."""
+_TAKEN_BACK: Final = "1 user:  {'asked': None, 'answered': None}"
+"""What a rewind to before all that set state leaves of it."""
 
 
 def _after(
@@ -216,7 +246,8 @@ def _after(
         **more,
     }
     counted = [re.sub(r" (\d)$", r" {'asked': \1, 'answered': \1}", line) for line in session]
-    said = [re.sub(r" \d$", "", line) for line in session if not re.search(r":  (STOP )?\d$", line)]
+    silent = re.compile(r":  (STOP )?\d$|:  \{")
+    said = [re.sub(r" \d$", "", line) for line in session if not silent.search(line)]
     numbers = [*dict.fromkeys(line[0] for line in said)]
     return [
         Probe(
@@ -262,6 +293,12 @@ PROBES: Final = (
     _state("agent", "`state` in agent callbacks", AgentState),
     _state("across", "`state` written in one callback, read in others", AcrossCallbacks),
     _state("metadata", "`custom_metadata` and ids of settled events", Metadata),
+    Probe(
+        name="state-sessions",
+        row="sessions that are made and deleted",
+        plugins=lambda: [Sessions()],
+        script=_TURNS,
+    ),
     _state("copied", "an event that is appended to a copy of the session", Copied),
     *map(_reading, ("iteration", "list", "index", "slice", "reversed", "deepcopy", "model_dump")),
     *_after(
@@ -301,6 +338,34 @@ PROBES: Final = (
         "a rewind",
         Operation(_rewind, rewinds_to=1),
         session=(*_FIRST, "1 user:  2", "2 user: and then", "2 gemini_cli_agent: three STOP 3"),
+    ),
+    *_after(
+        "resume-file",
+        "a resume of a recording that is named",
+        Operation(_resume_file, forgets=True),
+        session=(
+            "0 user: hello",
+            "0 gemini_cli_agent: functionCall",
+            "0 gemini_cli_agent: functionResponse",
+            "0 gemini_cli_agent: functionResponse",
+            "0 gemini_cli_agent: it is alpha",
+            "1 user: again",
+            "1 gemini_cli_agent: line 0 line 1 line 2 line 3 line 4 …",
+            "2 user: and then",
+            "2 gemini_cli_agent: three STOP 1",
+        ),
+    ),
+    *_after(
+        "load",
+        "another history is loaded",
+        Operation(_load, rewinds_to=0),
+        session=(
+            "0 user: before that",
+            "0 gemini_cli_agent: so it was",
+            _TAKEN_BACK,
+            "2 user: and then",
+            "2 gemini_cli_agent: three STOP 1",
+        ),
     ),
     *_after(
         "masking",

@@ -6,9 +6,11 @@ from typing import Any, Final
 
 from google.adk.events.event import Event
 from google.adk.models.llm_response import LlmResponse
+from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
 from parity_tests.adk_probes.probe import Noting, Probe, calls, chunk, text, thought
+from runtimes.adk.plugins.named import named_plugins
 from services.model.errors import ApiError
 
 __all__ = ["GROUP", "PROBES"]
@@ -112,6 +114,18 @@ class BeforeModelCalls(Noting):
         return LlmResponse(content=content)
 
 
+class BeforeModelCallsTwo(Noting):
+    """Answers with two calls, one of them without an id."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> Any:
+        if llm_request.contents[-1].parts[-1].text != "hello":
+            return None
+        wanted = types.FunctionCall(name="read_file", args={"file_path": "a.txt"})
+        calls = (wanted, wanted.model_copy(update={"id": "c1"}))
+        parts = [types.Part(function_call=call) for call in calls]
+        return LlmResponse(content=types.Content(role="model", parts=parts))
+
+
 class BeforeModelCutOff(Noting):
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> Any:
         if llm_request.contents[-1].parts[-1].text != "hello":
@@ -133,6 +147,15 @@ class AfterModelPartial(Noting):
         if not (llm_response.partial and parts and parts[0].text):
             return None
         return LlmResponse(content=_content(parts[0].text.upper()), partial=True)
+
+
+class AfterModelInPlace(Noting):
+    """Changes the texts of responses, and returns nothing."""
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        for part in (llm_response.content and llm_response.content.parts) or ():
+            if part.text:
+                part.text = part.text.upper()
 
 
 class AfterModelWhole(Noting):
@@ -177,6 +200,23 @@ class AgentsModelError(Noting):
             return LlmResponse(content=_content(f"sorry: {error}"))
 
         callback_context._invocation_context.agent.on_model_error_callback = sorry
+
+
+class AgentsModel(Noting):
+    """Gives the agent model callbacks of its own."""
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        async def before(callback_context: Any, llm_request: Any) -> None:
+            self.note("before", len(llm_request.contents[-1].parts))
+            llm_request.append_instructions(["Be brief."])
+
+        async def after(callback_context: Any, llm_response: Any) -> LlmResponse | None:
+            if llm_response.partial:
+                return None
+            return LlmResponse(content=_content("what the agent has it say"))
+
+        agent.before_model_callback = before
+        agent.after_model_callback = after
 
 
 class AgentsTool(Noting):
@@ -232,6 +272,19 @@ class SkipSummarization(Noting):
         tool_context.actions.skip_summarization = True
 
 
+POLITE: Final = AfterAgent("polite")
+
+
+def loud() -> BasePlugin:
+    """Makes a plugin."""
+    return AfterTool("loud")
+
+
+def _named() -> list[BasePlugin]:
+    """Two plugins, as `--adk-plugin` finds them."""
+    return named_plugins(f"{__name__}:loud, {__name__}:POLITE")
+
+
 def _probe(name: str, plugin: type[Noting], row: str, script: Any = _TURNS, **more: Any) -> Probe:
     return Probe(name=f"replace-{name}", row=row, plugins=lambda: [plugin()], script=script, **more)
 
@@ -283,6 +336,12 @@ PROBES: Final = (
         (text("it is alpha"),),
     ),
     _probe(
+        "before-model-calls-two",
+        BeforeModelCallsTwo,
+        "`before_model`: a response with two calls, one without an id",
+        (text("it is alpha"),),
+    ),
+    _probe(
         "before-model-cut-off",
         BeforeModelCutOff,
         "`before_model`: a response with a finish reason and usage",
@@ -296,6 +355,14 @@ PROBES: Final = (
         "`after_model`: another partial response",
         ([chunk({"text": "one "}, finish=None), chunk({"text": "two"})], text("three")),
         messages=_TWICE,
+    ),
+    _probe(
+        "response-in-place",
+        AfterModelInPlace,
+        "`after_model`: texts changed in place",
+        ([chunk({"text": "one "}, finish=None), chunk({"text": "two"})], text("three")),
+        messages=_TWICE,
+        counted=False,
     ),
     _probe(
         "whole-response",
@@ -335,6 +402,35 @@ PROBES: Final = (
         (_REFUSED, text("three")),
         messages=_TWICE,
     ),
+    _probe(
+        "agents-model",
+        AgentsModel,
+        "the agent's `before_model_callback`, `after_model_callback`",
+        (text("one"), text("three")),
+        messages=_TWICE,
+        counted=False,
+    ),
+    _probe(
+        "agents-model-error-alone",
+        AgentsModelError,
+        "the agent's `on_model_error_callback`, with no plugin that has one",
+        (_REFUSED, text("three")),
+        messages=_TWICE,
+        counted=False,
+    ),
+    _probe(
+        "agents-tool-alone",
+        AgentsTool,
+        "the agent's callbacks of tools, with no plugin that has one",
+        counted=False,
+    ),
+    _probe(
+        "tool-alone",
+        AfterTool,
+        "`after_tool` of the only plugin",
+        counted=False,
+        shown=("ALPHA",),
+    ),
     _probe("agents-tool", AgentsTool, "the agent's `before_tool_callback`, `after_tool_callback`"),
     _probe(
         "tool-arguments",
@@ -355,6 +451,13 @@ PROBES: Final = (
     _probe("after-tool", AfterTool, "`after_tool`: another result", shown=("ALPHA",)),
     _probe(
         "tool-error", ToolError, "`on_tool_error`: a result instead of it", (_FAILS, text("ok"))
+    ),
+    Probe(
+        name="replace-named",
+        row="`after_tool` and `after_agent` of plugins that are found by name",
+        plugins=_named,
+        script=_TURNS,
+        shown=("ALPHA", "and goodbye"),
     ),
     _probe("skip-summarization", SkipSummarization, "`skip_summarization` of a tool", (_CALL,)),
 )

@@ -165,7 +165,11 @@ class StockAgent(LlmAgent):
 
 
 def run_stock(
-    probe: Probe, ground: Ground, histories: Sequence[Sequence[Content]]
+    probe: Probe,
+    ground: Ground,
+    histories: Sequence[Sequence[Content]],
+    *,
+    loop_factory: Callable[[], asyncio.AbstractEventLoop] | None = None,
 ) -> tuple[Seen, int]:
     """Run `probe` under stock ADK.
 
@@ -173,11 +177,13 @@ def run_stock(
         probe: What to run.
         ground: The product's part of a request.
         histories: For each operation of the probe, the history that the runtime went on with.
+        loop_factory: Makes the event loop of the run; by default asyncio's own.
 
     Returns:
         What was seen, and how many errors of tools became answers.
     """
-    return asyncio.run(_run(probe, ground, list(histories)))
+    with asyncio.Runner(loop_factory=loop_factory) as runner:
+        return runner.run(_run(probe, ground, list(histories)))
 
 
 async def _run(
@@ -199,7 +205,8 @@ async def _run(
     if probe.arrange_flow is not None:
         agent._arrange.append(probe.arrange_flow)
     sessions = InMemorySessionService()
-    app = App(name=APP, root_agent=agent, plugins=[counting, *plugins, answers])
+    first = [counting] if probe.counted else []
+    app = App(name=APP, root_agent=agent, plugins=[*first, *plugins, answers])
     runner = Runner(app=app, session_service=sessions, artifact_service=InMemoryArtifactService())
     session = await sessions.create_session(app_name=APP, user_id=USER)
     reader = Reader(probe.model, answers.ids)

@@ -58,7 +58,9 @@ class RequestBase:
         """The history and the turn that is to be sent."""
         self._written: list[types.Content] | None = None
         self._declared: DeclaredTools | None = None
-        self._instruction = ""
+        """`None` where the processor that declares the tools was removed from the flow."""
+        self._instruction: str | None = None
+        """Likewise."""
 
     def write_contents(
         self, request: LlmRequest, history: Sequence[types.Content], pending: types.Content | None
@@ -123,7 +125,7 @@ class RequestBase:
             model=None if self.model in ("", request.model) else request.model,
             config=_config_json(changed),
             instruction=_instruction_edit(config.system_instruction, self._instruction),
-            tools=None if self._declared is None else _tools_edit(config.tools, self._declared),
+            tools=_tools_edit(config.tools, self._declared),
             contents=self._edited_contents(request.contents),
         )
 
@@ -194,11 +196,9 @@ def _config_json(changed: Mapping[str, Any]) -> dict[str, Json]:
     return fields_json(types.GenerateContentConfig, changed, "llm_request.config")
 
 
-def _instruction_edit(now: Any, instruction: str) -> Callable[[str], Json] | None:
-    if not (now or instruction):
-        return None
+def _instruction_edit(now: Any, instruction: str | None) -> Callable[[str], Json] | None:
     if not now:
-        return lambda _: None
+        return None if instruction == "" else lambda _: None
     if isinstance(now, str):
         before, found, after = now.partition(instruction) if instruction else (now, "", "")
         return (lambda fresh: before + fresh + after) if found else (lambda _: now)
@@ -215,14 +215,15 @@ def _instruction_edit(now: Any, instruction: str) -> Callable[[str], Json] | Non
 
 
 def _tools_edit(
-    tools: Sequence[Any] | None, declared: DeclaredTools
+    tools: Sequence[Any] | None, declared: DeclaredTools | None
 ) -> Callable[[_Tools], _Tools | None] | None:
+    functions = [] if declared is None else declared.functions
     single = tools[0] if tools and len(tools) == 1 else None
     if isinstance(single, types.Tool) and not single.model_fields_set:
         held = list.__iter__(single.function_declarations or [])
-        if [*map(id, held)] == [*map(id, declared.functions)]:
+        if [*map(id, held)] == [*map(id, functions)]:
             return None
-    made = {each.name: each for each in declared.functions}
+    made = {each.name: each for each in functions}
     now: dict[str | None, types.FunctionDeclaration] = {}
     ours, others = list[JsonObject](), _Tools()
     for tool in tools or ():
@@ -239,18 +240,18 @@ def _tools_edit(
         others += [other] if (other := dumped(tool)) else []
     kept = made.keys() & now.keys()
     changed = {name for name in kept if made[name] is not now[name] and made[name] != now[name]}
-    if not (ours or others or changed) and len(kept) == len(made):
+    if declared is not None and not (ours or others or changed) and len(kept) == len(made):
         return None
 
     def edited(fresh: _Tools) -> _Tools | None:
         # Where all were removed, what the product declares since then is not wanted either.
         found = [each for tool in fresh for each in tool["functionDeclarations"] if kept]
-        functions = [
+        wanted = [
             changed_json(each, dumped(made[name]), dumped(now[name])) if name in changed else each
             for each in found
             if (name := each["name"]) in kept or name not in made
         ]
-        functions += ours
-        return [*([{"functionDeclarations": functions}] if functions else []), *others] or None
+        wanted += ours
+        return [*([{"functionDeclarations": wanted}] if wanted else []), *others] or None
 
     return edited

@@ -54,12 +54,10 @@ class HealthSelection:
 
     Attributes:
         model: Its normalised name; `None`: no model is available.
-        skipped: The models before it, each with its reason.
         attempts: The limit for a model on probation; `None` for a healthy one.
     """
 
     model: str | None
-    skipped: tuple[tuple[str, Unavailability], ...] = ()
     attempts: int | None = None
 
 
@@ -119,16 +117,13 @@ class ModelAvailabilityService:
 
     def select_first_available(self, models: Iterable[str]) -> HealthSelection:
         """Return the first of `models` that may be called."""
-        skipped: list[tuple[str, Unavailability]] = []
         for model in models:
             name = normalize_model_id(model)
-            snapshot = self.snapshot(name)
-            if snapshot.available:
+            if self.snapshot(name).available:
                 state = self._state(name)
                 attempts = state.attempts if isinstance(state, _Probation) else None
-                return HealthSelection(model=name, skipped=tuple(skipped), attempts=attempts)
-            skipped.append((name, snapshot.reason or "unknown"))
-        return HealthSelection(model=None, skipped=tuple(skipped))
+                return HealthSelection(model=name, attempts=attempts)
+        return HealthSelection(model=None)
 
     def reset_turn(self) -> None:
         """Restore the attempt of every model on probation, at the start of a turn."""

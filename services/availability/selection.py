@@ -76,7 +76,7 @@ class ModelSelector:
     def select(self, requested: str) -> HealthSelection:
         """Return the first available model of the chain that starts with `requested`.
 
-        Without one, return the chain's last resort, with nothing skipped.
+        Without one, return the chain's last resort.
         """
         chain = self._chains.resolve(requested)
         selection = self._health.select_first_available(policy.model for policy in chain)

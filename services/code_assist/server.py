@@ -132,7 +132,7 @@ class CodeAssistServer:
         if response.is_success:
             return response
         try:
-            text = (await response.aread()).decode("utf-8", "replace")
+            text = (await response.aread()).decode(errors="replace")
         except (httpx.HTTPError, NetError):
             # The status alone decides.
             text = ""
@@ -144,7 +144,7 @@ class CodeAssistServer:
         self, verb: str, url: str, body: JsonObject | None, token: str
     ) -> httpx.Response:
         headers = {**self._headers, "Authorization": f"Bearer {token}"}
-        content = None if body is None else js_json(body).encode("utf-8", "replace")
+        content = None if body is None else js_json(body).encode(errors="replace")
         request = self._http.build_request(verb, url, headers=headers, content=content)
         try:
             return await self._http.send(request, stream=True)
@@ -187,6 +187,6 @@ async def _lines(response: httpx.Response) -> AsyncGenerator[str, None]:
     async for piece in response.aiter_bytes():
         *whole, rest = (rest + piece).split(b"\n")
         for line in whole:
-            yield line.removesuffix(b"\r").decode("utf-8", "replace")
+            yield line.removesuffix(b"\r").decode(errors="replace")
     if rest:
-        yield rest.decode("utf-8", "replace")
+        yield rest.decode(errors="replace")

@@ -31,8 +31,8 @@ subagent_may_call_agents = fault.wrap(
     origin="a filter by name, lost in a rename",
 )
 subagent_output_unchecked = fault.wrap(
-    "services.subagents.complete_task:CompleteTaskTool._value_fault",
-    returns(None),
+    "services.subagents.complete_task:CompleteTaskTool._is_blank",
+    returns(False),
     says="A blank result completes a subagent's task.",
     origin="validation left to the schema",
 )

@@ -144,8 +144,8 @@ class _HookProcess(GroupLeader):
         return HookOutcome(
             ending=ending,
             exit_code=code if code is not None and code >= 0 else None,
-            stdout=self._output[0].decode("utf-8", "replace"),
-            stderr=self._output[1].decode("utf-8", "replace"),
+            stdout=self._output[0].decode(errors="replace"),
+            stderr=self._output[1].decode(errors="replace"),
         )
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:

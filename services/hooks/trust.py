@@ -58,7 +58,7 @@ def warning_for_new_hooks(
 
 def _read(notes: Path) -> Json:
     try:
-        return json.loads(read_regular(notes, MOST_TEXT).decode("utf-8", "replace"))
+        return json.loads(read_regular(notes, MOST_TEXT).decode(errors="replace"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:

@@ -112,7 +112,7 @@ def _read(file: Path) -> Address | None:
     try:
         if file.stat().st_uid != os.getuid():
             return None
-        document = json.loads(read_regular(file, _MOST_BYTES).decode("utf-8"))
+        document = json.loads(read_regular(file, _MOST_BYTES).decode())
     except (OSError, ValueError, RecursionError) as error:
         logger.debug("%s: no companion: %s", file, error)
         return None

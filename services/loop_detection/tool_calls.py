@@ -25,7 +25,7 @@ class ToolCallLoops:
 
     def add(self, name: str, args: JsonObject) -> bool:
         """Take in a call; `True` when the calls so far end in a repeated cycle."""
-        key = f"{name}:{js_json(args)}".encode("utf-8", "surrogatepass")
+        key = f"{name}:{js_json(args)}".encode(errors="surrogatepass")
         self._keys.append(hashlib.sha256(key).digest())
         latest = list(self._keys)
         latest.reverse()

@@ -135,7 +135,7 @@ class ChildProcess(GroupLeader):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take a piece of output."""
         if fd != 1:
-            said = redacted(data.decode("utf-8", "replace"))
+            said = redacted(data.decode(errors="replace"))
             logger.debug("[MCP STDERR (%s)]: %r", self._name, said[:_SHOWN])
             return
         *whole, rest = data.split(b"\n")

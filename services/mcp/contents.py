@@ -13,10 +13,13 @@ __all__ = ["is_tool_error", "parts_of", "shown_result"]
 
 def is_tool_error(response: JsonObject) -> bool:
     """True when the server or the connection reports a failed call."""
-    if response.get("isError") in (True, "true"):
-        return True
     error = response.get("error")
-    return isinstance(error, dict) and error.get("isError") in (True, "true")
+    return _is_set(response) or (isinstance(error, dict) and _is_set(error))
+
+
+def _is_set(flagged: JsonObject) -> bool:
+    flag: Json = flagged.get("isError")
+    return flag is True or flag == "true"
 
 
 def parts_of(response: JsonObject, tool: str) -> list[Part]:

@@ -60,7 +60,7 @@ class HttpFailures:
                 self._by_id.pop(_request_id(response.request), None)
             return
         try:
-            body = (await response.aread()).decode("utf-8", "replace")
+            body = (await response.aread()).decode(errors="replace")
         except (httpx2.TransportError, httpx2.StreamError) as error:
             body = str(error)
         if _UNREACHABLE in response.headers:

@@ -87,7 +87,7 @@ class SealedFile:
         except FileNotFoundError:
             return {}
         try:
-            held: Any = parse_json(_opened(text.strip()).decode("utf-8"))
+            held: Any = parse_json(_opened(text.strip()).decode())
             return {
                 str(service): {str(account): str(secret) for account, secret in each.items()}
                 for service, each in held.items()
@@ -101,7 +101,7 @@ class SealedFile:
     def _write(self, held: Secrets) -> None:
         make_private_folder(self.path.parent)
         scratch = self.path.with_name(f".{self.path.name}.new")
-        write_private(scratch, _sealed(js_json_pretty(held).encode("utf-8")), draft=True)
+        write_private(scratch, _sealed(js_json_pretty(held).encode()), draft=True)
         scratch.replace(self.path)
 
 

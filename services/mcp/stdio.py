@@ -85,13 +85,13 @@ async def _write(
                 asked.discard((message.params or {}).get("requestId", ""))
             wire = message.model_dump(by_alias=True, mode="python", exclude_unset=True)
             try:
-                process.write(f"{js_json(wire)}\n".encode("utf-8", "replace"))
+                process.write(f"{js_json(wire)}\n".encode(errors="replace"))
             except McpConnectionError:
                 return
 
 
 def _message(line: bytes, asked: set[str | int]) -> Incoming:
-    text = line.decode("utf-8", "replace").removesuffix("\r")
+    text = line.decode(errors="replace").removesuffix("\r")
     try:
         message = jsonrpc_message_adapter.validate_python(parse_json(text), by_name=False)
     except (ValueError, ValidationError) as error:

@@ -130,7 +130,7 @@ class TokenFiles:
 
     def _write_plain(self, entries: Iterable[JsonObject]) -> None:
         make_private_folder(self._plain.parent)
-        text = js_json_pretty(list(entries)).encode("utf-8", "replace")
+        text = js_json_pretty(list(entries)).encode(errors="replace")
         scratch = self._plain.with_name(f".{self._plain.name}.new")
         # Through a file of its own: a crash in between must not lose tokens.
         write_private(scratch, text, draft=True)

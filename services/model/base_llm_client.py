@@ -77,7 +77,7 @@ class BaseLlmClient:
         events: CoreEvents,
         clock: Clock,
         rng: RandomSource,
-        retry_fetch_errors: bool = True,
+        retry_fetch_errors: bool,
         auth_type: str | None = None,
         variables: Mapping[str, str] | None = None,
         availability: ModelAvailability | None = None,

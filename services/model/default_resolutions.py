@@ -20,7 +20,6 @@ from services.model.names import (
     BASE_FLASH_LITE,
     DEFAULT_PRO,
     FLASH_2_5,
-    FLASH_LITE_2_5,
     GEMMA_4_26B,
     GEMMA_4_31B,
     LATEST_FLASH,
@@ -42,63 +41,18 @@ __all__ = [
 _KINDS: Final = ("terminal", "transient", "not_found", "unknown")
 
 
-def _model(
-    tier: str,
-    family: str | None = None,
-    *,
-    preview: bool = False,
-    visible: bool = True,
-    thinking: bool = False,
-    multimodal: bool = False,
-    name: str | None = None,
-) -> JsonObject:
-    return {
-        **({} if name is None else {"displayName": name}),
-        "tier": tier,
-        **({} if family is None else {"family": family}),
-        "isPreview": preview,
-        "isVisible": visible,
-        "features": {"thinking": thinking, "multimodalToolUse": multimodal},
-    }
-
-
-def _gemini_3(tier: str, *, preview: bool = False, visible: bool = True) -> JsonObject:
-    return _model(
-        tier,
-        "gemini-3",
-        preview=preview,
-        visible=visible,
-        thinking=tier == "pro",
-        multimodal=True,
-    )
-
-
-def _auto(family: str, *, preview: bool) -> JsonObject:
-    return {"tier": "auto", "family": family, "isPreview": preview, "isVisible": False}
-
+_GEMINI_3: Final[JsonObject] = {"family": "gemini-3"}
+_PREVIEW_3: Final[JsonObject] = {**_GEMINI_3, "isPreview": True}
+_AUTO: Final[JsonObject] = {"tier": "auto"}
 
 DEFAULT_DEFINITIONS: Final[Mapping[str, Mapping[str, Json]]] = {
-    BASE_FLASH_LITE: _gemini_3("flash-lite"),
-    LATEST_FLASH_LITE: _gemini_3("flash-lite"),
-    PREVIEW_3_1_PRO: _gemini_3("pro", preview=True),
-    PREVIEW_3_1_CUSTOM_TOOLS: _gemini_3("pro", preview=True, visible=False),
-    PREVIEW_PRO: _gemini_3("pro", preview=True),
-    PREVIEW_FLASH: _gemini_3("flash", preview=True),
-    BASE_FLASH: _gemini_3("flash"),
-    LATEST_FLASH: _gemini_3("flash"),
-    DEFAULT_PRO: _model("pro", "gemini-2.5"),
-    FLASH_2_5: _model("flash", "gemini-2.5"),
-    FLASH_LITE_2_5: _model("flash-lite", "gemini-2.5"),
-    GEMMA_4_31B: _model("custom", "gemma-4", thinking=True, name=GEMMA_4_31B),
-    GEMMA_4_26B: _model("custom", "gemma-4", thinking=True, name=GEMMA_4_26B),
-    ALIAS_AUTO: _model("auto", preview=True, thinking=True, name="Auto"),
-    ALIAS_PRO: _model("pro", visible=False, thinking=True),
-    ALIAS_FLASH: _model("flash", visible=False),
-    ALIAS_FLASH_LITE: _model("flash-lite", visible=False),
-    AUTO_3: _auto("gemini-3", preview=True),
-    AUTO_2_5: _auto("gemini-2.5", preview=False),
+    **dict.fromkeys((BASE_FLASH_LITE, LATEST_FLASH_LITE, BASE_FLASH, LATEST_FLASH), _GEMINI_3),
+    **dict.fromkeys(
+        (PREVIEW_3_1_PRO, PREVIEW_3_1_CUSTOM_TOOLS, PREVIEW_PRO, PREVIEW_FLASH), _PREVIEW_3
+    ),
+    **dict.fromkeys((ALIAS_AUTO, AUTO_3, AUTO_2_5), _AUTO),
 }
-"""Model or alias → its definition."""
+"""Model or alias → what its definition says that has an effect here."""
 
 
 def _name(default: str, *cases: tuple[JsonObject, str]) -> JsonObject:

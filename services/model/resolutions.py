@@ -25,7 +25,6 @@ __all__ = ["ModelResolutions"]
 
 Table = Mapping[str, Mapping[str, Json]]
 
-_CUSTOM: Final[Mapping[str, Json]] = {"tier": "custom", "family": "custom", "features": {}}
 _FLAGS: Final[Mapping[str, str]] = {
     "useGemini3_1": "useGemini3_1",
     "useCustomTools": "useCustomTools",
@@ -55,12 +54,9 @@ class ModelResolutions:
         self._classifier_ids = {**DEFAULT_CLASSIFIER_RESOLUTIONS, **(classifier_ids or {})}
         self._chains = {**DEFAULT_CHAINS, **(chains or {})}
 
-    def definition(self, model: str) -> Mapping[str, Json] | None:
-        """Return the definition of `model`; unknown names other than Gemini's are custom models."""
-        known = self._definitions.get(model)
-        if known is None and not model.startswith("gemini-"):
-            return _CUSTOM
-        return known
+    def definition(self, model: str) -> Mapping[str, Json]:
+        """Return the definition of `model`; that of an unknown one is empty."""
+        return self._definitions.get(model, {})
 
     def model_id(self, requested: str, context: Mapping[str, Json]) -> str:
         """Return the model for `requested` in `context`; itself where no table has it."""
@@ -83,7 +79,7 @@ class ModelResolutions:
     def concrete(self, requested: str, access: AccessFlags) -> str:
         """Return the concrete model for `requested`, replacing inaccessible previews."""
         resolved = self.model_id(js_trim(requested), _context(access))
-        if access.preview or (self.definition(resolved) or {}).get("isPreview") is not True:
+        if access.preview or self.definition(resolved).get("isPreview") is not True:
             return resolved
         if "flash-lite" in resolved:
             return access.default_flash_lite
@@ -98,7 +94,7 @@ class ModelResolutions:
 
     def is_auto(self, model: str) -> bool:
         """Whether `model` leaves the choice to the router."""
-        return (self.definition(model) or {}).get("tier") == "auto"
+        return self.definition(model).get("tier") == "auto"
 
     def is_gemini3(self, model: str, access: AccessFlags) -> bool:
         """Whether `model`, resolved with access to previews, is a Gemini 3."""
@@ -106,7 +102,7 @@ class ModelResolutions:
             latest_flash=access.latest_flash, latest_flash_lite=access.latest_flash_lite
         )
         resolved = self.concrete(model, open_access)
-        return (self.definition(resolved) or {}).get("family") == "gemini-3"
+        return self.definition(resolved).get("family") == "gemini-3"
 
 
 def _context(access: AccessFlags) -> JsonObject:

@@ -1,6 +1,6 @@
 """Errors in a policy file, with file, line, key, and what to write instead.
 
-Texts are upstream's, without its missing line; a syntax error's text is the parser's.
+Texts are upstream's, with the line behind them; a syntax error's text is the parser's.
 Source: core `policy/toml-loader.ts`, `policy/config.ts` (`formatPolicyError`).
 """
 
@@ -47,13 +47,11 @@ class PolicyFileError:
     severity: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
-        place = "" if self.line is None else f", line {self.line}"
-        text = (
-            f"[{self.tier.name}] Policy file {self.severity} in {self.file.name}{place}:\n"
-            f"  {self.message}"
-        )
+        text = f"[{self.tier.name}] Policy file {self.severity} in {self.file.name}:\n"
+        text += f"  {self.message}"
         text += f"\n{self.details}" if self.details else ""
-        return text + (f"\n  Suggestion: {self.suggestion}" if self.suggestion else "")
+        text += f"\n  Suggestion: {self.suggestion}" if self.suggestion else ""
+        return text + ("" if self.line is None else f"\n  Line: {self.line}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,7 @@ class CheckerRule:
 
     tool_name: str
     checker: CheckerSpec
-    priority: float = 0.0
+    priority: float
     args_pattern: OutsidePattern | None = None
     modes: tuple[ApprovalMode, ...] = ()
     mcp_name: str | None = None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
@@ -31,8 +30,6 @@ logger = logging.getLogger(__name__)
 
 CHECKER_TIMEOUT_MS: Final = 30_000
 """How long a checker may take: time for one that asks a model."""
-
-_NAME: Final = re.compile(r"[a-z0-9-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +158,6 @@ class SafetyCheckers:
         """The checker's verdict."""
         kind = "safety checker" if checker.external else "in-process checker"
         try:
-            if _NAME.fullmatch(checker.name) is None:
-                raise LookupError(f'Invalid checker name "{checker.name}".')
             request = SafetyRequest(
                 tool_name=tool_name,
                 args=args,

@@ -63,7 +63,7 @@ class SavedAnswers:
 
     def _read(self, file: Path) -> JsonObject:
         try:
-            document = tomllib.loads(read_regular(file, MOST_TEXT).decode("utf-8", "replace"))
+            document = tomllib.loads(read_regular(file, MOST_TEXT).decode(errors="replace"))
             if mixed := mixed_array(document):
                 raise ValueError(mixed)
         except FileNotFoundError:

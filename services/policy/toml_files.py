@@ -88,7 +88,7 @@ def read_policy_files(path: Path) -> list[tuple[Path, str]]:
             files = sorted(path / one.name for one in found if one.is_file(follow_symlinks=False))
     except FileNotFoundError:
         return []
-    return [(file, read_regular(file, MOST_TEXT).decode("utf-8", "replace")) for file in files]
+    return [(file, read_regular(file, MOST_TEXT).decode(errors="replace")) for file in files]
 
 
 def _failed_call(problem: OSError, path: Path) -> tuple[str, str]:

@@ -89,7 +89,7 @@ def _delete_recording(file: Path, project_temp: Path) -> None:
 def _session_of(file: Path) -> str | None:
     """The session id in the first line, or in the whole document of old versions."""
     try:
-        whole = read_regular(file, MOST_TEXT).decode("utf-8", "replace")
+        whole = read_regular(file, MOST_TEXT).decode(errors="replace")
         texts = (whole.split("\n", 1)[0], whole)
     except OSError as error:
         notice(error, file)

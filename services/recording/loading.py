@@ -209,7 +209,7 @@ def _plain_text(content: Json) -> str | None:
 
 def _read_legacy(file: Path, metadata_only: bool) -> ConversationRecord | None:
     try:
-        document = _parse(read_regular(file, MOST_TEXT).decode("utf-8", "replace"))
+        document = _parse(read_regular(file, MOST_TEXT).decode(errors="replace"))
         if not isinstance(document, dict) or "sessionId" not in document:
             return None
         messages = [m for m in document.get("messages") or () if isinstance(m, dict)]

@@ -276,7 +276,7 @@ class Reader(WordReader):
             if _ASSIGNMENT.match(word) and (name is None or declared):
                 if self._at("("):
                     self._array()
-                assigned = assigned or name is None
+                assigned = True
                 end = end if name is None else self.place
                 continue
             if name is None:

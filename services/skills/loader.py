@@ -77,7 +77,7 @@ def _searched(name: str) -> bool:
 def load_skill(file: Path) -> Skill | None:
     """The skill of one `SKILL.md`; `None` when it has no front matter or cannot be read."""
     try:
-        text = read_regular(file, MOST_TEXT).decode("utf-8", "replace")
+        text = read_regular(file, MOST_TEXT).decode(errors="replace")
     except OSError as error:
         notice(error, file)
         logger.warning("skill %s was left out: %s", file, error)

@@ -62,7 +62,7 @@ class AcknowledgedAgents:
         try:
             with open_regular(self.file) as file:
                 content = file.read(_MAX_BYTES)
-            known = json.loads(content.decode("utf-8", "replace"))
+            known = json.loads(content.decode(errors="replace"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError) as error:

@@ -5,15 +5,12 @@ Source: core `tools/complete-task.ts`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Any, Final
 
-from jsonschema import Draft7Validator, SchemaError
-
 from services.mcp.tool_schemas import with_wait_parameter
 from services.subagents.definition import COMPLETE_TASK, OutputConfig
-from services.subagents.output_issues import flattened_issues, referenced
 from services.tools.base import PlainInvocation
 from services.tools.contract import (
     InvalidToolParams,
@@ -22,7 +19,7 @@ from services.tools.contract import (
     ToolResult,
 )
 from services.tools.schema import ParameterSchema
-from services.wire import Json, JsonObject, js_json, js_json_pretty, js_trim
+from services.wire import JsonObject, js_json_pretty, js_trim
 
 __all__ = ["CompleteTaskTool"]
 
@@ -89,10 +86,9 @@ class CompleteTaskTool:
         Raises:
             InvalidToolParams: the model receives the message.
         """
-        schema = _plain_schema() if self.output is None else self._schema
-        fault = None if schema is None else schema.fault(params)
-        if fault is None:
-            fault = self._value_fault(params)
+        fault = self._schema.fault(params)
+        if fault is None and self._is_blank(params):
+            fault = _NO_RESULT
         if fault is not None:
             raise InvalidToolParams(fault)
         return CompleteTaskCall(self, params)
@@ -108,19 +104,11 @@ class CompleteTaskTool:
         return value if isinstance(value, str) else js_json_pretty(value)
 
     @cached_property
-    def _schema(self) -> ParameterSchema | None:
-        """The schema, or `None` where upstream's validator cannot compile it and accepts all."""
-        return ParameterSchema(self._parameters) if _compiles(self._parameters) else None
+    def _schema(self) -> ParameterSchema:
+        return _plain_schema() if self.output is None else ParameterSchema(self._parameters)
 
-    def _value_fault(self, params: JsonObject) -> str | None:
-        if self.output is None:
-            value = params.get(_RESULT)
-            blank = value is None or (isinstance(value, str) and not js_trim(value))
-            return _NO_RESULT if blank else None
-        if self.output.name not in params:
-            return f"Missing required argument '{self.output.name}' for completion."
-        issues = flattened_issues(self.output.schema, params[self.output.name])
-        return None if issues is None else f"Output validation failed: {js_json(issues)}"
+    def _is_blank(self, params: JsonObject) -> bool:
+        return self.output is None and not js_trim(params[_RESULT])
 
 
 class CompleteTaskCall(PlainInvocation):
@@ -160,22 +148,3 @@ def _parameters(output: OutputConfig) -> JsonObject:
     left_out = ("$schema", "definitions")
     schema = {key: value for key, value in output.schema.items() if key not in left_out}
     return {"type": "object", "properties": {output.name: schema}, "required": [output.name]}
-
-
-def _compiles(schema: JsonObject) -> bool:
-    try:
-        Draft7Validator.check_schema(schema)
-    except SchemaError:
-        return False
-    return all(referenced(schema, reference) is not None for reference in _references(schema))
-
-
-def _references(schema: Json) -> Iterator[str]:
-    if isinstance(schema, list):
-        for item in schema:
-            yield from _references(item)
-    elif isinstance(schema, dict):
-        if isinstance(schema.get("$ref"), str):
-            yield schema["$ref"]
-        for value in schema.values():
-            yield from _references(value)

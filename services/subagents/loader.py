@@ -132,7 +132,7 @@ def parse_agent_file(path: Path, text: str) -> list[AgentDefinition]:
         values = parse_front_matter(parts[0])
     except FrontMatterError as problem:
         raise AgentLoadError(path, f"YAML frontmatter parsing failed: {problem}") from problem
-    digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
     try:
         if isinstance(values, list):
             check_remote_agents(values)
@@ -165,7 +165,7 @@ def _read(path: Path) -> str:
         raise AgentLoadError(
             path, f"the file is larger than {MAX_FILE_BYTES} bytes; shorten its instructions"
         )
-    return content.decode("utf-8", "replace")
+    return content.decode(errors="replace")
 
 
 def _claims(values: Json) -> tuple[str | None, tuple[str, ...]]:

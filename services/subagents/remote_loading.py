@@ -144,6 +144,6 @@ def with_card_hash(agent: AgentDefinition) -> AgentDefinition:
     if agent.card_url:
         return replace(agent, hash=agent.card_url)
     if agent.card_json:
-        digest = hashlib.sha256(agent.card_json.encode("utf-8", "surrogatepass")).hexdigest()
+        digest = hashlib.sha256(agent.card_json.encode(errors="surrogatepass")).hexdigest()
         return replace(agent, hash=digest)
     return agent

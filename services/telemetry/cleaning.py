@@ -21,7 +21,7 @@ def _encodable(
     value: str | bool | int | float | tuple[str, ...],
 ) -> str | bool | int | float | tuple[str, ...]:
     if isinstance(value, str):
-        return redacted(value if value.isascii() else value.encode("utf-8", "replace").decode())
+        return redacted(value if value.isascii() else value.encode(errors="replace").decode())
     if isinstance(value, tuple):
-        return tuple(redacted(item.encode("utf-8", "replace").decode()) for item in value)
+        return tuple(redacted(item.encode(errors="replace").decode()) for item in value)
     return value

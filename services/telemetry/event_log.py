@@ -87,7 +87,7 @@ class EventLog:
         self._write(
             LogRecord(
                 at_ms=now_ms,
-                body=redacted(body.encode("utf-8", "replace").decode()),
+                body=redacted(body.encode(errors="replace").decode()),
                 attributes=cleaned(
                     {key: _attribute(value) for key, value in shown.items() if value is not None}
                 ),

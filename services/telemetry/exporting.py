@@ -122,7 +122,7 @@ class Outfile(SpanProcessor):
     def _write(self, entry: JsonObject) -> None:
         if self._stream is None:
             return
-        rest = f"{js_json_pretty(entry)}\n".encode("utf-8", "replace")
+        rest = f"{js_json_pretty(entry)}\n".encode(errors="replace")
         try:
             while rest:
                 rest = rest[self._stream.write(rest) :]

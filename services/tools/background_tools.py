@@ -153,7 +153,7 @@ def _last_lines(log: Path) -> list[str] | None:
         size = os.fstat(stream.fileno()).st_size
         position = max(0, size - _LOADED_BYTES)
         stream.seek(position)
-        content = stream.read(size - position).decode("utf-8", "replace")
+        content = stream.read(size - position).decode(errors="replace")
     if not content:
         return None
     lines = content.split("\n")

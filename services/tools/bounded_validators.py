@@ -16,9 +16,9 @@ from itertools import islice
 from typing import Any, Final
 
 import attrs
-from jsonschema import Draft7Validator, ValidationError
+from jsonschema import Draft7Validator, Draft202012Validator, ValidationError
 from jsonschema.protocols import Validator
-from jsonschema.validators import extend, validator_for
+from jsonschema.validators import extend
 from referencing import Registry
 
 from services.exhaustion import limited
@@ -33,6 +33,13 @@ MOST_STEPS: Final = 100_000
 so do every 100 choices of a keyword such as `enum`."""
 _TEXT_PER_STEP: Final = 1000
 _CHOICES_PER_STEP: Final = 100
+_DIALECTS: Final[dict[Json, type[Validator]]] = {
+    None: Draft7Validator,
+    "http://json-schema.org/draft-07/schema": Draft7Validator,
+    "http://json-schema.org/draft-07/schema#": Draft7Validator,
+    "https://json-schema.org/draft/2020-12/schema": Draft202012Validator,
+}
+"""What upstream's validator can check against, by `$schema`."""
 
 _Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
@@ -86,14 +93,17 @@ def bounded_validator(schema: JsonObject) -> Validator:
     """A validator of the draft that `schema` names, by default draft 7; use it in `bounded_work`.
 
     Raises:
-        ValueError: the schema combines keywords whose work cannot be counted.
+        ValueError: the schema names another draft, or combines keywords whose work cannot be
+            counted.
     """
+    dialect = schema.get("$schema")
+    if dialect not in _DIALECTS:
+        raise ValueError(f"no validator for the draft {dialect}")
     if _has(schema, "unevaluatedProperties", "unevaluatedItems") and _has(
         schema, "$ref", "$dynamicRef", "$recursiveRef", "patternProperties"
     ):
         raise ValueError("unevaluated members beside references or patterns are not supported")
-    kind = _bounded(validator_for(schema, default=Draft7Validator))
-    return kind(schema, registry=Registry())
+    return _bounded(_DIALECTS[dialect])(schema, registry=Registry())
 
 
 def _has(schema: Json, *keywords: str) -> bool:

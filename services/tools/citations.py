@@ -38,7 +38,7 @@ def markers(supports: Sequence[Any]) -> list[tuple[int | None, str]]:
 
 def with_byte_markers(text: str, places: Sequence[tuple[int | None, str]]) -> str:
     """`text` with markers at offsets in its UTF-8 bytes."""
-    data = text.encode("utf-8", "replace")
+    data = text.encode(errors="replace")
     pieces: list[bytes] = []
     end = len(data)
     for index, marker in places:
@@ -46,7 +46,7 @@ def with_byte_markers(text: str, places: Sequence[tuple[int | None, str]]) -> st
         pieces += [data[place:end], marker.encode()]
         end = place
     pieces.append(data[:end])
-    return b"".join(reversed(pieces)).decode("utf-8", "replace")
+    return b"".join(reversed(pieces)).decode(errors="replace")
 
 
 def with_unit_markers(text: str, places: Sequence[tuple[int | None, str]]) -> str:

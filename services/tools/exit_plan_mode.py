@@ -212,4 +212,4 @@ def _is_empty(plan: Path) -> bool:
         if sample.startswith(mark):
             sample = sample.removeprefix(mark)
             break
-    return not js_trim(sample.decode("utf-8", "replace"))
+    return not js_trim(sample.decode(errors="replace"))

@@ -86,18 +86,19 @@ def denied_plan(path: str, plans: Path) -> str:
 def find_by_suffix(host: ToolHost, path: str) -> Path | None:
     """The file in the workspace that the relative `path` means, if there is exactly one.
 
-    It is at `path`, or it is the one visible file in the first 50 folders, breadth first, whose
-    path ends with `path`.
+    It is at `path`, or it is the one visible file whose path ends with `path`, in the first 50
+    folders, breadth first, of each folder of the workspace.
     """
     root = host.workspace.root
     cleaned = strip_reference_prefix(path, root)
     direct = Path(os.path.normpath(f"{root}/{cleaned}"))
     if exists(direct):
         return direct
-    name = cleaned.replace("\\", "/").rsplit("/", 1)[-1]
+    name = cleaned.rsplit("/", 1)[-1]
     found = [
         file
-        for file in _breadth_first(root, name, host.ignored())
+        for folder in host.workspace.folders
+        for file in _breadth_first(folder, name, host.ignored())
         if str(file).replace("\\", "/").endswith(cleaned.replace("\\", "/"))
     ]
     return found[0] if len(found) == 1 else None

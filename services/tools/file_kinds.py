@@ -233,4 +233,4 @@ def decode(data: bytes) -> str:
                 # Upstream drops an incomplete character at the end.
                 rest = rest[: len(rest) // _UTF_32_UNIT * _UTF_32_UNIT]
             return rest.decode(encoding, "replace")
-    return data.decode("utf-8", "replace")
+    return data.decode(errors="replace")

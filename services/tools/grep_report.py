@@ -89,7 +89,7 @@ def _with_context(found: list[Match], total: int) -> list[Match]:
     if total > 3:
         return found
     try:
-        text = Path(found[0].path).read_bytes().decode("utf-8", "replace")
+        text = Path(found[0].path).read_bytes().decode(errors="replace")
     except OSError as error:
         notice(error)
         return found

@@ -247,7 +247,7 @@ class _Grep(BuiltinInvocation):
         most = self.params.get("max_matches_per_file")
         count = 0
         shown = relative_path(folder, path).replace(os.sep, "/")
-        lines = re.split(r"\r?\n", data.decode("utf-8", "replace"))
+        lines = re.split(r"\r?\n", data.decode(errors="replace"))
         if not lines[-1]:
             del lines[-1]
         for number, line in enumerate(lines, 1):

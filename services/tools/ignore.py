@@ -131,7 +131,7 @@ def _lines(file: Path) -> list[str]:
     except OSError as error:
         notice(error)
         return []
-    lines = re.split(r"\r\n|\n|\r", data.decode("utf-8", "replace"), maxsplit=MOST_IGNORE_LINES)
+    lines = re.split(r"\r\n|\n|\r", data.decode(errors="replace"), maxsplit=MOST_IGNORE_LINES)
     return [line for line in lines[:MOST_IGNORE_LINES] if len(line) <= LONGEST_IGNORE_LINE]
 
 

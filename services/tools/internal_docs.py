@@ -82,7 +82,7 @@ class _GetInternalDocs(BuiltinInvocation):
         if not (file == str(self._docs) or file.startswith(f"{self._docs}{os.sep}")):
             return _fault(_OUTSIDE)
         try:
-            content = Path(file).read_bytes().decode("utf-8", "replace")
+            content = Path(file).read_bytes().decode(errors="replace")
         except IsADirectoryError as error:
             return _fault(node_error_message(error, "read"))
         except (OSError, ValueError) as error:

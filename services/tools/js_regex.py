@@ -23,7 +23,6 @@ _REASONS: Final = (
     ("unterminated name", "Invalid capture group name"),
     ("missing group name", "Invalid capture group name"),
     ("redefinition of group name", "Duplicate capture group name"),
-    ("look-behind requires fixed-width pattern", "Invalid group"),
 )
 _SAME_ESCAPES: Final = frozenset("dDwWsSbBfnrtv0123456789")
 _SYNTAX: Final = frozenset("^$\\.*+?()[]{}|/-")

@@ -11,7 +11,7 @@ from typing import Final
 
 from services.clock import Clock
 from services.tools.texts import js_fixed
-from services.wire import Json, js_length
+from services.wire import Json
 
 __all__ = ["KEPT_OUTPUT", "LiveOutput"]
 
@@ -29,7 +29,7 @@ class LiveOutput:
         self._show = show
         self._pending = False
         self._is_binary = False
-        self._shown_at: int | None = None
+        self._shown_at = 0
         self._trailing: asyncio.Task[None] | None = None
         self.text = ""
         """The current output: its last `KEPT_OUTPUT` UTF-16 units."""
@@ -38,7 +38,7 @@ class LiveOutput:
         """Add a piece of text."""
         self.text = _tail(self.text + text)
         self._pending = True
-        if self._shown_at is None or self._elapsed > _INTERVAL_MS:
+        if self._elapsed > _INTERVAL_MS:
             self.flush()
         elif self._trailing is None and self._show is not None:
             self._trailing = asyncio.get_running_loop().create_task(self._flush_later())
@@ -74,7 +74,7 @@ class LiveOutput:
 
     @property
     def _elapsed(self) -> int:
-        return self._clock.now_ms() - (self._shown_at or 0)
+        return self._clock.now_ms() - self._shown_at
 
     async def _flush_later(self) -> None:
         await self._clock.sleep(max(_INTERVAL_MS - self._elapsed, 0))
@@ -82,8 +82,6 @@ class LiveOutput:
 
 
 def _tail(text: str) -> str:
-    if js_length(text) <= KEPT_OUTPUT:
-        return text
     if text.isascii():
         return text[-KEPT_OUTPUT:]
     # A cut through a surrogate pair drops the whole character.

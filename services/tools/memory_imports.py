@@ -109,7 +109,7 @@ class _Importer:
             why = node_error_message(error, syscall, full if named else None)
             return f"<!-- Import failed: {path} - {why} -->"
         self.budget.size -= len(data)
-        content = data.decode("utf-8", "replace")
+        content = data.decode(errors="replace")
         inner = self.expanded(content, Path(full).parent, chain | {full})
         return f"<!-- Imported from: {path} -->\n{inner}\n<!-- End of import from: {path} -->"
 

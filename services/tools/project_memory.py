@@ -127,7 +127,7 @@ class ProjectMemory:
                 status = path.stat()
                 if (status.st_dev, status.st_ino) in self._reported:
                     continue
-                content = read_regular(path, MOST_TEXT).decode("utf-8", "replace")
+                content = read_regular(path, MOST_TEXT).decode(errors="replace")
             except OSError as error:
                 notice(error, path)
                 continue

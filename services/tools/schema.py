@@ -125,7 +125,7 @@ def _escaped(step: str | int) -> str:
 def _wording(error: ValidationError) -> str:
     keyword, value = str(error.validator), error.validator_value
     if keyword == "type":
-        return f"must be {','.join(value) if isinstance(value, list) else value}"
+        return f"must be {_types(error.schema)}"
     if keyword == "required":
         present: Any = error.instance
         required: Any = value
@@ -140,6 +140,13 @@ def _wording(error: ValidationError) -> str:
     if limit is not None:
         return limit.format(value)
     return f'must pass "{keyword}" keyword validation'
+
+
+def _types(schema: Any) -> str:
+    value: Any = schema["type"]
+    if schema.get("nullable") is True:
+        return str(value[0])  # `judging_schema` made a list of it
+    return ",".join(value) if isinstance(value, list) else str(value)
 
 
 _FIXED: Final[Mapping[str, str]] = {

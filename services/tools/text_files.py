@@ -28,7 +28,7 @@ def read_text(path: Path) -> str:
         TextFileError: an error of the file system.
     """
     try:
-        return path.read_bytes().decode("utf-8", "replace")
+        return path.read_bytes().decode(errors="replace")
     except OSError as error:
         raise _failure(error, path, "read") from error
 

@@ -52,7 +52,7 @@ class Page:
     @property
     def text(self) -> str:
         """The body as UTF-8."""
-        return self.body.decode("utf-8", "replace")
+        return self.body.decode(errors="replace")
 
     @property
     def content_type(self) -> str:

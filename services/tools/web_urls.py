@@ -139,7 +139,7 @@ def _host(host: str) -> str:
     if host.startswith("["):
         return _ipv6(host)
     try:
-        name = unquote_to_bytes(host).decode("utf-8", "replace")
+        name = unquote_to_bytes(host).decode(errors="replace")
         if not name.isascii():
             name = idna.uts46_remap(name, std3_rules=False, transitional=False)
             name = ".".join(map(_ascii_label, re.split("[.\u3002\uff0e\uff61]", name)))
@@ -242,7 +242,7 @@ def _path(path: str) -> str:
 
 
 def _encoded(text: str, kept: str) -> str:
-    return quote(text.encode("utf-8", "replace"), safe=kept)
+    return quote(text.encode(errors="replace"), safe=kept)
 
 
 def normalized(url: WebUrl) -> WebUrl:

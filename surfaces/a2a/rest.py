@@ -94,8 +94,9 @@ class RestRoutes:
 async def _lines(events: Events) -> AsyncIterator[bytes]:
     """The results of a command. The published server ends each with a single line feed."""
     async for event in events:
-        request_id = event.get("taskId") or event.get("id")
-        yield b"data: " + encoded({"jsonrpc": "2.0", "id": request_id, "result": event}) + b"\n"
+        # The published server has the id of the task of an update, and none for the task itself.
+        named = {"id": event["taskId"]} if "taskId" in event else {}
+        yield b"data: " + encoded({"jsonrpc": "2.0", **named, "result": event}) + b"\n"
 
 
 def _metadata(task: Task) -> JsonObject:

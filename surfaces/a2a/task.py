@@ -85,6 +85,8 @@ class Task:
         self._own_command = False
         self._notes: list[TextPart] = []
         self._calls = CallFeed(self)
+        self._unheard: list[str] = []
+        """The calls whose questions came when no turn was under way."""
         self._runs: list[_Run] = []
         self._idle = asyncio.Event()
         self._idle.set()
@@ -262,11 +264,16 @@ class Task:
 
     def call_changed(self, call: ToolCall) -> None:
         """Report a call's new status."""
+        if self._calls.asked(call.call_id) is not None and not self.is_busy:
+            self._unheard.append(call.call_id)
+        self._report(call)
+        self._check_turn()
+
+    def _report(self, call: ToolCall, *, remembers: bool = True) -> None:
         asks = call.status is CallStatus.AWAITING_APPROVAL
         kind = "tool-call-confirmation" if asks else UPDATE
         for data in self._dialect.call_data(call):
-            self._voice.data(kind, data)
-        self._check_turn()
+            self._voice.data(kind, data, remembers=remembers)
 
     def call_wrote(self, call: ToolCall, text: str) -> None:
         """Report a call's output so far."""
@@ -361,8 +368,17 @@ class Task:
             return False
         self._idle.clear()
         self._calls.question(answer.call_id)
+        self._ask_again()
         self.live.services.bus.publish(settled.response(call))
         return True
+
+    def _ask_again(self) -> None:
+        """Repeat the questions that came after the end of a turn: its streams have not got them."""
+        unheard, self._unheard = self._unheard, []
+        for call_id in unheard:
+            call = self._calls.asked(call_id)
+            if call is not None:
+                self._report(call, remembers=False)
 
     def _begin(self, asked: Sequence[ContentPart]) -> None:
         assert self._group is not None

@@ -97,6 +97,25 @@ def test_a_failure_of_the_model_is_seen_as_adk_shows_it() -> None:
     assert {plain(event)["status"] for event in events if event.type == "error"} == {"UNAVAILABLE"}
 
 
+def test_each_conversation_begins_with_what_its_tools_need() -> None:
+    begun: list[Any] = []
+
+    def begin(session: Any) -> None:
+        begun.append(session)
+        session.state["rows"] = [{"item": len(begun)}]
+
+    made = adk_runtime(shop(), begin=begin, shows={"rows": lambda session: session.state["rows"]})
+
+    async def scene() -> None:
+        async with stage(made, answer("a"), answer("b")) as on:
+            await on.say("one")
+            assert on.runtime.shown() == {"rows": [{"item": 1}]}
+            await on.runtime.reset()
+            assert on.runtime.shown() == {"rows": [{"item": 2}]}
+
+    play(scene)
+
+
 def test_an_app_works_as_well() -> None:
     events, _ = played(adk_runtime(App(name="shop", root_agent=shop())), answer("a"))
 

@@ -213,7 +213,7 @@ def test_a_request_gets_the_response_with_its_id(bus: MessageBus) -> None:
 def test_a_request_waits_for_safety_checkers_as_long_as_for_an_answer(timeout_ms: int) -> None:
     async def main() -> bool:
         clock = VirtualClock()
-        slow = CheckerRule(tool_name="*", checker=CheckerSpec(name="slow"))
+        slow = CheckerRule(tool_name="*", checker=CheckerSpec(name="slow"), priority=0)
         bus = MessageBus(new_policy(checkers=[slow], runner=SlowChecker(clock)))
         signal = AbortController().signal
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from harness.mutants.operators.operator import Change, Operator, Probe, Watch, probe_without
@@ -62,14 +62,15 @@ def swapped(
     """Two neighbours in the other order, where both do something.
 
     Two assignments of plain values do the same in either order. So do two statements of an
-    `__init__` (`making`) if one is such an assignment and the other assigns a value that does not
-    name `self`, or calls the base's `__init__`: what computes that value does not have the object
-    yet, and a base fills attributes of its own.
+    `__init__` (`making`) that both assign values which do not name `self`, or call the base's
+    `__init__`, if one assigns a plain value, or if neither calls anything: what computes a value
+    does not have the object yet, and a base fills attributes of its own.
     """
     if not isinstance(node, _SIMPLE) or not isinstance(following, _SIMPLE):
         return
-    plain = _assigns_plainly(node), _assigns_plainly(following)
-    if all(plain) or (making and any(plain) and _fills(node) and _fills(following)):
+    both = node, following
+    plain = [_assigns_plainly(each) for each in both]
+    if all(plain) or (making and all(map(_fills, both)) and (any(plain) or not _calls(both))):
         return
     if not (_acts(node) and _acts(following)) or not (_stores(node) or _stores(following)):
         return
@@ -199,17 +200,20 @@ def _is_empty(value: ast.expr) -> bool:
 
 def _acts(node: ast.stmt) -> bool:
     """Whether a statement can have an effect that another one sees."""
-    calls = (ast.Await, ast.Call, ast.Yield, ast.YieldFrom)
-    return _stores(node) or any(isinstance(each, calls) for each in ast.walk(node))
+    return _stores(node) or _calls([node])
+
+
+def _calls(nodes: Iterable[ast.stmt]) -> bool:
+    kinds = (ast.Await, ast.Call, ast.Yield, ast.YieldFrom)
+    return any(isinstance(each, kinds) for node in nodes for each in ast.walk(node))
 
 
 def _stores(node: ast.stmt) -> bool:
-    """Whether a statement is there for its effect, not for a name that it binds.
-
-    The docstring of an attribute has no effect.
-    """
-    if isinstance(node, ast.Expr | ast.Delete):
-        return not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    """Whether a statement is there for its effect, not for a name that it binds."""
+    if isinstance(node, ast.Expr):
+        return not isinstance(node.value, ast.Constant)  # what documents an attribute
+    if isinstance(node, ast.Delete):
+        return True
     kept = (ast.Attribute, ast.Subscript)
     return any(
         isinstance(each, kept) and isinstance(each.ctx, ast.Store) for each in ast.walk(node)

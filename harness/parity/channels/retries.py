@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from harness.parity.channel import Channel, When, of_thread, on_thread
 from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.evidence import Evidence
 from harness.parity.guess import Guess, Seam, plainly, probably
+from harness.parity.items import Item, rule
+from harness.parity.rules import EVERYWHERE
 from harness.replay.observation import Observation
 from harness.replay.trace import retry_record
 from harness.timeline.model import MomentKind
@@ -24,6 +27,20 @@ _REPORTS: Final = {
     "send-rejected": Seam.LIFECYCLE,
     "hints-kept": Seam.LIFECYCLE,
 }
+_LINE: Final = re.compile(r"\n  Line: \d+\Z")
+
+
+@rule(marker="Policy file (?:error|warning) in", across=True)
+def own_lines(item: Item) -> None:
+    """We name the line of a problem in a policy file; the published core does not.
+
+    A message with a wrong line is hidden across products; its other lines stay compared. Within one
+    product the whole message is compared.
+    """
+    side = item.value.get("side")
+    message = side.get("message") if isinstance(side, dict) else None
+    if isinstance(message, str) and _LINE.search(message):
+        item.hide("own_lines", side, "message", "side.message", _LINE.sub("", message))
 
 
 class _Retries(Channel):
@@ -35,6 +52,7 @@ class _Retries(Channel):
 
     when = When.AS_IT_HAPPENS
     kind = MomentKind.RETRY
+    rules = (*EVERYWHERE, own_lines)
 
     def items(self, seen: Observation) -> list[JsonObject]:
         retries, sides = (seen.threads.get(name, {}) for name in ("retries", "side_events"))

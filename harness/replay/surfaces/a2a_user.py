@@ -37,8 +37,7 @@ __all__ = ["A2aUser"]
 class A2aUser:
     """Sends prompts as messages and commands as executions, and answers the questions about calls.
 
-    A turn of the last prompt is aborted with `tasks/cancel`. Any other is aborted by closing the
-    connection and following the task again, which goes on.
+    A turn is aborted with `tasks/cancel`, which ends the task: only that of the last prompt can be.
     """
 
     def __init__(self, stage: Stage) -> None:
@@ -55,6 +54,8 @@ class A2aUser:
         self._waiting: dict[str, ToolCallView] = {}
         self._chosen: dict[str, ChosenAnswer] = {}
         self._streams: set[asyncio.Task[None]] = set()
+        self._ready: dict[str, tuple[ToolCall, ChosenAnswer]] = {}
+        """The answers that go out when the run is idle."""
         self._answers: dict[str, asyncio.Task[None]] = {}
         """The id of a call to the answer that is on its way."""
         self._interrupts = 0
@@ -134,15 +135,10 @@ class A2aUser:
             raise self._unplayable("a client acts on what it got, and the turn had ended by then")
         for answer in self._answers.values():
             answer.cancel()
-        if not self._left:
-            await self._open_client.cancel(self._task["taskId"])
-        elif self._streams:
-            for stream in self._streams:
-                stream.cancel()
-            await self._pace.until()
-            self._follow(self._open_client.follow(self._task["taskId"]))
-        else:
-            raise self._unplayable("a turn that waits for an answer has no connection to close")
+        self._ready.clear()
+        if self._left:
+            raise self._unplayable("a turn is aborted with its task, and the script goes on")
+        await self._open_client.cancel(self._task["taskId"])
         self._interrupts -= 1
 
     # ------------------------------------------------------------------ messages
@@ -221,12 +217,26 @@ class A2aUser:
                 await asyncio.Event().wait()
             if chosen.answer.delay_ms > 0:
                 await self._stage.envelope.clock.sleep(chosen.answer.delay_ms)
+        self._ready[call.tool_call_id] = (call, chosen)
         await self._pace.until()
-        if call.tool_call_id not in self._waiting:
-            return
-        chosen.event["outcome"] = str(chosen.answer.outcome)
-        self._refused |= chosen.answer.outcome is ConfirmationOutcome.CANCEL
-        self._send(chosen.parts(call))
+        self._send_answers()
+
+    def _send_answers(self) -> None:
+        """Send the answers that are ready in one message, and those with a text in their own."""
+        ready, self._ready = self._ready, {}
+        together: list[JsonObject] = []
+        for call, chosen in ready.values():
+            if call.tool_call_id not in self._waiting:
+                continue
+            chosen.event["outcome"] = str(chosen.answer.outcome)
+            self._refused |= chosen.answer.outcome is ConfirmationOutcome.CANCEL
+            parts = chosen.parts(call)
+            if all("data" in part for part in parts):
+                together += parts
+            else:
+                self._send(parts)
+        if together:
+            self._send(together)
 
     def _unplayable(self, reason: str) -> Unplayable:
         return Unplayable(SURFACE_NAME, reason)

@@ -48,9 +48,11 @@ export class Session {
     Object.keys(process.env).forEach((key) => delete process.env[key]);
     Object.assign(process.env, setup.environment, { GEMINI_API_KEY: 'replayed' });
     process.chdir(setup.workspace);
+    // Policy files are read with the parameters, and what is wrong with them is reported there.
+    this.#listen();
     const config = (this.#config = new core.Config(await this.#parameters()));
     this.#checkpoints = new Checkpoints(core, config);
-    this.#listen();
+    this.#follow();
     this.#questions.register(config, setup.questions);
     await config.refreshAuth(AUTH);
     delete process.env.GEMINI_API_KEY;
@@ -259,6 +261,7 @@ export class Session {
     };
   }
 
+  /** Pass on what the core announces. */
   #listen() {
     const { core } = this.#core;
     const notify = (name) => (payload) =>
@@ -271,6 +274,11 @@ export class Session {
     for (const name of ['RetryAttempt', 'ModelChanged', 'ApprovalModeChanged', 'UserFeedback']) {
       if (core.CoreEvent[name] !== undefined) core.coreEvents.on(core.CoreEvent[name], notify(name));
     }
+  }
+
+  /** Follow the tool calls. */
+  #follow() {
+    const { core } = this.#core;
     const { TOOL_CALLS_UPDATE } = core.MessageBusType;
     this.#config.getMessageBus().subscribe(TOOL_CALLS_UPDATE, (update) => {
       for (const call of update.toolCalls) this.toolsUsed.add(call.request.name);

@@ -32,6 +32,10 @@ _METHODS: Final = {
 _BATCH: Final = "requests"
 """The key of the texts of `batchEmbedContents`."""
 _BESIDE: Final = ("systemInstruction", "tools", "toolConfig", "safetySettings", "cachedContent")
+_NAMES: Final = {
+    "parameters_json_schema": "parametersJsonSchema",
+    "response_json_schema": "responseJsonSchema",
+}
 
 
 class GeminiDialect:
@@ -137,7 +141,20 @@ def _config(body: Mapping[str, Json]) -> JsonObject:
     config = {name: body[name] for name in _BESIDE if body.get(name) is not None}
     if "systemInstruction" in config:
         config["systemInstruction"] = _instruction(config["systemInstruction"])
+    if "tools" in config:
+        config["tools"] = [_tool(each) for each in items(config["tools"])]
     return {**mapping(body.get("generationConfig")), **config}
+
+
+def _tool(tool: JsonObject) -> JsonObject:
+    """Return a tool with the API's own names: google-genai sends two of them as Python has them."""
+    declared = tool.get("functionDeclarations")
+    if not isinstance(declared, list):
+        return tool
+    named = [
+        {_NAMES.get(key, key): value for key, value in each.items()} for each in items(declared)
+    ]
+    return {**tool, "functionDeclarations": named}
 
 
 def _instruction(instruction: Json) -> Json:

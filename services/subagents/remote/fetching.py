@@ -48,7 +48,7 @@ async def fetch_card(url: str, http: httpx.AsyncClient, limits: Limits) -> Json:
     except FAILURES as error:
         raise RemoteAgentError(transport_text(error)) from error
     try:
-        return parse_json(body.decode("utf-8", "replace").removeprefix("\ufeff"))
+        return parse_json(body.decode(errors="replace").removeprefix("\ufeff"))
     except ValueError as error:
         raise RemoteAgentError(f"The agent card at {url} is not JSON: {error}") from error
 

@@ -23,7 +23,12 @@ _NEW_NAMES: Final = {
 
 
 def required_auth(card: Mapping[str, Any], auth: JsonObject | None) -> str | None:
-    """Return the sign-in that the card requires, if `auth` does not match it."""
+    """Return the sign-in that the card requires, if `auth` does not match it.
+
+    Raises:
+        TypeError: a scheme of HTTP has no name, and `auth` would have to be compared with it;
+            upstream fails there with the same message.
+    """
     schemes = _schemes(card)
     if not schemes or (auth is not None and any(_matches(auth, s) for s in schemes.values())):
         return None
@@ -50,10 +55,12 @@ def _old_spelling(scheme: JsonObject) -> JsonObject:
 def _matches(auth: JsonObject, scheme: JsonObject) -> bool:
     kind, own = scheme.get("type"), auth.get("type")
     if kind == "http":
-        wanted = str(scheme.get("scheme", "")).lower()
-        if own == "http":
-            return str(auth.get("scheme", "")).lower() == wanted
-        return own == "google-credentials" and wanted == "bearer"
+        if own not in ("http", "google-credentials"):
+            return False
+        if "scheme" not in scheme:
+            raise TypeError("Cannot read properties of undefined (reading 'toLowerCase')")
+        wanted = str(scheme["scheme"]).lower()
+        return wanted == ("bearer" if own != "http" else str(auth.get("scheme", "")).lower())
     return kind in ("apiKey", "oauth2", "openIdConnect") and kind == own
 
 
@@ -62,7 +69,7 @@ def _described(name: str, scheme: JsonObject) -> str:
         case "apiKey":
             return f"API Key ({name}): Send {scheme.get('name')} in {scheme.get('in')}"
         case "http":
-            return f"HTTP {scheme.get('scheme')} ({name})"
+            return f"HTTP {scheme.get('scheme', 'undefined')} ({name})"
         case "oauth2":
             return f"OAuth 2.0 ({name})"
         case "openIdConnect":

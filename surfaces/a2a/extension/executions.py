@@ -144,6 +144,15 @@ class Execution:
             self._asked = None
             self._answer.set_result(outcome)
 
+    async def consents(self, text: str) -> bool:
+        """Ask the client whether the user agrees to `text`; the command goes on with the answer."""
+        self.status = CommandExecutionStatus.AWAITING_ACTION_CONFIRMATION
+        call = self._call_about(ConfirmAction(prompt=text))
+        if await self._ask(call) is ConfirmationOutcome.CANCEL:
+            return False
+        self._report(call, ToolCallStatus.SUCCEEDED, output=ToolOutput(text=""))
+        return True
+
     async def _carry_out(self, result: Result) -> Sequence[ContentPart]:
         match result:
             case SubmitPrompt():

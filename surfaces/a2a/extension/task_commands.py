@@ -41,7 +41,7 @@ class TaskCommands:
         self._live = live
         self._news = news
         self._allowed = allowed
-        self._layer = layer_over(live, default_sources())
+        self._layer = layer_over(live, default_sources(), self._consents)
         self._runs: Execution | None = None
         self._work: asyncio.Task[None] | None = None
 
@@ -117,6 +117,10 @@ class TaskCommands:
         """End the command: the task is over."""
         if self._work is not None:
             self._work.cancel()
+
+    async def _consents(self, text: str) -> bool:
+        """Ask the client of the running command whether the user agrees to a text."""
+        return self._runs is not None and await self._runs.consents(text)
 
     async def _run(self, command: Execution) -> None:
         content: Sequence[ContentPart] = ()

@@ -14,7 +14,7 @@ from services.subagents.definition import AgentDefinition, RemoteAgentDefinition
 from services.subagents.registry import AgentRegistry
 from services.subagents.reload_result import ReloadResult
 from surfaces.commands.builtin.words import indented
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.results import Dialog, Item, ItemKind, OpenDialog, Result
 from surfaces.commands.toggles import AGENTS as TOGGLE
 from surfaces.commands.toggles import switched_off, switched_on
@@ -149,6 +149,7 @@ async def _complete_any(context: CommandContext, typed: str) -> Sequence[str]:
     return [name for name in _registry(context).discovered_names() if name.startswith(typed)]
 
 
+_NAME: Final = (Argument(name="name", description="An agent's name", required=True),)
 AGENTS: Final = SlashCommand(
     name="agents",
     description="Manage agents",
@@ -169,18 +170,21 @@ AGENTS: Final = SlashCommand(
         SlashCommand(
             name="enable",
             description="Enable a disabled agent",
+            arguments=_NAME,
             action=_enable,
             complete=_complete_disabled,
         ),
         SlashCommand(
             name="disable",
             description="Disable an enabled agent",
+            arguments=_NAME,
             action=_disable,
             complete=_complete_enabled,
         ),
         SlashCommand(
             name="config",
             description="Configure an agent",
+            arguments=_NAME,
             action=_config,
             complete=_complete_any,
             needs=Dialog.AGENT_CONFIG,

@@ -14,7 +14,7 @@ from services.extensions.configuring import Configuring, configured_extensions
 from services.extensions.extension import Extension
 from services.extensions.manifest import DeclaredSetting, ExtensionError
 from services.extensions.values import SettingScope
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.results import Dialog, OpenDialog, Result
 
 __all__ = ["CONFIG", "ExtensionForm"]
@@ -112,6 +112,11 @@ async def _complete(context: CommandContext, typed: str) -> Sequence[str]:
 CONFIG: Final = SlashCommand(
     name="config",
     description="Configure extension settings",
+    arguments=(
+        Argument(name="extension", description="An extension's name"),
+        Argument(name="setting", description="The name of one of its settings"),
+        Argument(name="scope", description="--scope user or workspace"),
+    ),
     action=_config,
     complete=_complete,
     needs=Dialog.EXTENSION_CONFIG,

@@ -19,7 +19,7 @@ from services.extensions.manifest import ExtensionError
 from services.extensions.origins import InstallType, Origin, origin_of
 from services.extensions.store import EnabledIn, UpdateState
 from surfaces.commands.builtin.extension_settings import CONFIG
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.paths import user_path
 from surfaces.commands.results import Item, ItemKind, Result
 
@@ -277,6 +277,13 @@ async def _complete(
     return names
 
 
+_NAMES: Final = (
+    Argument(name="names", description="Names of extensions, or --all", required=True),
+)
+_SCOPED: Final = (
+    *_NAMES,
+    Argument(name="scope", description="--scope user, workspace or session", required=True),
+)
 EXTENSIONS: Final = SlashCommand(
     name="extensions",
     description="Manage extensions",
@@ -292,6 +299,7 @@ EXTENSIONS: Final = SlashCommand(
         SlashCommand(
             name="update",
             description="Update extensions. Usage: update <extension-names>|--all",
+            arguments=_NAMES,
             action=_update,
             complete=_complete,
         ),
@@ -306,34 +314,46 @@ EXTENSIONS: Final = SlashCommand(
             name="reload",
             aliases=("restart",),
             description="Reload all extensions",
+            arguments=_NAMES,
             action=_reload,
             complete=partial(_complete, active=True),
         ),
         SlashCommand(
             name="disable",
             description="Disable an extension",
+            arguments=_SCOPED,
             action=partial(_set_enabled, on=False),
             complete=partial(_complete, active=True, scopes=True),
         ),
         SlashCommand(
             name="enable",
             description="Enable an extension",
+            arguments=_SCOPED,
             action=partial(_set_enabled, on=True),
             complete=partial(_complete, active=False, scopes=True),
         ),
         SlashCommand(
             name="install",
             description="Install an extension from a git repo or local path",
+            arguments=(
+                Argument(name="source", description="A repository or a folder", required=True),
+            ),
             action=_install,
         ),
         SlashCommand(
             name="uninstall",
             aliases=("delete",),
             description="Uninstall an extension",
+            arguments=_NAMES,
             action=_uninstall,
             complete=_complete,
         ),
-        SlashCommand(name="link", description="Link an extension from a local path", action=_link),
+        SlashCommand(
+            name="link",
+            description="Link an extension from a local path",
+            arguments=(Argument(name="path", description="The folder", required=True),),
+            action=_link,
+        ),
         CONFIG,
     ),
 )

@@ -10,7 +10,7 @@ from typing import Final
 
 from services.hooks.system import HookSystem, KnownHook
 from services.settings.hooks import DEFAULT_TIMEOUT_MS
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.results import Dialog, Item, ItemKind, OpenDialog, Result
 from surfaces.commands.toggles import HOOKS as TOGGLE
 from surfaces.commands.toggles import switched_off, switched_on
@@ -130,6 +130,7 @@ async def _complete_enabled(context: CommandContext, typed: str) -> Sequence[str
     return await _complete(context, typed, enabled=True)
 
 
+_NAME: Final = (Argument(name="name", description="A hook's name", required=True),)
 HOOKS: Final = SlashCommand(
     name="hooks",
     description="Manage hooks",
@@ -146,6 +147,7 @@ HOOKS: Final = SlashCommand(
             name="enable",
             description="Enable a hook by name",
             runs_at_once=True,
+            arguments=_NAME,
             action=_enable,
             complete=_complete_disabled,
         ),
@@ -153,6 +155,7 @@ HOOKS: Final = SlashCommand(
             name="disable",
             description="Disable a hook by name",
             runs_at_once=True,
+            arguments=_NAME,
             action=_disable,
             complete=_complete_enabled,
         ),

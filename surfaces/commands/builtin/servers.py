@@ -230,6 +230,10 @@ async def _complete_server(context: CommandContext, typed: str) -> Sequence[str]
 
 
 _SERVER: Final = (Argument(name="server", description="A part of a server's name"),)
+_SWITCHED: Final = (
+    Argument(name="server", description="A server's name", required=True),
+    Argument(name="session", description="--session: not in the settings"),
+)
 
 
 async def _complete_enablement(context: CommandContext, typed: str, *, off: bool) -> Sequence[str]:
@@ -270,6 +274,7 @@ MCP: Final = SlashCommand(
             name="auth",
             description="Authenticate with an OAuth-enabled MCP server",
             runs_at_once=True,
+            arguments=(Argument(name="server", description="A server's name"),),
             action=_auth,
             complete=_complete_server,
         ),
@@ -285,6 +290,7 @@ MCP: Final = SlashCommand(
             name="enable",
             description="Enable a disabled MCP server",
             runs_at_once=True,
+            arguments=_SWITCHED,
             action=partial(_set_enabled, on=True),
             complete=partial(_complete_enablement, off=True),
         ),
@@ -292,6 +298,7 @@ MCP: Final = SlashCommand(
             name="disable",
             description="Disable an MCP server",
             runs_at_once=True,
+            arguments=_SWITCHED,
             action=partial(_set_enabled, on=False),
             complete=partial(_complete_enablement, off=False),
         ),

@@ -14,7 +14,7 @@ from services.skills.linking import SkillsNotLinked, link_skills, linkable_skill
 from services.skills.loader import Skill
 from services.tools.collation import collation_key
 from surfaces.commands.builtin.words import indented
-from surfaces.commands.contract import CommandContext, CommandError, SlashCommand
+from surfaces.commands.contract import Argument, CommandContext, CommandError, SlashCommand
 from surfaces.commands.paths import user_path
 from surfaces.commands.results import Item, ItemKind, Result
 from surfaces.commands.toggles import SKILLS as TOGGLE
@@ -151,6 +151,11 @@ async def _complete_disabled(context: CommandContext, typed: str) -> Sequence[st
     return await _complete(context, typed, disabled=True)
 
 
+_NAME: Final = (Argument(name="name", description="A skill's name", required=True),)
+_LISTED: Final = (
+    Argument(name="nodesc", description="Leave the descriptions out"),
+    Argument(name="all", description="Include the built-in skills"),
+)
 SKILLS: Final = SlashCommand(
     name="skills",
     description=(
@@ -162,6 +167,7 @@ SKILLS: Final = SlashCommand(
         SlashCommand(
             name="list",
             description="List available agent skills. Usage: /skills list [nodesc] [all]",
+            arguments=_LISTED,
             action=_list,
         ),
         SlashCommand(
@@ -170,17 +176,23 @@ SKILLS: Final = SlashCommand(
                 "Link an agent skill from a local path. Usage: /skills link <path> [--scope "
                 "user|workspace]"
             ),
+            arguments=(
+                Argument(name="path", description="The skill's folder", required=True),
+                Argument(name="scope", description="--scope user or workspace"),
+            ),
             action=_link,
         ),
         SlashCommand(
             name="disable",
             description="Disable a skill by name. Usage: /skills disable <name>",
+            arguments=_NAME,
             action=_disable,
             complete=_complete_enabled,
         ),
         SlashCommand(
             name="enable",
             description="Enable a disabled skill by name. Usage: /skills enable <name>",
+            arguments=_NAME,
             action=_enable,
             complete=_complete_disabled,
         ),

@@ -8,7 +8,7 @@ import pytest
 from harness.errors import UsageError
 from harness.mutants.mutant import Mutant, mutants_at
 from harness.mutants.places import places_of
-from harness.mutants.population import ROOMS, Population, drawn, every_source
+from harness.mutants.population import ROOMS, Population, drawn, every_source, plays
 from harness.mutants.source import CODE_ROOT
 from tests.harness.mutants.samples import module, mutants_of
 
@@ -149,9 +149,15 @@ def test_what_plays_a_cassette_is_not_mutated_and_no_product_imports_it() -> Non
         f"{played}__init__.py",
         f"{played}responses.py",
     }
-    importing = re.compile(r"from services\.model\.replay\.(generator|matching|steps) import")
+    assert not any(file.startswith("services/providers/wire/") for file in files)
+    importing = re.compile(
+        r"from services\.(model\.replay\.(generator|matching|steps)"
+        r"|providers\.(\w+\.)?(wire|dialect)\b)"
+    )
     product = (
-        each for each in every_source(CODE_ROOT) if not each.file.startswith(("harness/", played))
+        each
+        for each in every_source(CODE_ROOT)
+        if not each.file.startswith(("harness/", "services/model/replay/")) and not plays(each.file)
     )
     assert [each.file for each in product if importing.search(each.text)] == []
 

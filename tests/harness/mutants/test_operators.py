@@ -255,18 +255,21 @@ def test_a_condition_over_several_lines_keeps_their_number() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "second", "swaps"),
+    ("name", "one", "second", "swaps"),
     [
-        ("__init__", "made(first)", 0),
-        ("__init__", "made(self)", 1),
-        ("__init__", "self.made(first)", 1),
-        ("begin", "made(first)", 1),
+        ("__init__", "[]", "made(first)", 0),
+        ("__init__", "[]", "made(self)", 1),
+        ("__init__", "[]", "self.made(first)", 1),
+        ("__init__", "[*first]", "{**first.more}", 0),
+        ("__init__", "[*first]", "self.more", 1),
+        ("__init__", "[*first]", "made(first)", 1),
+        ("begin", "[]", "made(first)", 1),
+        ("begin", "[*first]", "{**first.more}", 1),
     ],
 )
-def test_what_fills_a_new_object_has_no_order(name: str, second: str, swaps: int) -> None:
-    text = (
-        f"class A:\n    def {name}(self, first):\n        self.a = []\n        self.b = {second}\n"
-    )
+def test_what_fills_a_new_object_has_no_order(name: str, one: str, second: str, swaps: int) -> None:
+    body = f"        self.a = {one}\n        self.b = {second}\n"
+    text = f"class A:\n    def {name}(self, first):\n{body}"
     assert len(changed_lines(text, "swap-statements")) == swaps
 
 

@@ -1,5 +1,6 @@
 import pytest
 
+from harness.mutants.operators import Operator
 from harness.mutants.places import Place, places_of
 from harness.mutants.source import Source
 from tests.harness.mutants.samples import module
@@ -27,6 +28,10 @@ def places(text: str) -> list[Place]:
         "def go(x):\n    assert x > 1, 'never'\n",
         "def go(x):\n    logger.debug('said %s', x)\n",
         "def go(x):\n    x.state.log('said', f'{x} calls', {'calls': 1})\n",
+        "def go(x):\n    x._log('said', f'{x} calls')\n    log_call(x, 'said')\n",
+        "def go(x):\n    return Logged(name='said', body=f'{x} calls')\n",
+        "def _logged(x, name):\n    lines = x.count + 1\n    x.state.log(name, f'{lines}')\n",
+        "def log_call(x, name):\n    lines = x.count + 1\n    x.state.log(name, f'{lines}')\n",
         "@dataclass(frozen=True, slots=True)\nclass A:\n    '''Says.'''\n    x: int\n",
     ],
 )
@@ -34,10 +39,39 @@ def test_what_is_no_behaviour_has_no_place(text: str) -> None:
     assert places(text) == []
 
 
+def test_a_function_does_not_return_before_what_only_logs_at_its_end() -> None:
+    text = """
+        def go(x) -> None:
+            x.end()
+            if x.ended:
+                logger.debug('over')
+                return
+            x.go()
+    """
+    changes = [change for place in places(text) for change in place.changes]
+
+    assert sum(change.operator is Operator.RETURN_EARLY for change in changes) == 1
+
+
 def test_lengths_that_cannot_differ_are_an_assertion() -> None:
     assert "False" not in _texts("def go(x, y):\n    return zip(x, y, strict=True)\n")
     assert "True" in _texts("def go(x, y):\n    return zip(x, y, strict=False)\n")
     assert "False" in _texts("def go(x, y):\n    return draw(x, y, strict=True)\n")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "tasks.start(x, name='sent')",
+        "group.create_task(x, name=f'{x}')",
+        "field(compare=False, repr=False)",
+    ],
+)
+def test_names_of_tasks_and_how_a_field_is_declared_are_no_behaviour(call: str) -> None:
+    changed = _texts(f"def go(x):\n    return {call}\n")
+
+    assert changed == [], "only the call as a whole has a place"
+    assert _texts(f"def go(x):\n    return {call.replace('(', '(1, ')}\n"), "its value has one"
 
 
 def _texts(text: str) -> list[str]:

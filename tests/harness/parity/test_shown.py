@@ -109,6 +109,17 @@ def test_a_value_that_varies_is_hidden(vary: dict[str, Any], parity: bool) -> No
     assert (f"vary custom {rule.path}" in found.rules) is parity
 
 
+@pytest.mark.parametrize("optional", [False, True])
+def test_a_value_that_one_side_lacks_is_hidden_if_it_may_be_lacking(optional: bool) -> None:
+    rule = Vary(channel="custom", path="id", optional=optional, reason="the old shop has none")
+    hand, stock = (
+        side(name, custom={"orders": [item]}, vary=(rule,))
+        for name, item in (("hand", {"tea": "mint"}), ("stock", {"tea": "mint", "id": "A-1"}))
+    )
+
+    assert (compare_observations(hand, stock).divergences == ()) is optional
+
+
 def test_an_id_belongs_to_one_id_everywhere() -> None:
     rule = Vary(channel="custom", path="id", id=True, reason="each run has its own")
 

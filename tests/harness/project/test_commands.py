@@ -100,6 +100,21 @@ def test_the_code_of_the_project_is_evidence(project: Path) -> None:
     assert [name for name in before if before[name] != after[name]] == ["shop/words.py"]
 
 
+def test_what_has_another_purpose_is_no_code(project: Path) -> None:
+    """Otherwise a signed record would make itself stale."""
+    named = 'waivers = "shop/waivers.toml"\ngates = "shop/gates.toml"\nsignoffs = "shop/signoffs"\n'
+    text = PROJECT.replace('code = ["shop"]', f'code = ["."]\n{named}')
+    (project / "parity.toml").write_text(text)
+    for name in ("waivers.toml", "gates.toml", "signoffs/0001-switch-release.json", "words.txt"):
+        (project / "shop" / name).parent.mkdir(exist_ok=True)
+        (project / "shop" / name).write_text("format = 1\n")
+
+    made = current_inventory([], None, ["mine"])
+
+    code = ["parity.toml", "shop/__init__.py", "shop/agent.py", "shop/words.py", "shop/words.txt"]
+    assert list(made.components["runtime mine"].files) == code
+
+
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git; install it")
 def test_a_red_run_is_blamed_on_the_projects_files_and_commit(project: Path) -> None:
     commit(project, "Begin")

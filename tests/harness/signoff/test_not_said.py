@@ -35,8 +35,11 @@ def leg(name: str, control: str, candidate: str, **changes: Any) -> Leg:
 def sentences(
     corpus: CorpusFacts = CORPUS, classes: tuple[str, ...] = (), **answer: Any
 ) -> tuple[str, ...]:
-    found = GateAnswer.of((), phase="A", profile="release", as_of="2026-06-01", **answer)
-    return not_said(found, corpus, MACHINE, classes, "b" * 64, recordings_days=90)
+    asked = {"phase": "A", "profile": "release", "as_of": "2026-06-01", "phases": {}, **answer}
+    phases = asked.pop("phases")
+    found = GateAnswer.of((), **asked)
+    digest = "b" * 64
+    return not_said(found, corpus, MACHINE, classes, digest, recordings_days=90, phases=phases)
 
 
 def sentence(words: str, *args: Any, **kwargs: Any) -> str:
@@ -72,6 +75,22 @@ def test_classes_and_behaviours_that_were_not_reached_are_named() -> None:
 
 def test_the_other_phases_are_named() -> None:
     assert "phases B (local subagents), C (interactive)" in sentence("Nothing is said of the")
+
+
+def test_the_phases_of_a_project_are_named_by_its_gates() -> None:
+    phases = {"read-only": "questions", "orders": "orders"}
+
+    said = sentence("Nothing is said of the", phase="orders", phases=phases)
+
+    assert said == "Nothing is said of the phases read-only (questions)."
+    alone = sentences(phase="orders", phases={"orders": "orders"})
+    assert not any("Nothing is said of the phases" in each for each in alone)
+
+
+def test_nothing_is_said_of_a_reproduction_where_legacy_is_no_side() -> None:
+    found = sentences(legs=(leg("l", "hand", "stock"),))
+
+    assert not any("reproduction" in each for each in found)
 
 
 def test_a_bound_is_of_its_profile_and_no_other() -> None:

@@ -99,7 +99,7 @@ def test_only_models_on_probation_have_attempts_to_use_up(
     assert health.snapshot("m") == WELL
 
 
-def test_selection_returns_the_first_available_model_and_the_skipped_ones(
+def test_selection_returns_the_first_available_model(
     health: ModelAvailabilityService,
 ) -> None:
     health.mark_terminal("a", TerminalReason.CAPACITY)
@@ -108,12 +108,10 @@ def test_selection_returns_the_first_available_model_and_the_skipped_ones(
     health.mark_retry_once_per_turn("c", 2)
 
     assert health.select_first_available(["models/a", "b", "c", "d"]) == HealthSelection(
-        model="c", skipped=(("a", "capacity"), ("b", "retry_once_per_turn")), attempts=2
+        model="c", attempts=2
     )
     assert health.select_first_available(["d", "a"]) == HealthSelection(model="d")
-    assert health.select_first_available(["a"]) == HealthSelection(
-        model=None, skipped=(("a", "capacity"),)
-    )
+    assert health.select_first_available(["a"]) == HealthSelection(model=None)
 
 
 def test_a_reset_removes_all_records(health: ModelAvailabilityService) -> None:

@@ -56,7 +56,6 @@ def test_without_an_available_model_the_last_resort_is_used(world: MakeWorld) ->
         w.availability.health.mark_terminal(model, TerminalReason.QUOTA)
 
     assert w.availability.selector.select(PRO).model == FLASH
-    assert w.availability.selector.select(PRO).skipped == ()
 
 
 def test_only_a_call_uses_the_attempt(world: MakeWorld) -> None:

@@ -62,7 +62,7 @@ def test_arguments_are_judged_by_the_servers_schema() -> None:
     assert tool().build({"a": None, "b": 1}).params == {"a": None, "b": 1}
     with pytest.raises(InvalidToolParams, match="params must have required property 'b'"):
         tool().build({})
-    with pytest.raises(InvalidToolParams, match="params/a must be string,null"):
+    with pytest.raises(InvalidToolParams, match=r"params/a must be string\Z"):
         tool().build({"a": 1, "b": 1})
 
 

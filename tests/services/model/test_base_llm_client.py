@@ -122,6 +122,7 @@ class Bench:
             events=self.events,
             clock=self.clock,
             rng=FixedRandom(),
+            retry_fetch_errors=True,
             auth_type="gemini-api-key",
             availability=self.availability,
         )

@@ -128,13 +128,6 @@ def test_a_chain_does_not_know_whether_previews_are_accessible() -> None:
     assert ModelResolutions().chain("none", KEY) is None
 
 
-def test_unknown_names_are_custom_models_unless_they_are_geminis() -> None:
-    tables = ModelResolutions()
-
-    assert (tables.definition("my-model") or {})["tier"] == "custom"
-    assert tables.definition("gemini-9") is None
-
-
 def test_configs_ask_the_tables_where_there_are_any() -> None:
     tables = ModelResolutions(definitions={"mine": {"tier": "auto", "family": "gemini-3"}})
     configs = ModelConfigs(KEY, resolutions=tables)

@@ -118,8 +118,9 @@ def engine(
     )
 
 
-def rule(name: str, tool: str = "*", **more: Any) -> CheckerRule:
-    return CheckerRule(tool_name=tool, checker=CheckerSpec(name=name), **more)
+def rule(name: str, tool: str = "*", *, priority: float = 0, **more: Any) -> CheckerRule:
+    spec = CheckerSpec(name=name)
+    return CheckerRule(tool_name=tool, checker=spec, priority=priority, **more)
 
 
 def test_a_checker_can_ask_and_refuse_what_rules_allow(workspace: Workspace) -> None:
@@ -216,7 +217,7 @@ def test_a_checker_has_half_a_minute(workspace: Workspace, takes_ms: int, decisi
         ),
         (
             CheckerSpec(name="../x", external=True),
-            'Failed to run safety checker "../x": Invalid checker name "../x".',
+            'Failed to run safety checker "../x": Unknown external checker "../x".',
         ),
     ],
 )

@@ -111,7 +111,8 @@ def test_errors_in_files_are_emitted(workspace: Workspace) -> None:
     (feedback,) = emitted
     assert isinstance(feedback, UserFeedback)
     assert feedback.severity == "error"
-    assert feedback.message.startswith("[USER] Policy file error in u.toml, line 1:")
+    assert feedback.message.startswith("[USER] Policy file error in u.toml:\n")
+    assert feedback.message.endswith("\n  Line: 1")
 
 
 def test_admin_paths_do_not_count_beside_a_system_folder(

@@ -97,21 +97,22 @@ def test_every_tool_of_every_server_is_one_pattern(tmp_path: Path) -> None:
             RULE + "x = \n",
             "toml_parse",
             (
-                "[USER] Policy file error in a.toml, line 5:\n"
+                "[USER] Policy file error in a.toml:\n"
                 "  TOML parsing failed\n"
                 "Invalid value at row 5, col 5:\n"
                 "4: priority = 50\n"
                 "5> x = \n"
                 "       ^\n"
                 "6: \n\n"
-                "  Suggestion: Check for syntax errors like missing quotes, brackets, or commas"
+                "  Suggestion: Check for syntax errors like missing quotes, brackets, or commas\n"
+                "  Line: 5"
             ),
         ),
         (
             RULE + RULE.replace("50", "1000") + 'modes = ["defalt"]\n',
             "schema_validation",
             (
-                "[USER] Policy file error in a.toml, line 5:\n"
+                "[USER] Policy file error in a.toml:\n"
                 "  Schema validation failed\n"
                 "Invalid policy rule (rule #1):\n"
                 '  - Field "rule.1.priority": priority must be <= 999 to prevent tier overflow. '
@@ -119,7 +120,8 @@ def test_every_tool_of_every_server_is_one_pattern(tmp_path: Path) -> None:
                 '  - Field "rule.1.modes.0": Invalid enum value. Expected '
                 "'default' | 'autoEdit' | 'yolo' | 'plan', received 'defalt'\n"
                 "  Suggestion: Ensure all required fields (decision, priority) are present with "
-                "correct types"
+                "correct types\n"
+                "  Line: 5"
             ),
         ),
     ],

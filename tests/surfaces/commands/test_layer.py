@@ -97,6 +97,20 @@ def test_a_dialog_that_the_surface_lacks_is_not_offered(desk: Desks) -> None:
     assert offered == ["tools", "tasks", "terminal-setup"]
 
 
+def test_a_command_that_completes_what_follows_names_it_for_lists_of_commands(desk: Desks) -> None:
+    async def script(desk: Desk) -> list[str]:
+        found = []
+        waiting = [(each.name, each) for each in desk.layer.commands]
+        while waiting:
+            name, command = waiting.pop()
+            if command.complete is not None and not command.arguments:
+                found.append(name)
+            waiting += [(f"{name} {each.name}", each) for each in command.subcommands]
+        return found
+
+    assert desk.run(script) == []
+
+
 @pytest.mark.parametrize(
     ("text", "concurrent"),
     [("/about", True), ("/usage model", True), ("/vim", True), ("/clear", False), ("/no", False)],

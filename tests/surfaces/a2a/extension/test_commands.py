@@ -334,6 +334,29 @@ async def test_3_3_command_execute_awaiting_action_confirmation(serve: Serve) ->
         assert folded(events)[-1] == COMPLETED
 
 
+@pytest.mark.parametrize("chosen", ["proceed_once", "cancel"])
+async def test_3_3_command_execute_awaiting_action_confirmation_while_it_runs(
+    serve: Serve, folders: Path, chosen: str
+) -> None:
+    source = folders / "ws" / "demo"
+    source.mkdir()
+    (source / "gemini-extension.json").write_text('{"name": "demo", "version": "1.0.0"}')
+    async with serve() as peer:
+        settings = {EXTENSION_URI: {"workspacePath": str(peer.workspace)}}
+        response = await executed(
+            peer, "extensions", "install", args=str(source), metadata=settings
+        )
+        execution = response["executionId"]
+        call = pending(await followed(peer, execution))
+        events = await played(peer, asked(peer, answer(call, chosen), task=execution))
+
+    agreed = chosen == "proceed_once"
+    assert "demo" in call["confirmationRequest"]["genericDetails"]["description"]
+    assert [each.status for each in updates(events)] == ["SUCCEEDED" if agreed else "CANCELLED"]
+    assert ("installed successfully" in texts(events)[-1]) is agreed
+    assert (folders / "home" / ".gemini" / "extensions" / "demo").exists() is agreed
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -156,3 +156,23 @@ async def test_3_2_client_to_agent_messages_decide_about_a_plan(
         assert mode == {"proceed_once": "default", "proceed_auto_edit": "autoEdit"}.get(
             option, "plan"
         )
+
+
+async def test_3_2_client_to_agent_messages_answer_calls_that_ask_at_once(serve: Serve) -> None:
+    both = [
+        {"functionCall": {"name": "ask_user", "args": {"questions": [each]}, "id": each["header"]}}
+        for each in (COLOUR, SURE)
+    ]
+    async with serve(chunk(*both), says("done")) as peer:
+        first = await played(peer, asked(peer, "go"))
+        task, call = first[0]["id"], updates(first)[0]
+        answer = {"toolCallId": call.tool_call_id, "selectedOptionId": "option_1"}
+        second = await played(peer, asked(peer, answer, task=task))
+        asks = [each for each in updates(first[1:] + second) if each.confirmation_request]
+        last = await answered(peer, second, "option_2")
+
+        # The second call may ask after the first turn has ended, and no stream was open then.
+        assert {each.tool_call_id for each in asks} > {call.tool_call_id}
+        assert folded(second)[-1] == ASKS
+        assert [str(each.status) for each in updates(last)].count("SUCCEEDED") == 2
+        assert folded(last)[-1] == COMPLETED

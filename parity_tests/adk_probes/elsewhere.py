@@ -1,0 +1,160 @@
+"""The runtime's own plugins in an app of others: what a client sees of stock ADK with one of them.
+
+Each plugin owns its rule, and also works in a stock `App` (docs/adk.md). The runtime drives the
+rules by itself, so that no other probe calls these callbacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.tools.function_tool import FunctionTool
+
+from parity_tests.adk_probes.clients import Items
+from parity_tests.adk_probes.probe import Answer, Noting, Probe, calls, chunk, text
+from parity_tests.adk_probes.stock import Ground, run_stock
+from runtimes.adk.plugins.child import CompleteTaskAdkPlugin
+from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin, TokenLimitAdkPlugin
+from runtimes.adk.plugins.steering import SteeringAdkPlugin
+from services.clock import VirtualClock, virtual_loop
+from services.steering import InjectionService, InjectionSource
+
+__all__ = ["ELSEWHERE", "Elsewhere"]
+
+_GROUND: Final = Ground(instruction="Help.", config={}, declarations=())
+_UNASKED: Any = None
+"""Tokens of a text are estimated, without a model."""
+_NEARLY_FULL: Final = {"promptTokenCount": 1_048_571}
+"""Of the 1,048,576 tokens of the model's window."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Elsewhere:
+    """One plugin in a stock app."""
+
+    name: str
+    plugins: Callable[[], Sequence[BasePlugin]]
+    script: Sequence[Answer]
+    messages: Sequence[str] = ("hello",)
+    result: Items
+    """What a client must see: see `clients.Items`."""
+    last: Sequence[str]
+    """The kinds of the parts of the last request's last content."""
+
+    def differs(self) -> tuple[str, ...]:
+        """Run it once; return what is not as it must be, a line each."""
+        probe = Probe(
+            name=self.name,
+            row="",
+            plugins=self.plugins,
+            script=self.script,
+            messages=self.messages,
+        )
+        seen, _ = run_stock(probe, _GROUND, [], loop_factory=virtual_loop)
+        last = [next(iter(part)) for part in seen.requests[-1]["contents"][-1]["parts"]]
+        pairs = (("result", seen.result, self.result), ("last", last, [*self.last]))
+        return tuple(
+            f"{what}: the app has {found}, and must have {wanted}"
+            for what, found, wanted in pairs
+            if found != wanted
+        )
+
+
+class Tools(Noting):
+    """Adds the tools that the scripts call."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        super().__init__("tools")
+        self._clock = clock
+
+    async def look(self, path: str) -> str:
+        """Looks for two seconds."""
+        await self._clock.sleep(2_000)
+        return path
+
+    async def complete_task(self, result: str) -> dict[str, str]:
+        """Completes the task."""
+        return {"result": result}
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        llm_request.append_tools([FunctionTool(self.look), FunctionTool(self.complete_task)])
+
+
+def _limited_time() -> list[BasePlugin]:
+    clock = VirtualClock()
+    return [MaxTimeAdkPlugin(clock, 1_000), Tools(clock)]
+
+
+def _steered() -> list[BasePlugin]:
+    clock = VirtualClock()
+    steering = InjectionService(clock, steering=True, interactive=True)
+    steering.add("use b", InjectionSource.USER_STEERING)
+    return [SteeringAdkPlugin(steering.main), Tools(clock)]
+
+
+_LOOK: Final = calls(("look", {"path": "a"}))
+_LOOKED: Final[Items] = [["call", "look", {"path": "a"}], ["tool", "look", False, []]]
+_END: Final[list[Any]] = ["end", "completed"]
+
+ELSEWHERE: Final = (
+    Elsewhere(
+        name="max-turns-elsewhere",
+        plugins=lambda: [MaxTurnsAdkPlugin(1)],
+        script=[text("one")],
+        messages=("hello", "again"),
+        result=[
+            ["text", "one"],
+            _END,
+            ["error", "The run ends: max_turns", "MAX_TURNS_EXCEEDED"],
+            _END,
+        ],
+        last=["text"],
+    ),
+    Elsewhere(
+        name="token-limit-elsewhere",
+        plugins=lambda: [TokenLimitAdkPlugin(_UNASKED)],
+        script=[[chunk({"text": "one"}, usageMetadata=_NEARLY_FULL)]],
+        messages=("hello", "longer than what is left"),
+        result=[
+            ["text", "one"],
+            ["usage", "gemini-2.5-flash", 1_048_571, None, None],
+            _END,
+            [
+                "error",
+                "Context window will overflow (estimated: 6, remaining: 5)",
+                "CONTEXT_WINDOW_OVERFLOW",
+            ],
+            _END,
+        ],
+        last=["text"],
+    ),
+    Elsewhere(
+        name="max-time-elsewhere",
+        plugins=_limited_time,
+        script=[_LOOK],
+        result=[*_LOOKED, ["error", "The run ends: max_time", "MAX_TIME_EXCEEDED"], _END],
+        last=["text"],
+    ),
+    Elsewhere(
+        name="steering-elsewhere",
+        plugins=_steered,
+        script=[_LOOK, text("b")],
+        result=[*_LOOKED, ["text", "b"], _END],
+        last=["text", "functionResponse"],
+    ),
+    Elsewhere(
+        name="complete-task-elsewhere",
+        plugins=lambda: [CompleteTaskAdkPlugin(), Tools(VirtualClock())],
+        script=[calls(("complete_task", {"result": "done"}))],
+        result=[
+            ["call", "complete_task", {"result": "done"}],
+            ["tool", "complete_task", False, []],
+            _END,
+        ],
+        last=["text"],
+    ),
+)
+"""The plugins that need nothing else of the product."""
