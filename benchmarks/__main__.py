@@ -31,6 +31,7 @@ MEASUREMENTS: Final = {
     "explaining": "benchmarks.explaining",
     "help": "benchmarks.help_time",
     "acp_start": "benchmarks.acp_start",
+    "terminal": "benchmarks.terminal",
     "a2a_load": "benchmarks.a2a_load",
 }
 

@@ -14,7 +14,7 @@ from typing import Final
 from benchmarks.corpus import PARITY, ROOT
 from benchmarks.figures import Figure, MeasurementError, Section, Target
 
-__all__ = ["measure"]
+__all__ = ["measure", "published_command"]
 
 SHARE: Final = Target(1 / 3, "below")
 RUNS: Final = 7
@@ -33,7 +33,7 @@ REQUEST: Final = (
 
 def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     """The medians of seven starts of each program, in turns; one before them fills the caches."""
-    published = _published()
+    published = published_command()
     progress(f"ACP: {RUNS} starts of each program")
     ours, theirs = [], []
     for _ in range(RUNS + 1):
@@ -53,7 +53,7 @@ def measure(*, quick: bool, progress: Callable[[str], None]) -> Section:
     return Section("ACP start", figures)
 
 
-def _published() -> list[str]:
+def published_command() -> list[str]:
     """The command of the published CLI; empty without one."""
     bundle = os.environ.get("PARITY_PUBLISHED_CLI")
     if bundle:

@@ -49,8 +49,6 @@ class MaskedResponse:
     """One response that was masked. `part` is the whole new part; `file` has the old response."""
 
     call_id: str | None
-    replaces: Part
-    """The replaced part: the same object as in the history."""
     part: Part
     file: Path
 
@@ -222,7 +220,6 @@ class ToolOutputMaskingService:
         )
         return MaskedResponse(
             call_id=call_id,
-            replaces=part,
             part={**part, "functionResponse": {**answer, "response": {"output": output}}},
             file=file,
         )

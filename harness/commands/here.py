@@ -52,9 +52,13 @@ def found_here(
 
 def signoffs_folder(asked: Path | None) -> Path:
     """Where the records are: the named folder, the project's, `./signoffs`, or beside the gates."""
-    own = project_signoffs() or Path("signoffs")
-    if asked is not None or own.is_dir():
-        return asked or own
+    project, own = find_project_file(), Path("signoffs")
+    if asked is not None:
+        return asked
+    if project is not None:
+        return project_signoffs() or project.parent / own
+    if own.is_dir():
+        return own
     gates = default_gates()
     return own if gates is None else gates.resolve().parents[1] / own
 

@@ -220,6 +220,8 @@ class PhaseGates(Table):
             raise ValueError("two legs compare the same")
         for profile in PROFILES:
             there = [leg.name for leg in self.legs(profile)]
+            if not there:
+                raise ValueError(f"{profile} has no leg, so nothing would be compared")
             for name in (self.reached_in, *(rule.leg for rule in self.gate(profile).cost)):
                 if name is not None and name not in there:
                     listed = ", ".join(there) or "none"

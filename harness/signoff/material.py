@@ -103,10 +103,12 @@ class Material:
 def leg_to_replay(scope: Scope) -> LegRun:
     """Return the comparison in which classes must be reached; it needs no published core.
 
+    Of a phase without a contract it is the first that the profile requires.
+
     Raises:
         SigningRefused: It was not run on the current files.
     """
-    wanted = scope.gates.reached_in
+    wanted = scope.gates.reached_in or scope.legs[0].name
     for leg in seen_legs(scope):
         if leg.rule.name == wanted:
             return leg.run

@@ -69,6 +69,7 @@ def project_files(start: Start) -> dict[str, str]:
         "candidate": start.candidate,
         "package": own,
         "corpus": start.corpus,
+        "programs": not (start.control.in_python and start.candidate.in_python),
         "requirements": "-r requirements.txt" if Path("requirements.txt").is_file() else "",
     }
 

@@ -94,9 +94,7 @@ async def open_live_session(
     name = chosen_runtime(prepared.options.runtime, plan.settings, Surface.INTERACTIVE)
     # Importing an engine takes a second: the screen stays alive meanwhile.
     await asyncio.to_thread(check_chosen_runtime, name)
-    witness = await asyncio.to_thread(_begun, prepared)
-    if witness is not None:
-        interaction.observed(witness.asks)
+    witness = await _witness(prepared, interaction)
     metrics = SessionMetrics()
     async with AsyncExitStack() as stack:
         telemetry = stack.enter_context(
@@ -142,17 +140,12 @@ async def open_live_session(
         resumed = _aside(prepared)
         runtime = await stack.enter_async_context(open_runtime(name, services))
         if resumed is not None:
-            await resume_session(runtime, resumed)
-            _add_folders(services, resumed)
+            await _resume(runtime, services, resumed)
         if witness is not None:
             stack.callback(witness.opened(services))
         progress = ProgressFeed(services)
         stack.callback(progress.close)
-        if telemetry is not None:
-            exporting = asyncio.create_task(
-                _export_metrics(telemetry, machine.clock), name="export of metrics"
-            )
-            stack.push_async_callback(_ended, exporting)
+        _export_metrics(telemetry, machine.clock, stack)
         yield LiveSession(
             prepared=prepared,
             services=services,
@@ -165,10 +158,17 @@ async def open_live_session(
         )
 
 
-def _begun(prepared: Prepared) -> SessionWitness | None:
+async def _witness(prepared: Prepared, interaction: Interaction) -> SessionWitness | None:
+    """What observes the session; it reads the folder in a thread."""
     if prepared.witness is None:
         return None
-    witness = prepared.witness()
+    witness = await asyncio.to_thread(_begun, prepared, prepared.witness)
+    interaction.observed(witness.asks)
+    return witness
+
+
+def _begun(prepared: Prepared, make: Callable[[], SessionWitness]) -> SessionWitness:
+    witness = make()
     witness.begins(
         RunFacts(
             plan=prepared.plan,
@@ -184,11 +184,17 @@ def _observed(witness: SessionWitness, agent: AgentProtocol) -> None:
     agent.subscribe(witness.saw)
 
 
-async def _export_metrics(telemetry: Telemetry, clock: Clock) -> None:
-    """Write the metrics from time to time.
+def _export_metrics(telemetry: Telemetry | None, clock: Clock, stack: AsyncExitStack) -> None:
+    """Write the metrics from time to time, until `stack` ends.
 
     Source: core `telemetry/sdk.ts` (`exportIntervalMillis`).
     """
+    if telemetry is not None:
+        exporting = asyncio.create_task(_exported(telemetry, clock), name="export of metrics")
+        stack.push_async_callback(_ended, exporting)
+
+
+async def _exported(telemetry: Telemetry, clock: Clock) -> None:
     while True:
         await clock.sleep(_METRICS_EVERY_MS)
         telemetry.export_metrics()
@@ -197,6 +203,11 @@ async def _export_metrics(telemetry: Telemetry, clock: Clock) -> None:
 async def _ended(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.wait([task])
+
+
+async def _resume(runtime: Runtime, services: Services, resumed: RecordedSession) -> None:
+    await resume_session(runtime, resumed)
+    _add_folders(services, resumed)
 
 
 def _add_folders(services: Services, resumed: RecordedSession) -> None:

@@ -68,6 +68,8 @@ class TerminalUser:
         self._asked: list[_Asked] = []
         self._known: set[str] = set()
         self._answered: OpenQuestion | None = None
+        self._left_open: OpenQuestion | None = None
+        """The question that the cassette's user never answers."""
         self._questions = {
             kind: list(given) for kind, given in stage.cassette.answers.questions.items() if given
         }
@@ -124,7 +126,11 @@ class TerminalUser:
                 await self._enter(prompt_of(payload) or "")
 
     async def _enter(self, text: str) -> None:
-        await self._pace.until()
+        # A dialog takes the place of the input: what is typed then would be lost.
+        terminal = self._terminal
+        await self._pace.until(lambda: terminal.question in (None, self._left_open))
+        if terminal.question is not None:
+            raise self._unplayable("nothing can be typed while a dialog is open")
         self._terminal.press(Text(text))
         await self._pace.until()
         if self._terminal.offers:
@@ -214,6 +220,7 @@ class TerminalUser:
             self._terminal.press(_ESCAPE)
             return
         if given.never:
+            self._left_open = question
             return
         if given.delay_ms > 0:
             await self._clock.sleep(given.delay_ms)

@@ -88,3 +88,16 @@ def test_what_no_user_can_type_is_refused(send: Any, words: str, tmp_path: Path)
 
     with pytest.raises(Unplayable, match=words):
         run_cassette(cassette, SIDES[0])
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_a_prompt_waits_until_the_dialogs_of_the_opening_are_answered(side: str) -> None:
+    seen = played("interaction/agents_acknowledged", side)
+
+    assert seen.error is None
+    assert not seen.unused_steps
+
+
+def test_a_dialog_that_stays_open_leaves_no_place_to_type() -> None:
+    with pytest.raises(Unplayable, match="nothing can be typed while a dialog is open"):
+        played("interaction/agents_never", SIDES[0])
