@@ -1,6 +1,6 @@
 """Cassettes over another provider: legacy ≡ adk, and both as over Gemini's API.
 
-A sample runs with each change, the families `text` and `tools` by night.
+A sample runs with each change, the family `text` by night.
 """
 
 from __future__ import annotations
@@ -29,5 +29,5 @@ def test_a_sample_over_a_provider_is_as_over_gemini(provider: str) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_text_and_tools_agree_over_a_provider(provider: str) -> None:
-    assert exit_code("text", "tools", "--provider", provider) == 0
+def test_the_family_text_agrees_over_a_provider(provider: str) -> None:
+    assert exit_code("text", "--provider", provider) == 0
