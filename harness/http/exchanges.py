@@ -11,7 +11,11 @@ from services.model.parts import function_calls
 from services.model.replay.steps import StepMethod
 from services.wire import Json, JsonObject
 
-__all__ = ["HttpExchange", "HttpRecording", "RawExchange", "SkippedRecording"]
+__all__ = ["ExchangeSkipped", "HttpExchange", "HttpRecording", "RawExchange", "SkippedRecording"]
+
+
+class ExchangeSkipped(Exception):
+    """The reason why an exchange is not replayed, as one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,8 @@ class RawExchange:
     reason: str = ""
     body: bytes
     """The response's body, decompressed."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """The response's headers, with names in lower case, as far as they were recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +46,8 @@ class HttpExchange:
     method: StepMethod
     """The call that it answers: `STREAM` also for a recorded `generateContent`."""
     recorded_as: str
-    """The API's method in the recording: `generateContent`, `streamGenerateContent`, …"""
+    """The API's method in the recording: `generateContent`, `streamGenerateContent`, …; of another
+    provider, its name."""
     model: str
     request: JsonObject
     """The recorded request's body; empty if it was not JSON."""
