@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.cassette.find import recorded_name
 from services.model.parts import function_calls
 from services.model.replay.steps import StepMethod
 from services.wire import Json, JsonObject
@@ -111,15 +111,16 @@ class HttpRecording:
             waiting = not (exchange.calls_tools or exchange.is_retried)
         return tuple(texts)
 
-    def document(self) -> JsonObject:
+    def document(self, found_as: str | None = None) -> JsonObject:
         """Return a cassette (format 1) of the user's side, for a run with this recording as model.
+
+        `found_as` is the file's path below its root, without the suffix; by default its name.
 
         Its `model` steps are empty: `harness.http.replay.HttpReplayedGenerator` answers.
         """
-        name = re.sub(r"[^A-Za-z0-9._+@=-]+", "_", self.name).strip("_") or "recording"
         return {
             "cassette": 1,
-            "name": f"http/{name}",
+            "name": recorded_name(found_as or self.name),
             "provenance": {"kind": "recorded", "source": self.file.name},
             "session": {"model": self.model},
             "script": [{"send": text} for text in self.sends()],

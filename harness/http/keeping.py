@@ -92,9 +92,9 @@ def keep_traffic(
         if not isinstance(recording, HttpRecording):
             return KeptTraffic(lines=(f"not recorded: {test}: {recording.reason}",))
         scrubber.refuse_remains(document, "the recording")
-        text = _TOP.format(scrubber.text(test)) + yaml.safe_dump(
-            document, allow_unicode=True, sort_keys=True, width=100
-        )
+        # The name makes `parity run FILE` and `parity run` call the case alike; vcrpy ignores it.
+        named = f"{_TOP.format(scrubber.text(test))}name: {_FOLDER}/{file.stem}\n"
+        text = named + yaml.safe_dump(document, allow_unicode=True, sort_keys=True, width=100)
         left = secret_problems(file, text)
         if left:
             return _lost(test, str(left[0]))

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from harness.cassette.find import find_cassettes
 from harness.cli import parity
 from harness.http.case import load_http_case
 from tests.parity_entry.recording_project import AGENTS, PLAIN, PROJECT, TESTS
@@ -134,6 +135,8 @@ def test_each_test_that_calls_a_model_becomes_a_cassette_that_plays(
     )
     files = sorted((project.path / "corpus" / "recorded").iterdir())
     assert [file.stem.removeprefix("test_shop.") for file in files] == names
+    corpus = find_cassettes([project.path / "corpus"])
+    assert corpus == find_cassettes(files)  # `parity run` and `parity run FILE` agree on names
     for file in files:
         # Masks are as long as the key, and the prompt is the test's.
         assert load_http_case(file).recording.sends() == ("Have you got tea?",)
