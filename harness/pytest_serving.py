@@ -7,6 +7,9 @@ until standard input ends:
     find    `path` of a file                            {cases: [{path, root, name}]}
     judge   `case`, one of these                        {skipped, says, result, problem}
     report  `outcomes`: {case, result, problem} each    {lines, red}
+    keep    `test`, its `traffic`, `replace`            {lines, file, lost}
+
+`keep` needs no `plan`: the traffic of a test becomes a file (`harness.http.keeping`).
 
 If a request fails, the answer is {failed} with a message for the user.
 """
@@ -29,6 +32,7 @@ from harness.commands.run_plan import RunPlan
 from harness.errors import HarnessError, LoadProblem, UnusableSide
 from harness.experiment.case import CaseOutcome, Skipped
 from harness.experiment.with_parent import end_with_parent
+from harness.http.keeping import keep_traffic
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.pytest_judging import (
     asked_for,
@@ -59,6 +63,7 @@ class Session:
             "find": self._find,
             "judge": self._judged,
             "report": self._report,
+            "keep": self._keep,
         }
 
     def answer(self, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -122,6 +127,11 @@ class Session:
         green = settled.verdict is CaseVerdict.PARITY
         why = None if green else description(self.plan, settled, file)
         return answer | {"result": outcome.to_json(), "says": why}
+
+    def _keep(self, test: str, traffic: str, replace: bool) -> dict[str, Any]:
+        kept = keep_traffic(test, traffic, os.environ, replace=replace)
+        file = None if kept.file is None else str(kept.file)
+        return {"lines": list(kept.lines), "file": file, "lost": kept.lost}
 
     def _report(self, outcomes: list[dict[str, Any]]) -> dict[str, Any]:
         files = [_file(each["case"]) for each in outcomes]

@@ -1,12 +1,15 @@
 """The pytest plugin: `pytest --parity` collects cassettes as tests, in any project.
 
+`PARITY_RECORD=1 pytest` records the tests' traffic with models as cassettes.
+
 pytest loads it wherever this project is installed, so it imports none of our other packages, and
-does nothing without `--parity` (or `parity = true` in pytest's configuration). A process of its own
-imports them, as the user's project may have packages of the same names.
+does nothing without `--parity` (or `parity = true` in pytest's configuration) and the variable. A
+process of its own imports them, as the user's project may have packages of the same names.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Final
 
@@ -14,6 +17,7 @@ import pytest
 
 __all__ = ["pytest_addoption", "pytest_configure"]
 
+_RECORD: Final = "PARITY_RECORD"
 _OPTIONS: Final = (
     ("control", "NAME", "The runtime that is right, or baseline:DIR (legacy)."),
     ("candidate", "NAME", "The runtime that is judged (adk)."),
@@ -55,6 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Check the options before anything is collected, and register the hooks."""
+    _configure_recording(config)
     if not _asked(config, "parity"):
         return
     from parity_entry.pytest_session import CassetteHooks
@@ -69,6 +74,21 @@ def pytest_configure(config: pytest.Config) -> None:
     except JudgeFailed as failed:
         raise pytest.UsageError(f"parity: {failed}") from None
     config.pluginmanager.register(CassetteHooks(config, serving), "parity-cassettes")
+
+
+def _configure_recording(config: pytest.Config) -> None:
+    wanted = os.environ.get(_RECORD, "")
+    if wanted in ("", "0"):
+        return
+    if wanted not in ("1", "replace"):
+        raise pytest.UsageError(
+            f"parity: {_RECORD} is {wanted!r}; 1 records what has no cassette, "
+            "replace records everything, 0 nothing"
+        )
+    from parity_entry.pytest_recording import RecordingHooks
+
+    hooks = RecordingHooks(config, replace=wanted == "replace")
+    config.pluginmanager.register(hooks, "parity-recording")
 
 
 def _asked(config: pytest.Config, name: str) -> object:

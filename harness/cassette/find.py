@@ -25,6 +25,7 @@ __all__ = [
     "CassetteFile",
     "find_cassettes",
     "name_filter",
+    "recorded_name",
     "with_variants",
 ]
 
@@ -33,6 +34,7 @@ HTTP_FOLDER: Final = "http"
 """The folder of a root that holds recorded HTTP traffic, which has another format."""
 
 _GLANCE = 8192
+_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9._+@=-]+")
 _MOST_WORDS: Final = 200
 """The maximum number of tokens in an expression; each may open another level."""
 _NAME = re.compile(r"""^name:[ ]*(?P<value>.+?)[ \t\r]*(?:[ ]#.*)?$""", re.MULTILINE)
@@ -55,6 +57,12 @@ class CassetteFile:
         """The file as an argument on the command line."""
         variant = variant_of(self.name)
         return str(self.path) if variant is None else f"{self.path}@{variant}"
+
+
+def recorded_name(found_as: str) -> str:
+    """Return the name of recorded traffic whose file was found as `found_as`."""
+    parts = (_NOT_IN_NAMES.sub("_", part).strip("_") for part in found_as.split("/"))
+    return "/".join((HTTP_FOLDER, *(part or "recording" for part in parts)))
 
 
 def find_cassettes(

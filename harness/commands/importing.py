@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 from harness.canonical import printable
 from harness.cassette.dump import dump_yaml
 from harness.cassette.importing import ImportOptions, import_responses
 from harness.errors import CassetteError
+from harness.http.case import is_recording
 from harness.whole_file import writable_folder, write_asked_for
 from harness.wrapping import say
 
@@ -35,6 +37,11 @@ def import_(
     )
     broken = 0
     for file in files:
+        if is_recording(file):
+            problem = f"not imported: {file} is recorded HTTP traffic, which plays as it is"
+            say(printable(f"{problem}: parity run {shlex.quote(str(file))}"), err=True)
+            broken += 1
+            continue
         try:
             document = import_responses(file, wanted)
         except CassetteError as error:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -41,7 +42,7 @@ class HttpCase:
 
     @property
     def name(self) -> str:
-        """`http/<the file's name>`."""
+        """`http/<the file's path below its root>`."""
         return self.cassette.name
 
     @property
@@ -90,8 +91,8 @@ def is_recording(file: Path) -> bool:
     return _RECORDED.search(head) is not None and _SCENARIO.search(head) is None
 
 
-def load_http_case(file: Path) -> HttpCase:
-    """Load recorded traffic.
+def load_http_case(file: Path, root: Path | None = None) -> HttpCase:
+    """Load recorded traffic, whose name is its path below `root`; by default the file's name.
 
     Raises:
         CassetteFormatError: it is malformed, or holds nothing that the client could read.
@@ -99,13 +100,17 @@ def load_http_case(file: Path) -> HttpCase:
     from harness.http.exchanges import SkippedRecording
     from harness.http.vcr_cassettes import load_recording
 
+    # Its import opens a socket (urllib3 looks for IPv6), which a run that is not trusted may not.
+    import_module("vcr.cassette")
     recording = load_recording(file)
     if isinstance(recording, SkippedRecording):
         raise CassetteFormatError(
-            file, "", recording.reason, "leave it out: google-genai's client cannot read it"
+            file, "", recording.reason, "leave it out: no replay can answer from it"
         )
-    document = recording.document()
-    root = file.absolute().parent
+    place = file.absolute()
+    within = root is not None and place.is_relative_to(root.absolute())
+    root = root.absolute() if root is not None and within else place.parent
+    document = recording.document(place.relative_to(root).with_suffix("").as_posix())
     cassette = build_cassette(document, root / f"{document['name']}.yaml", root)
     return HttpCase(cassette=cassette, recording=recording)
 
@@ -116,7 +121,7 @@ def load_case(file: Path, root: Path | None = None) -> Cassette | HttpCase:
     Raises:
         CassetteError: it is neither, or cannot be used.
     """
-    return load_http_case(file) if is_recording(file) else load_cassette(file, root)
+    return load_http_case(file, root) if is_recording(file) else load_cassette(file, root)
 
 
 def load_found(file: CassetteFile) -> Cassette | HttpCase:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.cassette.find import recorded_name
 from services.model.parts import function_calls
 from services.model.replay.steps import StepMethod
 from services.wire import Json, JsonObject
 
-__all__ = ["HttpExchange", "HttpRecording", "RawExchange", "SkippedRecording"]
+__all__ = ["ExchangeSkipped", "HttpExchange", "HttpRecording", "RawExchange", "SkippedRecording"]
+
+
+class ExchangeSkipped(Exception):
+    """The reason why an exchange is not replayed, as one line."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,8 @@ class RawExchange:
     reason: str = ""
     body: bytes
     """The response's body, decompressed."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """The response's headers, with names in lower case, as far as they were recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +46,8 @@ class HttpExchange:
     method: StepMethod
     """The call that it answers: `STREAM` also for a recorded `generateContent`."""
     recorded_as: str
-    """The API's method in the recording: `generateContent`, `streamGenerateContent`, …"""
+    """The API's method in the recording: `generateContent`, `streamGenerateContent`, …; of another
+    provider, its name."""
     model: str
     request: JsonObject
     """The recorded request's body; empty if it was not JSON."""
@@ -104,15 +111,16 @@ class HttpRecording:
             waiting = not (exchange.calls_tools or exchange.is_retried)
         return tuple(texts)
 
-    def document(self) -> JsonObject:
+    def document(self, found_as: str | None = None) -> JsonObject:
         """Return a cassette (format 1) of the user's side, for a run with this recording as model.
+
+        `found_as` is the file's path below its root, without the suffix; by default its name.
 
         Its `model` steps are empty: `harness.http.replay.HttpReplayedGenerator` answers.
         """
-        name = re.sub(r"[^A-Za-z0-9._+@=-]+", "_", self.name).strip("_") or "recording"
         return {
             "cassette": 1,
-            "name": f"http/{name}",
+            "name": recorded_name(found_as or self.name),
             "provenance": {"kind": "recorded", "source": self.file.name},
             "session": {"model": self.model},
             "script": [{"send": text} for text in self.sends()],

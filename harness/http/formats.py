@@ -94,6 +94,7 @@ def _from_vcr(index: int, item: Json) -> RawExchange:
         status=_status(status),
         reason=reason if isinstance(reason, str) else "",
         body=_response_body(response, body),
+        headers=_headers(response.get("headers")),
     )
 
 
@@ -132,6 +133,16 @@ def _status(value: Json) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 100 <= value <= 599:
         raise _Lack("no status")
     return value
+
+
+def _headers(found: Json) -> dict[str, str]:
+    """Return the first value of each header; a recording has texts, or lists of them."""
+    headers = {}
+    for name, value in found.items() if isinstance(found, Mapping) else ():
+        first = value[0] if isinstance(value, list) and value else value
+        if isinstance(name, str) and isinstance(first, str):
+            headers[name.lower()] = first
+    return headers
 
 
 def _request_json(request: Mapping[str, Json]) -> Json:

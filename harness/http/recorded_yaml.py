@@ -15,7 +15,7 @@ from harness.errors import CassetteFormatError
 from services.bounded_yaml import FAST_LOADER, YAML_TAG, YamlProblem, YamlReader, is_merge
 from services.wire import Json, JsonObject
 
-__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "load_documents"]
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "load_documents", "parse_documents"]
 
 _OTHERWISE: Final = "name a recording in UTF-8, and split the recording where it is too large"
 
@@ -101,6 +101,15 @@ def load_documents(path: Path) -> list[Json]:
         text = read_text(path, MAX_BYTES)
     except FormatProblem as refused:
         raise CassetteFormatError(path, "", refused.problem, _OTHERWISE) from refused
+    return parse_documents(text, path)
+
+
+def parse_documents(text: str, path: Path) -> list[Json]:
+    """Return the documents of a text, in order; `path` is the file that errors name.
+
+    Raises:
+        CassetteFormatError: The text is too large, too deep or not plain YAML.
+    """
     try:
         return _RecordedYaml(MAX_DEPTH, MAX_VALUES, MAX_BYTES).read(text)
     except _BROKEN as error:

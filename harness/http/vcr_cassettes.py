@@ -4,6 +4,8 @@ It repairs bodies stored decoded (`parsed_body`), compressed bodies whose header
 fit, methods in lower case, missing headers, hosts that were not recorded, signatures that were
 replaced by placeholders which are no base64, and characters that the client takes for line ends.
 The runtimes only stream: a recorded `generateContent` is *translated* to a stream of one event.
+Calls of OpenAI's Chat Completions and of Anthropic's Messages, on any host, are translated to the
+Gemini API's (`harness.http.other_providers`).
 
 It skips, each with a reason: other hosts, the Interactions API, calls outside of conversations
 (files, embeddings, lists of models), streams that are no event streams (called without `alt=sse`),
@@ -13,21 +15,27 @@ answers that are no JSON, incomplete exchanges.
 from __future__ import annotations
 
 import base64
-import json
 import re
 from pathlib import Path
 from typing import Final
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
-from harness.http.exchanges import HttpExchange, HttpRecording, RawExchange, SkippedRecording
+from harness.http.events import parse_event_stream, parse_object
+from harness.http.exchanges import (
+    ExchangeSkipped,
+    HttpExchange,
+    HttpRecording,
+    RawExchange,
+    SkippedRecording,
+)
 from harness.http.formats import Lacking, declared_behaviours, read_exchanges
-from harness.http.recorded_yaml import MAX_DEPTH, load_documents
-from services.json_values import is_deeper
+from harness.http.other_providers import as_gemini
+from harness.http.recorded_yaml import load_documents
 from services.model.event_stream import event_stream, is_readable
 from services.model.replay.steps import StepMethod
 from services.wire import Json, JsonObject
 
-__all__ = ["load_recording", "parse_event_stream"]
+__all__ = ["is_the_api", "load_recording", "recording_of"]
 
 _MODEL_PATH = re.compile(r"/models/(?P<model>[^/:]+):(?P<method>\w+)$")
 _METHODS: Final = {
@@ -44,10 +52,6 @@ _YAML: Final = frozenset({".yaml", ".yml"})
 _LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
-class _Skip(Exception):
-    """The reason why an exchange is not replayed."""
-
-
 def load_recording(file: Path) -> HttpRecording | SkippedRecording:
     """Load and repair one file.
 
@@ -57,7 +61,11 @@ def load_recording(file: Path) -> HttpRecording | SkippedRecording:
     """
     if file.suffix in _NOT_HTTP:
         return SkippedRecording(file=file, reason=_NOT_HTTP[file.suffix])
-    documents = load_documents(file)
+    return recording_of(load_documents(file), file)
+
+
+def recording_of(documents: list[Json], file: Path) -> HttpRecording | SkippedRecording:
+    """Repair the recording in `documents`, the content of `file`."""
     read = read_exchanges(documents)
     if read is None:
         return SkippedRecording(file=file, reason="is no recording of a known format")
@@ -67,7 +75,7 @@ def load_recording(file: Path) -> HttpRecording | SkippedRecording:
     for item in raw:
         try:
             exchanges.append(_mended(item))
-        except _Skip as skip:
+        except ExchangeSkipped as skip:
             reasons.append(str(skip))
     if any(exchange.method is StepMethod.STREAM for exchange in exchanges):
         skipped = tuple(reasons)
@@ -91,20 +99,25 @@ def _main_reason(reasons: list[str]) -> str:
 
 def _mended(raw: RawExchange | Lacking) -> HttpExchange:
     if isinstance(raw, Lacking):
-        raise _Skip(f"incomplete exchange: {raw.reason}")
+        raise ExchangeSkipped(f"incomplete exchange: {raw.reason}")
     parts = _split(raw.url)
+    translated = as_gemini(raw)
+    if translated is not None:
+        return translated
     host = parts.hostname or ""
     path = parts.path
-    if host and not _is_the_api(host):
-        raise _Skip(f"other host: {host}")
+    if host and not is_the_api(host):
+        raise ExchangeSkipped(f"other host: {host}")
     if path.endswith("/interactions") or "/interactions/" in path:
-        raise _Skip("Interactions API")
+        raise ExchangeSkipped("Interactions API")
     found = _MODEL_PATH.search(path)
     method = _METHODS.get(found["method"]) if found else None
     if found is None or method is None:
-        raise _Skip(f"not a model call: {found['method'] if found else _collection(path)}")
+        raise ExchangeSkipped(
+            f"not a model call: {found['method'] if found else _collection(path)}"
+        )
     if raw.method != "POST":
-        raise _Skip(f"not a model call: {raw.method}")
+        raise ExchangeSkipped(f"not a model call: {raw.method}")
     body, chunks = _answer(raw, method, found["method"], streams=_is_sse(parts.query, raw.body))
     return HttpExchange(
         index=raw.index,
@@ -123,7 +136,7 @@ def _split(url: str) -> SplitResult:
     try:
         return urlsplit(url)
     except ValueError as error:
-        raise _Skip("incomplete exchange: the address is none") from error
+        raise ExchangeSkipped("incomplete exchange: the address is none") from error
 
 
 def _collection(path: str) -> str:
@@ -132,7 +145,8 @@ def _collection(path: str) -> str:
     return re.split(r"[/:]", words)[0][:40]
 
 
-def _is_the_api(host: str) -> bool:
+def is_the_api(host: str) -> bool:
+    """Return whether the Gemini API, or a stand-in for it on this machine, answers at `host`."""
     return (
         host == "generativelanguage.googleapis.com"
         or host in _LOOPBACK
@@ -151,45 +165,19 @@ def _answer(
     if raw.status != 200:
         return raw.body, []
     if recorded_as != "streamGenerateContent":
-        chunks = [_object(raw.body)]
+        chunks = [parse_object(raw.body)]
         if method is not StepMethod.STREAM:
             return raw.body, chunks
     elif streams:
         chunks = parse_event_stream(raw.body)
         if not chunks:
-            raise _Skip("the event stream is empty")
+            raise ExchangeSkipped("the event stream is empty")
     else:
-        raise _Skip("the stream is not an event stream (called without alt=sse)")
+        raise ExchangeSkipped("the stream is not an event stream (called without alt=sse)")
     mended = [_with_base64_signatures(chunk) for chunk in chunks]
     if recorded_as == "streamGenerateContent" and mended == chunks and is_readable(raw.body):
         return raw.body, chunks
     return event_stream(mended), mended
-
-
-def parse_event_stream(body: bytes) -> list[JsonObject]:
-    """Return the JSON objects of an event stream, in order.
-
-    Only CR and LF end a line here; what else Unicode calls a line end is text.
-    """
-    chunks: list[JsonObject] = []
-    text = body.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    for event in text.split("\n\n"):
-        data = [line[5:].strip() for line in event.split("\n") if line.startswith("data:")]
-        if data:
-            chunks.append(_object("\n".join(data)))
-    return chunks
-
-
-def _object(text: str | bytes) -> JsonObject:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise _Skip("the answer is not JSON") from error
-    if not isinstance(value, dict):
-        raise _Skip("the answer is not a JSON object")
-    if is_deeper(value, MAX_DEPTH):
-        raise _Skip(f"the answer is nested deeper than {MAX_DEPTH} levels")
-    return value
 
 
 def _with_base64_signatures(value: Json) -> Json:

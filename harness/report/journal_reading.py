@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from harness.cassette.find import recorded_name
 from harness.errors import LoadProblem, UsageError
 from harness.inventory import Component, Inventory
 from harness.journal_header import JournalHeader
@@ -179,7 +180,7 @@ class _Reading:
     def _finish(self, name: str, line: dict[str, Any]) -> None:
         result = checked_result({key: line[key] for key in line if key != "finished"})
         # Recorded traffic calls itself by its family, whatever it was found as.
-        if result.cassette not in (name, f"http/{name}"):
+        if result.cassette not in (name, recorded_name(name)):
             raise ValueError(
                 f"it is finished as {name!r}, and its result is of {result.cassette!r}"
             )

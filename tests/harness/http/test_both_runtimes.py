@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.http.case import is_recording, load_http_case
+from harness.cassette.find import find_cassettes, recorded_name
+from harness.http.case import is_recording, load_found, load_http_case
 from harness.replay.runner import run_cassette
 from harness.replay.trace import to_trace
 from tests.harness.http.recordings import has_tool_loop, is_streamed
@@ -59,6 +60,17 @@ def test_recordings_and_scenarios_are_distinguished():
     assert all(is_recording(file) for file in OURS)
     assert not is_recording(ROOT / "cassettes" / "text" / "text.yaml")
     assert not is_recording(ROOT / "absent.yaml")
+
+
+def test_a_recording_is_called_by_its_path_below_the_root(tmp_path):
+    """Tests of two modules may have one name."""
+    file = tmp_path / "shop" / "test_order[tea].yaml"
+    file.parent.mkdir()
+    file.write_text(OURS[0].read_text("utf-8"), "utf-8")
+    (found,) = find_cassettes([tmp_path])
+
+    assert load_found(found).name == "http/shop/test_order_tea" == recorded_name(found.name)
+    assert load_http_case(file).name == "http/test_order_tea"
 
 
 @pytest.mark.parametrize("file", OURS, ids=lambda file: file.stem)

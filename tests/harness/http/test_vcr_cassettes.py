@@ -9,8 +9,9 @@ import yaml
 
 from harness.errors import CassetteFormatError
 from harness.http import recorded_yaml
+from harness.http.events import parse_event_stream
 from harness.http.exchanges import HttpRecording, SkippedRecording
-from harness.http.vcr_cassettes import load_recording, parse_event_stream
+from harness.http.vcr_cassettes import load_recording
 from services.model.replay.steps import StepMethod
 from tests.harness.http.recordings import has_tool_loop, is_streamed, is_translated
 
