@@ -16,6 +16,7 @@ from services.bundle import Services
 from services.clock import Clock
 from services.interaction.interaction import Interaction
 from services.model.errors import FatalInputError
+from services.model.generator import ContentGenerator
 from services.progress import ProgressFeed
 from services.state import CoreEvents
 from services.telemetry.contract import Telemetry
@@ -117,21 +118,9 @@ async def open_live_session(
                 warn=warn,
             )
         )
+        generator = model.generator if witness is None else witness.model(model.generator)
         services = await stack.enter_async_context(
-            open_run_services(
-                machine,
-                plan,
-                session_id=prepared.session_id,
-                auth_type=source.auth_type,
-                generator=model.generator if witness is None else witness.model(model.generator),
-                events=events,
-                metrics=metrics,
-                telemetry=telemetry,
-                resumes=prepared.resumed is not None,
-                interaction=interaction,
-                batch_style=prepared.batch_style,
-                text_files=prepared.text_files,
-            )
+            _services(prepared, interaction, events, generator, metrics, telemetry)
         )
         metrics.watch(services.bus)
         log_configuration(services, plan, source.auth_type)
@@ -156,6 +145,30 @@ async def open_live_session(
             agent_made=_nothing if witness is None else partial(_observed, witness),
             user_tier=None if model.user is None else model.user.tier,
         )
+
+
+def _services(
+    prepared: Prepared,
+    interaction: Interaction,
+    events: CoreEvents,
+    generator: ContentGenerator,
+    metrics: SessionMetrics,
+    telemetry: Telemetry | None,
+) -> AbstractAsyncContextManager[Services]:
+    return open_run_services(
+        prepared.machine,
+        prepared.plan,
+        session_id=prepared.session_id,
+        auth_type=prepared.source.auth_type,
+        generator=generator,
+        events=events,
+        metrics=metrics,
+        telemetry=telemetry,
+        resumes=prepared.resumed is not None,
+        interaction=interaction,
+        batch_style=prepared.batch_style,
+        text_files=prepared.text_files,
+    )
 
 
 async def _witness(prepared: Prepared, interaction: Interaction) -> SessionWitness | None:

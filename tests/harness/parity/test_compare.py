@@ -218,6 +218,47 @@ def test_a_text_in_a_request_is_named_once_where_it_enters() -> None:
     assert (found.control, found.candidate) == ("hello", "hallo")
 
 
+def paths_of(control: Any, candidate: Any) -> list[tuple[int | None, str | None]]:
+    seen = replace(observation(), requests=control)
+    other = replace(observation("adk"), requests=candidate)
+    found = compare_observations(seen, other).divergences
+    return [
+        (each.control_index, each.path) for each in found if each.channel is ChannelName.REQUESTS
+    ]
+
+
+def test_each_difference_of_a_request_is_named_and_none_of_those_before_again() -> None:
+    asked = [user("a"), model("b"), user("c"), model("d"), user("e")]
+    other = [user("A"), model("b"), user("C"), model("d"), user("E")]
+
+    found = paths_of(requests_of(asked[:3], asked), requests_of(other[:3], other))
+
+    assert found == [
+        (0, "contents[0].parts[0].text"),
+        (0, "contents[2].parts[0].text"),
+        (1, "contents[4].parts[0].text"),
+    ]
+
+
+def test_a_content_in_addition_shifts_no_other_and_hides_no_later_difference() -> None:
+    asked = [user("a"), model("b"), user("c"), model("d"), user("e")]
+    other = [user("a"), user("more"), *asked[1:4], user("E")]
+
+    found = paths_of(requests_of(asked[:4], asked), requests_of(other[:5], other))
+
+    assert found == [(0, "contents[1]"), (1, "contents[4].parts[0].text")]
+
+
+def test_contents_that_a_request_of_one_side_lacks_are_named_one_by_one() -> None:
+    asked = [user("a"), model("b"), user("c"), model("d"), user("e")]
+    other = [user("a"), model("b"), user("C"), *asked[3:]]
+
+    found = paths_of(requests_of(asked[:1], asked), requests_of(other[:1], other[:3], other))
+
+    more = [(1, f"contents[{index}]") for index in (3, 4)]
+    assert found == [(1, "contents[2].parts[0].text"), *more, (None, "")]
+
+
 def test_a_side_that_rewrote_its_history_to_the_same_is_equal() -> None:
     seen = observation("adk")
     start, answer = user("a"), model("b")
