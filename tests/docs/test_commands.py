@@ -18,7 +18,7 @@ PAGES = [
     "../README.md",
     *sorted(page.name for page in DOCS.glob("*.md") if blocks(page.read_text("utf-8"))),
 ]
-SENT_ELSEWHERE = re.compile(r"\s*(?:\|\||&&|;|\d*[<>]).*")
+SENT_ELSEWHERE = re.compile(r"\s*(?:\|\|?|&&|;|\d*[<>]).*")
 STAND_INS = (
     (re.compile(r"\$\{\{\s*matrix\.part\s*\}\}"), "1"),
     (re.compile(r"\$\{\{[^}]*\}\}"), "x"),
@@ -50,15 +50,18 @@ def steps(workflow: dict[str, Any]) -> list[dict[str, Any]]:
 
 def commands(page: str) -> list[str]:
     """Every line that calls `parity`, whole, with something in the place of what is filled in."""
-    found = []
+    found, written = [], set()
     for line in lines(page):
         words = line.strip()
+        written |= {*re.findall(r"^written: (\S+\.yaml)", words)}
         if words.startswith("parity "):
             for pattern, stand_in in STAND_INS:
                 words = pattern.sub(stand_in, words)
             found.append(words)
-    made = {name for words in found for name in re.findall(r"--out (\S+\.yaml|my/\S+)", words)}
-    # A cassette that the page itself makes is not here yet; `test_shell_blocks.py` runs it.
+    asked = {name for words in found for name in re.findall(r"--out (\S+\.yaml|my/\S+)", words)}
+    made = asked | written
+    # A cassette that the page itself makes is not here yet; `test_shell_blocks.py` and
+    # `test_own_agent.py` run it.
     return [words for words in found if "--out" in words or not made & {*words.split()}]
 
 
