@@ -47,7 +47,8 @@ def test_a_broken_import_is_one_sentence(words: list[str], tmp_path: Path) -> No
 
     line = done.stderr.splitlines()[-1]
     assert line.removeprefix("parity: ").startswith(NAMED.removeprefix("parity: "))
-    assert "importing mine_rt failed with ValueError: no licence; mend that package" in line
+    failed = "importing mine_rt failed with ValueError: no licence (mine_rt.py, line 1)"
+    assert f"{failed}; mend that package" in line
     assert "Traceback" not in done.stderr
     assert done.returncode == (42 if words[0] == "agent" else 2)
 
