@@ -34,7 +34,7 @@ _FEEDBACK: Final = {"side": {"event": "feedback", "message": "it failed"}}
 BESIDE: Final = {
     "yaml-reader-words": Beside("side.message", "a", "b", "subagent_definitions/any"),
     "warning-about-calls-of-agents": Beside("", ABSENT, _FEEDBACK, "subagent_tools/any"),
-    "policy-files-read-before": Beside("", ABSENT, _FEEDBACK, "policy/any"),
+    "toml-reader-words": Beside("side.message", "a", "b", "policy/any"),
     "remote-agent-failure-words": Beside("side.message", "a", "b", "subagent_remote/any"),
     "tool-description-shown": Beside("display.description", "Delete all of src", "Delete a"),
     "tool-description-recorded": Beside("line.toolCalls[0].description", "Delete all", "Delete a"),

@@ -1,4 +1,6 @@
+import os
 import signal
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -13,6 +15,15 @@ settings.register_profile(
     "unhurried", settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 )
 settings.load_profile("unhurried")
+
+
+@pytest.fixture(autouse=True)
+def environment_restored() -> Iterator[None]:
+    """Take back variables that the product sets for its whole process, as `env` of parity.toml."""
+    before = dict(os.environ)
+    yield
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
 
 
 @pytest.fixture(autouse=True)

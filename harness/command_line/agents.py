@@ -200,7 +200,8 @@ def agent() -> None:
     parity agent -p 'and the tests?' --resume latest -o stream-json
     parity agent extensions --help
     parity agent -p 'fix the test' --provider anthropic -m claude-sonnet-5-5 -y
-    parity agent -p hello --provider openai --base-url http://localhost:11434/v1 -m qwen3
+    parity agent -p hello --provider openai -m qwen3 \\
+        --base-url http://localhost:11434/v1
 
     Authentication: GEMINI_API_KEY, Vertex AI's variables, or GOOGLE_GEMINI_BASE_URL. With
     --provider openai: OPENAI_API_KEY; with --provider anthropic: ANTHROPIC_API_KEY.

@@ -103,16 +103,18 @@ def check() -> None:
 )
 @click.option("--force", is_flag=True, help="Replace files that exist.")
 def init() -> None:
-    """Begin to compare two agents of your own project, in the current folder.
+    """Begin to compare two agents of your own project.
 
-    Writes parity.toml, a small package with an adapter for each agent, three example cassettes, the
-    files for waivers and the gate, and a CI workflow. Then it sends each agent one message to learn
-    its tools; nothing leaves this machine. No file is replaced without --force.
+    Writes into the current folder parity.toml, a small package with an adapter for each agent,
+    three example cassettes, the files for waivers and the gate, and a CI workflow. Then it sends
+    each agent one message to learn its tools; nothing leaves this machine. No file is replaced
+    without --force.
 
     \b
     KIND      TARGET
-    agent     MODULE:FUNCTION or MODULE:CLASS.METHOD; it answers a message, as an
-              asynchronous generator or coroutine over google-genai, openai or anthropic
+    agent     MODULE:FUNCTION or MODULE:CLASS.METHOD; it answers a message, as
+              an asynchronous generator or coroutine over google-genai, openai
+              or anthropic
     adk       MODULE:NAME of an agent or App of google-adk, as `adk run` takes it
     process   a command; the program speaks JSON lines
     acp       a command; the program speaks the Agent Client Protocol
@@ -122,7 +124,8 @@ def init() -> None:
     parity init
     parity init --control hand=agent:shop.loop:Shop.answer \\
         --candidate stock=adk:shop.agent:root_agent
-    parity init --control old=process:'node old.js' --candidate new=acp:'shop-agent --acp'
+    parity init --control old=process:'node old.js' \\
+        --candidate new=acp:'shop-agent --acp'
 
     docs/own-agent.md follows one project from here to a signed verdict.
 

@@ -430,7 +430,9 @@ def mutants() -> None:
 @options.limits
 @click.option("--json", "json_file", type=options.FILE, help="Write the tables as JSON.")
 def doctor() -> None:
-    """Show what runtimes can do, what they lack, and what that costs a comparison.
+    """Show what runtimes can do and what they lack.
+
+    It says what a comparison cannot find because of that.
 
     Plays a suite of short sessions in each RUNTIME: answers, tool calls, failures of the model, an
     abort and others. Without RUNTIME, in the two that the project compares. A check `works`; or the

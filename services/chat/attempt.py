@@ -72,7 +72,7 @@ class RequestEdits:
         if self.tools is not None:
             edited["tools"] = self.tools(tools)
         found = {**config, "systemInstruction": instruction, "tools": tools, **edited}
-        return {key: found[key] for key in found if found[key] is not None}
+        return {key: found[key] for key in found if found[key] is not None or key not in edited}
 
 
 NO_EDITS: Final = RequestEdits()

@@ -14,7 +14,7 @@ from services.net.decoding import ACCEPTED
 from services.net.guarding import guarded
 from services.net.terms import Terms
 
-__all__ = ["certificates_from_environment", "open_client"]
+__all__ = ["certificates_from_environment", "in_process_client", "open_client"]
 
 _CERTIFICATES: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
@@ -51,6 +51,11 @@ def open_client(
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
         trust_env=False,
     )
+
+
+def in_process_client(transport: httpx.AsyncBaseTransport, url: str) -> httpx.AsyncClient:
+    """A client of an application in this process, at `url`: no request leaves it."""
+    return httpx.AsyncClient(transport=transport, base_url=url, trust_env=False)
 
 
 def _direct() -> httpx.AsyncHTTPTransport:

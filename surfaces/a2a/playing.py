@@ -24,6 +24,7 @@ from a2a.types.a2a_pb2 import (
 from google.protobuf.json_format import ParseDict
 
 from services.interaction.interaction import Interaction
+from services.net.clients import in_process_client
 from services.state import CoreEvents
 from services.subagents.remote.chunks import chunk_of
 from services.wire import JsonObject
@@ -92,7 +93,7 @@ async def open_played_server(
     app = make_app(tasks, rest, access, cards, _no_callbacks(machine))
     async with asyncio.TaskGroup() as group:
         transport = _Noting(InProcess(app, group), note)
-        async with httpx.AsyncClient(transport=transport, base_url=_URL) as http:
+        async with in_process_client(transport, _URL) as http:
             factory = ClientFactory(ClientConfig(httpx_client=http))
             client = await factory.create_from_url(_URL.rstrip("/"), resolver_http_kwargs=_EARLIER)
             try:

@@ -19,6 +19,7 @@ from harness.mutants.population import Population
 from harness.mutants.result import Outcome
 from harness.mutants.source import CODE_ROOT
 from parity_tests.adk_probes.catalogue import all_probes
+from parity_tests.adk_probes.elsewhere import ELSEWHERE
 from tests.harness.detection.stand_ins import write_cassettes
 from tests.harness.mutants import few_checks
 from tests.harness.mutants.crafted import inserted
@@ -63,9 +64,9 @@ def test_a_check_finds_a_mutant_that_no_case_shows(result: Result, tmp_path: Pat
 
 
 def test_checks_judge_mutants_of_adk_alone() -> None:
-    probes = {probe.name for probe in all_probes()}
+    checked = {probe.name for probe in all_probes()} | {plugin.name for plugin in ELSEWHERE}
 
-    assert set(Checks.of(("runtimes/adk/plugins",)).names) == probes
+    assert set(Checks.of(("runtimes/adk/plugins",)).names) == checked
     assert Checks.of(("runtimes",)).names == Checks.of((FILE,)).names
     assert Checks.of(("runtimes/legacy", "services")) == Checks()
 

@@ -44,13 +44,14 @@ class Bench:
         self.conversation.start()
         self.pending: Any = None
         self.say({"text": "hello"})
+        self.tools = Toolbox(self.conversation.declarations)
         self.model = GcliAgentModel.over(
             ModelParts(
                 services=services,
                 conversation=self.conversation,
                 pending=lambda: self.pending,
                 link=self.link,
-                tools=Toolbox(self.conversation.declarations),
+                tools=self.tools,
                 instruction=services.prompts.system_instruction,
                 hooks=next(iter(hook_bridge(services.hooks)), None),
             )
@@ -64,6 +65,7 @@ class Bench:
         typed = [WireContent.of(content) for content in self.conversation.view.curated()]
         self.run.step.base.write_contents(request, typed, self.pending)
         request.config.system_instruction = "from the flow"
+        self.run.step.base.write_tools(request, self.tools.declared("gemini-2.5-flash"))
         return request
 
     async def ask(self, request: LlmRequest | None = None) -> list:

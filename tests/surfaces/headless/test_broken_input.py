@@ -118,7 +118,7 @@ def test_a_broken_policy_file_is_reported_and_the_run_continues(
 
     assert (ran.code, ran.out) == (0, "ok\n")
     assert "mine.toml" in ran.err
-    assert "line 3" in ran.err
+    assert "Line: 3" in ran.err
     assert "Traceback" not in ran.err
 
 
