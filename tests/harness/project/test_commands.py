@@ -118,7 +118,8 @@ def test_what_has_another_purpose_is_no_code(project: Path) -> None:
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git; install it")
 def test_a_red_run_is_blamed_on_the_projects_files_and_commit(project: Path) -> None:
     commit(project, "Begin")
-    run("run", "--keep")
+    before = run("run", "--keep")
+    assert before.exit_code == 0, before.output
     (project / "shop" / "words.py").write_text(BAD)
     commit(project, "Say less")
 
