@@ -36,7 +36,7 @@ class InstallError(Exception):
 
 
 async def install_companion(ide: Ide, environment: Environment, home: Path, clock: Clock) -> str:
-    """Let the IDE's own program install the companion; return what to tell the user.
+    """Let the IDE's own program install the companion; return the message for the user.
 
     Args:
         ide: the IDE.

@@ -1,4 +1,4 @@
-"""`parity doctor` tells a sound agent from one that lacks something or breaks something."""
+"""`parity doctor` distinguishes a sound agent from one that lacks something or breaks something."""
 
 from __future__ import annotations
 

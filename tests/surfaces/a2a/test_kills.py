@@ -107,7 +107,7 @@ def check(http: httpx.Client, seen: Seen) -> None:
     missing = [each for each in seen.messages if each not in history]
     assert not missing, f"{seen.folder.name} has lost {missing}"
     if seen.last is not None and seen.last.get("final"):
-        # The client was told that the turn had ended, and as what.
+        # The client got the end of the turn, and its reason.
         assert task["status"] == seen.last["status"]
         assert runs == 1
 
