@@ -28,6 +28,7 @@ from services.regular_files import MOST_TEXT, open_regular, read_regular
 
 __all__ = [
     "CODE",
+    "NOT_CODE",
     "PACKAGES",
     "Component",
     "Inventory",
@@ -58,7 +59,8 @@ _DATA: Final = frozenset(
 )
 """Data that a wheel bundles with the code and a checkout has outside its packages. It is excluded,
 so that a wheel and its checkout have equal digests."""
-_LEFT_OUT: Final = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache"})
+NOT_CODE: Final = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache"})
+"""Folders beside the code that tools write; no part of any component."""
 _UNREADABLE: Final = "unreadable"
 _NAMED: Final = 3
 
@@ -295,7 +297,7 @@ def files_of(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
         return
     for entry in entries:
         name = f"{prefix}{entry.name}"
-        if entry.name in _LEFT_OUT or name in _DATA:
+        if entry.name in NOT_CODE or name in _DATA:
             continue
         if entry.is_dir():
             yield from files_of(Path(entry.path), f"{name}/")

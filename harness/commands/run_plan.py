@@ -83,7 +83,8 @@ def header_of(
         made_of=made_of(sides, names),
         paths=tuple(map(_path_from_here, paths)),
         expr=plan.expr,
-        started_at=plan.started_at.astimezone(UTC).isoformat(timespec="seconds"),
+        # Runs within the same second must have an order.
+        started_at=plan.started_at.astimezone(UTC).isoformat(timespec="milliseconds"),
         revision=revision,
         dirty=dirty,
     )

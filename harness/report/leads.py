@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness.config import default_corpus, project_code
 from harness.errors import UsageError
-from harness.inventory import PACKAGES, Inventory
+from harness.inventory import NOT_CODE, PACKAGES, Inventory
 from harness.parity.verdict import CaseVerdict
 from harness.parity.waivers import Waivers, settle
 from harness.report.journal import JournalRecord
@@ -120,7 +120,8 @@ def _corpus() -> str:
 def _uncommitted(checkout: Checkout) -> tuple[str, ...]:
     """The files of the code that differ from the commit that is checked out, new ones too.
 
-    That is our code, and in a user's project the code that its file names.
+    That is our code, and in a user's project the code that its file names, without what tools
+    write beside it (compiled files in a project whose git does not ignore them).
     """
     code = [os.path.relpath(each, checkout.root) for each in project_code()]
     try:
@@ -130,4 +131,5 @@ def _uncommitted(checkout: Checkout) -> tuple[str, ...]:
         new = checkout.git("ls-files", "--others", "--exclude-standard", "--", *PACKAGES, *code)
     except UsageError:  # the folder is a checkout of something else
         return ()
-    return tuple(sorted({*changed.splitlines(), *new.splitlines()}))
+    found = {*changed.splitlines(), *new.splitlines()}
+    return tuple(sorted(each for each in found if NOT_CODE.isdisjoint(each.split("/"))))

@@ -184,6 +184,9 @@ def test_a_runtime_that_cannot_be_imported_names_its_line(project: Path) -> None
 def test_a_change_that_is_not_committed_is_named(project: Path) -> None:
     commit(project, "Begin")
     (project / "shop" / "words.py").write_text(BAD)
+    compiled = project / "shop" / "__pycache__" / "other.cpython-311.pyc"
+    compiled.parent.mkdir(exist_ok=True)
+    compiled.write_bytes(b"x")
 
     done = run("run", "--no-keep")
 
