@@ -55,7 +55,7 @@ reports_of_servers_dropped = fault.wrap(
     "services.scheduler.scheduler:ToolScheduler.note_progress",
     returns(None),
     says="The progress that a server reports is not shown.",
-    origin="a notification handler that nobody registers",
+    origin="a notification handler that no code registers",
 )
 report_as_a_fraction = held_out.wrap(
     "services.scheduler.scheduler:CallProgress",

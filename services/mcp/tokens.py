@@ -59,7 +59,7 @@ class TokenStore:
 
         Args:
             path: the plain file; the encrypted one is beside it.
-            clock: tells which tokens have expired, and waits for token endpoints.
+            clock: decides which tokens have expired, and waits for token endpoints.
             feedback: receives problems.
         """
         self._files = TokenFiles(path, feedback=feedback)

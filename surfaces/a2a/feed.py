@@ -36,7 +36,7 @@ class Notifier(Protocol):
 
 
 class _NoCallbacks:
-    """Calls nobody."""
+    """Makes no callbacks."""
 
     def mark(self, record: TaskRecord, event: JsonObject) -> bool:
         """Nothing is due."""

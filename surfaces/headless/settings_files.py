@@ -41,10 +41,10 @@ _UNITED: Final = frozenset(
         "tools.exclude",
     }
 )
-"""Lists of which all files' entries count, each once."""
+"""Lists that keep the entries of all files, each once."""
 _JOINED: Final = frozenset({"context.includeDirectories"})
 _EACH_JOINED: Final = "hooks."
-"""Lists of which all files' entries count, one after the other."""
+"""Lists that keep the entries of all files, one file after the other."""
 _SHALLOW: Final = frozenset({"mcpServers"})
 """Objects whose values are taken whole from one file."""
 

@@ -62,7 +62,7 @@ class PlainLines:
         """The first block of the transcript that is not written whole."""
         self._cleared = 0
         self._begun: set[int] = set()
-        """The blocks of which the first line is written."""
+        """The blocks whose first line is written."""
         self._done: set[int] = set()
         self._dialog: tuple[str, ...] = ()
         self._said: dict[str, str] = {}

@@ -160,7 +160,7 @@ WATCHED: Backend = replace(
 
 
 def several_cases(count: int) -> int:
-    """So many cases in one task, each of which uses 0.3 s of CPU time."""
+    """So many cases in one task, that use 0.3 s of CPU time each."""
     for _ in range(count):
         case_begins()
         _spend()

@@ -46,7 +46,7 @@ __all__ = [
 
 
 class Schema(BaseModel):
-    """A message. `oneofs` names the groups of which at most one field is set."""
+    """A message. In each group of fields that `oneofs` names, at most one field is set."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,

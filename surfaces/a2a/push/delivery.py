@@ -229,7 +229,7 @@ class Callbacks:
         Raises:
             CallbackRefused: the address may not be called.
             NetError: a request there is not allowed, or its answer is too large.
-            httpx.HTTPError, OSError: nobody answers.
+            httpx.HTTPError, OSError: no server answers.
         """
         assert self._client is not None
         config, record = line.config, line.feed.record

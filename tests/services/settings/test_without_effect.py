@@ -22,7 +22,7 @@ def nested(path: str, value: Any) -> dict[str, Any]:
 
 
 def test_no_setting_is_in_both_tables() -> None:
-    """Whoever builds what a setting asks for removes it from the table of those without effect."""
+    """A setting that has an effect is not in the table of those without effect."""
     assert not {each.name for each in PARAMETERS} & {each.name for each in WITHOUT_EFFECT}
     keys = {each.key for each in PARAMETERS} & {each.key for each in WITHOUT_EFFECT}
     assert keys - {None} == set()

@@ -38,7 +38,7 @@ class Field:
 
 
 def pressed(marked: str, keys: str) -> tuple[str, Mode]:
-    """The text and the mode after `keys`, of which the first leads to the normal mode."""
+    """The text and the mode after `keys`; the first key leads to the normal mode."""
     field = Field(marked)
     changes: list[None] = []
     vim = VimKeys(field, lambda: changes.append(None))
