@@ -23,6 +23,7 @@ from parity_tests.adk_probes.page import main, page
 from parity_tests.adk_probes.probe import Noting, Probe, text
 from parity_tests.adk_probes.shipped import LEFT_OUT
 from parity_tests.adk_probes.watching import CALLBACKS
+from parity_tests.adk_probes.within import WITHIN, Watched, Within
 
 PROBES = all_probes()
 REPOSITORY = Path(__file__).parents[1]
@@ -38,6 +39,11 @@ def test_it_works_as_in_stock_adk(probe: Probe) -> None:
 @pytest.mark.parametrize("plugin", ELSEWHERE, ids=lambda plugin: plugin.name)
 def test_the_runtimes_plugins_work_in_an_app_of_others(plugin: Elsewhere) -> None:
     assert plugin.differs() == ()
+
+
+@pytest.mark.parametrize("check", WITHIN, ids=lambda check: check.name)
+def test_the_runtime_is_as_each_check_states(check: Within | Watched) -> None:
+    assert check.differs() == ()
 
 
 def test_every_listed_difference_is_there() -> None:

@@ -7,20 +7,21 @@ from typing import Final
 from parity_tests.adk_probes.catalogue import all_probes
 from parity_tests.adk_probes.elsewhere import ELSEWHERE
 from parity_tests.adk_probes.judge import judged_anew
+from parity_tests.adk_probes.within import WITHIN
 
 __all__ = ["NAMES", "check"]
 
 _PROBES: Final = {probe.name: probe for probe in all_probes()}
-_ELSEWHERE: Final = {each.name: each for each in ELSEWHERE}
-NAMES: Final = (*_PROBES, *_ELSEWHERE)
+_ALONE: Final = {each.name: each for each in (*ELSEWHERE, *WITHIN)}
+NAMES: Final = (*_PROBES, *_ALONE)
 """What `check` knows."""
 
 
 def check(name: str) -> tuple[str, ...]:
     """What differs between the runtime and stock ADK under this probe, a line each.
 
-    Of a plugin in an app of others: what differs from what it must do there.
+    Of what stock ADK has nothing to compare with: what differs from what the check states.
     """
-    if name in _ELSEWHERE:
-        return _ELSEWHERE[name].differs()
+    if name in _ALONE:
+        return _ALONE[name].differs()
     return judged_anew(_PROBES[name]).left

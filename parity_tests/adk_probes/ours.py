@@ -132,7 +132,8 @@ async def _run(probe: Probe, envelope: Envelope) -> Seen:
     seen.result = of_agent_events(clients)
     seen.callbacks = counting.counts
     seen.notes = notes_of(probe, plugins, printed.getvalue())
-    emitted = str([to_wire(event) for event in clients])
+    seen.emitted = [to_wire(event) for event in clients]
+    emitted = str(seen.emitted)
     seen.client += [f"does not see {words!r}" for words in probe.shown if words not in emitted]
     seen.client += [f"sees {words!r}" for words in probe.hidden if words in emitted]
     return _placeless(seen, str(envelope.folder))
@@ -172,6 +173,6 @@ def _placeless(seen: Seen, folder: str) -> Seen:
             return {key: without(each) for key, each in value.items()}
         return value
 
-    for name in ("requests", "events", "asked", "session", "state", "result", "notes"):
+    for name in ("requests", "events", "asked", "session", "state", "result", "notes", "emitted"):
         setattr(seen, name, without(getattr(seen, name)))
     return seen

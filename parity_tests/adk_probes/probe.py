@@ -148,12 +148,14 @@ class Seen:
     """How often each callback of a plugin fired. `after_model` counts whole responses."""
     notes: list[Any] = field(default_factory=list)
     """Of the probe's own plugins."""
+    emitted: list[JsonObject] = field(default_factory=list)
+    """The runtime's agent events as on the wire; of stock ADK none."""
     client: list[str] = field(default_factory=list)
     """What the runtime's client should have seen and did not, or the other way round; and events
     with a time that is not the session's."""
 
     def records(self) -> dict[str, Any]:
-        """All of it, by name."""
+        """What is compared with stock ADK, by name."""
         return {
             "requests": self.requests,
             "events": self.events,

@@ -219,6 +219,14 @@ class AgentsModel(Noting):
         agent.after_model_callback = after
 
 
+class AgentsConfig(Noting):
+    """Gives the agent a configuration of generation that is colder."""
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        config = agent.generate_content_config or types.GenerateContentConfig()
+        agent.generate_content_config = config.model_copy(update={"temperature": 0.25})
+
+
 class AgentsTool(Noting):
     """Gives the agent tool callbacks of its own."""
 
@@ -410,6 +418,7 @@ PROBES: Final = (
         messages=_TWICE,
         counted=False,
     ),
+    _probe("agents-config", AgentsConfig, "the agent's `generate_content_config`"),
     _probe(
         "agents-model-error-alone",
         AgentsModelError,

@@ -72,6 +72,13 @@ class Equipping(Noting):
         self.note("plugin closed")
 
 
+class OnlyAdding(Noting):
+    """Adds tools to each request, and has no callback of tools."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        llm_request.append_tools(_weighing())
+
+
 class Adding(Noting):
     """Adds tools to each request."""
 
@@ -114,6 +121,7 @@ def _functions() -> list[BaseTool]:
     return [FunctionTool(count), FunctionTool(remember)]
 
 
+_OURS: Final[tuple[str, Any]] = ("read_file", {"file_path": "a.txt"})
 _APPLE: Final[tuple[str, Any]] = ("weigh", {"thing": "an apple"})
 
 PROBES: Final = (
@@ -144,6 +152,20 @@ PROBES: Final = (
         "a `FunctionTool` that skips the summary",
         lambda: [FunctionTool(finish)],
         script=(calls(("finish", {})),),
+    ),
+    *(
+        Probe(
+            name=f"tool-unwatched-{name}",
+            row=f"{row}, with no callback of tools",
+            plugins=lambda: [OnlyAdding()],
+            script=(calls(*wanted), text("done")),
+            counted=False,
+        )
+        for name, row, wanted in (
+            ("alone", "a `BaseTool`", (_APPLE,)),
+            ("twice", "a `BaseTool`, called twice", (_APPLE, _APPLE)),
+            ("beside", "a `BaseTool` beside the product's own", (_APPLE, _OURS)),
+        )
     ),
     Probe(
         name="tool-set",

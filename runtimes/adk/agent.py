@@ -20,6 +20,7 @@ from google.adk.platform import time as platform_time
 from google.adk.platform import uuid as platform_uuid
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.telemetry.context import TelemetryConfig
+from google.genai import types
 
 from agent_protocol.agent import AgentSend, MessageSend
 from agent_protocol.errors import UnsupportedSend
@@ -256,5 +257,5 @@ def _sendable(parts: list[Part]) -> WireContent:
     message = {"role": "user", "parts": parts}
     content = WireContent.of(message)
     if not content.parts or has_function_response(message):
-        content.parts = WireContent.of({"parts": [{"text": ""}]}).parts
+        content.parts = [types.Part()]
     return content

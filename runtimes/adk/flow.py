@@ -65,8 +65,7 @@ class RuntimeFlow(SingleFlow):
         adks = (*self.request_processors, *self.tool_request_processors)
         known = {processor.name: processor for processor in adks} | ours
         self.request_processors = [known[name] for name in PROCESSOR_ORDER if name in known]
-        self.tool_request_processors.clear()
-        self.response_processors.clear()
+        self.tool_request_processors, self.response_processors = [], []
 
     def _run_and_handle_error(
         self,
@@ -78,7 +77,8 @@ class RuntimeFlow(SingleFlow):
     ) -> AsyncGenerator[LlmResponse, None]:
         """Error handling without telemetry, which would convert the whole request every time.
 
-        ADK's own handling, with its telemetry, gets the model's error where callbacks ask for it.
+        ADK's own handling gets the model's error where callbacks ask for it. Its telemetry raises
+        another error in place of one about a request that cannot be sent.
         """
         if not asked_for(invocation_context, "on_model_error_callback"):
             return response_generator

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
-from operator import is_
 from typing import Any, Final
 
 from google.adk.models.llm_request import LlmRequest
@@ -29,7 +29,6 @@ __all__ = ["UNROUTED", "RequestBase", "TypedConfig"]
 UNROUTED: Final = "gcli"
 """The model that ADK's `basic` writes into a request, before one is chosen."""
 
-_NOTHING: Final = types.GenerateContentConfig()
 _AGENT_LABEL: Final = "adk_agent_name"
 """ADK writes this label into every request; the Gemini Developer API refuses labels."""
 _APART: Final = (
@@ -47,20 +46,20 @@ _MUTABLE: Final = (BaseModel, list, dict)
 _Tools = list[JsonObject]
 
 
+@dataclass(eq=False, slots=True)
 class RequestBase:
     """What the product wrote into the `LlmRequest` of one step."""
 
-    def __init__(self) -> None:
-        self.model = ""
-        """The model that was routed to; empty before."""
-        self._config = _NOTHING
-        self._contents: tuple[Sequence[types.Content], Sequence[types.Content]] = (), ()
-        """The history and the turn that is to be sent."""
-        self._written: list[types.Content] | None = None
-        self._declared: DeclaredTools | None = None
-        """`None` where the processor that declares the tools was removed from the flow."""
-        self._instruction: str | None = None
-        """Likewise."""
+    model: str = ""
+    """The model that was routed to; empty before."""
+    _config: types.GenerateContentConfig = field(default_factory=types.GenerateContentConfig)
+    _contents: tuple[Sequence[types.Content], Sequence[types.Content]] = (), ()
+    """The history and the turn that is to be sent."""
+    _written: list[types.Content] | None = None
+    _declared: DeclaredTools | None = None
+    """`None` where the processor that declares the tools was removed from the flow."""
+    _instruction: str | None = None
+    """Likewise."""
 
     def write_contents(
         self, request: LlmRequest, history: Sequence[types.Content], pending: types.Content | None
@@ -69,7 +68,7 @@ class RequestBase:
 
         Contents that are there already go before that turn, as ADK's own `contents` has it.
         """
-        earlier = list(request.contents)
+        earlier = request.contents
         self._contents = history, () if pending is None else (pending,)
         request.contents = self._written = request_contents(history, *self._contents[1])
         if earlier:
@@ -100,6 +99,7 @@ class RequestBase:
 
     def write_tools(self, request: LlmRequest, declared: DeclaredTools) -> None:
         """Write the tools; others that are there already come after them, functions in one tool."""
+        self._declared = declared
         others = [*(request.config.tools or ())]
         functions = [*declared.functions]
         for tool in others[:]:
@@ -108,7 +108,6 @@ class RequestBase:
                 others.remove(tool)
         request.config.tools = [_lending(functions), *others]
         request.tools_dict = {**declared.by_name, **request.tools_dict}
-        self._declared = declared
 
     def edits(self, request: LlmRequest) -> RequestEdits:
         """What differs from what the product wrote, when the model layer gets the request.
@@ -141,7 +140,7 @@ class RequestBase:
             wire_of(content) if id(content) in own else edited_wire(content)
             for content in list.__iter__(contents)
         ]
-        return None if len(now) == len(made) and all(map(is_, now, made)) else now
+        return None if [*map(id, now)] == [*map(id, made)] else now
 
 
 class TypedConfig:
@@ -240,8 +239,6 @@ def _tools_edit(
         others += [other] if (other := dumped(tool)) else []
     kept = made.keys() & now.keys()
     changed = {name for name in kept if made[name] is not now[name] and made[name] != now[name]}
-    if declared is not None and not (ours or others or changed) and len(kept) == len(made):
-        return None
 
     def edited(fresh: _Tools) -> _Tools | None:
         # Where all were removed, what the product declares since then is not wanted either.

@@ -58,7 +58,7 @@ def consolidated(
         content.parts = [*(content.parts or ()), *map(WirePart.aside, requests)]
     elif hides_calls and any(calls):
         content.parts = [
-            WirePart.blank(part) if part.get("functionCall") else WirePart.of(part, "model")
+            WirePart.blank(part) if part.get("functionCall") else WirePart.of(part, content.role)
             for part in turn.parts
         ]
     return LlmResponse(

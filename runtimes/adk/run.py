@@ -143,9 +143,8 @@ class Run:
 
     def resume_after_block(self) -> None:
         """Let the next request stand in for the innermost call, whose end AfterAgent blocked."""
-        self.left = self.calls.left
+        self.left, self.follows_up = self.calls.left - 1, True
         self.calls.resume_after_block()
-        self.follow_up()
 
 
 class RunLink:

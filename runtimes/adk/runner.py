@@ -26,16 +26,15 @@ __all__ = ["GcliInvocation", "GcliRunner"]
 
 
 class GcliInvocation(InvocationContext):
-    """An invocation; asked for the events of this invocation, it does not look at settled ones."""
+    """An invocation without events of its own to go on from: none is ever entered again."""
 
     def _get_events(
         self, *, current_invocation: bool = False, current_branch: bool = False
     ) -> list[Event]:
         if not current_invocation:
             return super()._get_events(current_branch=current_branch)
-        # One agent: what an invocation has is on its branch.
-        live = live_events(self.session)
-        return [event for event in live if event.invocation_id == self.invocation_id]
+        # They are asked for to go on with an invocation that was interrupted. None is here.
+        return []
 
 
 class GcliRunner(Runner):

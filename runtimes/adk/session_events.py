@@ -14,6 +14,7 @@ readers (iteration, slices, copies, pydantic), and a conversation that is never 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
@@ -65,15 +66,16 @@ def live_events(session: Session) -> list[Event]:
     return session.events[getattr(session.events, "settled", 0) :]
 
 
+@dataclass(eq=False, slots=True)
 class SettledEvent:
     """The record of one event of a settled turn."""
 
-    __slots__ = ("content", "event", "fields")
+    fields: dict[str, Any]
+    content: Content | None = None
+    event: Event = field(init=False)
 
-    def __init__(self, fields: dict[str, Any], content: Content | None = None) -> None:
-        self.fields = fields
-        self.content = content
-        self.event: Event = UnreadEvent(self)
+    def __post_init__(self) -> None:
+        self.event = UnreadEvent(self)
 
     @classmethod
     def recording(cls, event: Event, content: Content | None) -> SettledEvent:
@@ -224,8 +226,8 @@ class SettledTurns:
             if content is not None or record.changes_state:
                 at.append(record)
         invocation = newest[0].invocation_id if newest else None
-        for place in sorted({*range(len(turns))}.difference(became.values(), places.values())):
-            lists[place][:0] = self._fresh(kept + place, invocation)
+        for place in sorted({*range(len(turns))} - {*became.values(), *places.values()}):
+            lists[place] += self._fresh(kept + place, invocation)
         _say_anew(turns, lists)
         new = [before[shown:], *lists]
         if old:

@@ -276,8 +276,8 @@ class ToolRound:
                 before = _response_content(result)
             else:
                 raised = done.tool.error if isinstance(done.tool, _AddedTool) else None
-                failure = ToolError(done.response.error or "", kind) if raised is None else raised
-                error = {"error": failure}
+                assert done.response.error is not None, "a call that failed has an error"
+                error = {"error": raised or ToolError(done.response.error, kind)}
                 result = await self._ask("on_tool_error", call, error, error)
                 if result is not None and kind is ToolErrorType.TOOL_NOT_REGISTERED:
                     self._put(call, result)

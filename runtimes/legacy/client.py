@@ -19,7 +19,6 @@ from runtimes.legacy.turn import Turn
 from services.abort import AbortError, AbortSignal
 from services.bundle import Services
 from services.chat import ContextRoom, TurnLimit
-from services.compression.service import CompressionStatus
 from services.hooks.prompt_calls import CallOutcome
 from services.loop_detection.detector import LoopVerdict, loop_feedback
 from services.model.configs import ModelConfigKey
@@ -132,9 +131,8 @@ class GeminiClient:
             yield server.MaxSessionTurns()
             return
         self._hooks.resume_after_block(sending.prompt_id)
-        next_one = replace(
-            sending, turns=sending.turns - 1, call=CallOutcome(stop_hook_active=True)
-        )
+        call = CallOutcome(stop_hook_active=True)
+        next_one = replace(sending, turns=sending.turns - 1, call=call)
         async with aclosing(self._send(parts, next_one)) as more:
             async for event in more:
                 yield event
@@ -150,9 +148,7 @@ class GeminiClient:
             return
         checked_model = self._chats.model_for_limits
         if not services.settings.context_management:
-            compressed = await self._chats.compress(prompt_id, signal)
-            if compressed.status is CompressionStatus.COMPRESSED:
-                yield server.ChatCompressed(compressed)
+            await self._chats.compress(prompt_id, signal)
         room = ContextRoom(services.content_generator)
         room.room_measured(checked_model, self.chat.last_prompt_token_count)
         self.chat.mask()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from services.compression.service import CompressionInfo
 from services.presentation.errors import StructuredError
 from services.scheduler.calls import ToolCallRequest
 from services.wire import JsonObject
@@ -15,7 +14,6 @@ from services.wire import JsonObject
 __all__ = [
     "AgentExecutionBlocked",
     "AgentExecutionStopped",
-    "ChatCompressed",
     "Citation",
     "ContentText",
     "ContextWindowWillOverflow",
@@ -111,13 +109,6 @@ class MaxSessionTurns:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatCompressed:
-    """The history was summarised before this turn."""
-
-    info: CompressionInfo
-
-
-@dataclass(frozen=True, slots=True)
 class LoopDetected:
     """The model repeats itself for the second time; the prompt is over."""
 
@@ -158,7 +149,6 @@ ServerEvent = (
     | Retry
     | FailureEvent
     | MaxSessionTurns
-    | ChatCompressed
     | AgentExecutionStopped
     | UserCancelled
 )

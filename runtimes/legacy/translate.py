@@ -44,7 +44,7 @@ class StreamTranslator(ConversationEvents):
                 yield self.end("completed", {"message": reason})
             case server.UserCancelled():
                 yield self.end("aborted")
-            case server.Finished() | server.Retry() | server.ChatCompressed():
+            case server.Finished() | server.Retry():
                 return
 
     def _error(self, event: server.FailureEvent) -> ErrorEvent:

@@ -123,7 +123,6 @@ class ChildTermination(ChildRun):
                 self._end = TerminateMode.MAX_TURNS
                 return False
             if run.signal.aborted:
-                self._end = self.cut_off()
                 return False
             self.max_turns.turn_started()
         run.prompt_id = self._child.prompt_id(turn)
@@ -146,7 +145,6 @@ class ChildTermination(ChildRun):
     async def _answered(self, context: InvocationContext, llm_request: LlmRequest) -> Event | None:
         run = self._link.run
         if run.signal.aborted:
-            self._end = self.cut_off()
             return None
         assert run.step.key is not None, "the request was not routed"
         callbacks = ToolRound(self._child.services, context, llm_request.tools_dict)
@@ -201,9 +199,8 @@ class ChildTermination(ChildRun):
             return Ended(TerminateMode.GOAL, result)
         if self._goes_on:
             return None
-        if self._end is None and signal.aborted:
-            self._end = self.cut_off()
-        return Ended(self._end or TerminateMode.ERROR_NO_COMPLETE_TASK_CALL)
+        cut_off = self.cut_off() if signal.aborted else TerminateMode.ERROR_NO_COMPLETE_TASK_CALL
+        return Ended(self._end or cut_off)
 
     def _read(self, event: Event, run: Run) -> bool:
         """Report the subject of a chunk's first thought; return false after an abort.
