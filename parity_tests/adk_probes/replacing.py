@@ -233,10 +233,10 @@ class AgentsTool(Noting):
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         agent = callback_context._invocation_context.agent
 
-        async def before(tool: Any, args: Any, tool_context: Any) -> None:
+        async def before(*, tool: Any, args: Any, tool_context: Any) -> None:
             self.note("before", tool.name, args)
 
-        async def after(tool: Any, args: Any, tool_context: Any, tool_response: Any) -> Any:
+        async def after(*, tool: Any, args: Any, tool_context: Any, tool_response: Any) -> Any:
             self.note("after", tool.name, tool_response)
             return {"output": "the agent's own"}
 

@@ -20,6 +20,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from parity_tests.adk_probes.clients import Items
+from parity_tests.adk_probes.observing import said
 from parity_tests.adk_probes.ours import run_ours
 from parity_tests.adk_probes.probe import (
     Again,
@@ -32,6 +33,9 @@ from parity_tests.adk_probes.probe import (
     text,
     thought,
 )
+from parity_tests.adk_probes.replacing import BeforeModelCalls, OnEventFailed
+from parity_tests.adk_probes.watching import kinds_of
+from runtimes.chat_runtime import ChatRuntime
 from runtimes.contract import ConversationCommands, Runtime
 from services.model.errors import ApiError
 from services.wire import Content, JsonObject, Part
@@ -64,7 +68,7 @@ class Within:
         """Run it once; return what is not as it must be, a line each."""
         seen = run_ours(self.probe)
         session = [(event["author"], event["parts"]) for event in seen.session]
-        pairs = (
+        pairs: Sequence[tuple[str, Any, Any]] = (
             ("notes", seen.notes, self.notes),
             ("result", seen.result, self.result),
             ("session", session, self.session),
@@ -145,7 +149,8 @@ class Children(Noting):
     """Notes what children's callbacks see, and alters results of tools."""
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        self.note("asks", len(llm_request.contents), sorted(llm_request.tools_dict))
+        last = kinds_of(list.__getitem__(llm_request.contents, -1))
+        self.note("asks", last, sorted(llm_request.tools_dict))
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         if not llm_response.partial:
@@ -216,7 +221,9 @@ class Equipping(Noting):
             agent.tools.append(Closing(self.note))
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        self.note(*sorted(llm_request.tools_dict))
+        agent = callback_context._invocation_context.agent
+        tools = await agent.canonical_tools(callback_context)
+        self.note(sorted(llm_request.tools_dict), sorted(tool.name for tool in tools))
 
     async def close(self) -> None:
         """Note it."""
@@ -229,13 +236,53 @@ class OtherMessage(Noting):
     async def on_user_message_callback(
         self, *, invocation_context: Any, user_message: Any
     ) -> types.Content | None:
-        if user_message.parts[0].text != "hello":
+        if user_message.parts != [types.Part(text="hello")]:
             return None
         return types.Content(role="user", parts=[types.Part(text="hello, please")])
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         events: Sequence[Event] = callback_context.session.events
-        self.note(*((each.content.parts[0].text) for each in events if each.content))
+        self.note(*said(event.content for event in events if event.content))
+
+
+class Answering(Noting):
+    """Answers the first request in place of the model."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> Any:
+        if llm_request.contents[-1].parts[-1].text != "hello":
+            return None
+        usage = types.GenerateContentResponseUsageMetadata.model_validate(_USAGE)
+        content = types.Content(role="model", parts=[types.Part(text="from a cache")])
+        return LlmResponse(content=content, usage_metadata=usage)
+
+
+class Citations(Noting):
+    """Notes the sources of partial responses."""
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        found = llm_response.citation_metadata
+        if found is not None:
+            self.note(llm_response.partial, *(each.uri for each in found.citations))
+
+
+class Endings(Noting):
+    """Notes the events that are no deltas."""
+
+    async def on_event_callback(self, *, invocation_context: Any, event: Event) -> None:
+        if not event.partial:
+            self.note(event.error_code, *kinds_of(event.content))
+
+
+async def _compress(runtime: Runtime) -> None:
+    assert isinstance(runtime, ConversationCommands)
+    await runtime.compress()
+
+
+async def _tokens_are_recorded(runtime: Runtime) -> None:
+    assert isinstance(runtime, ChatRuntime)
+    assert [message["tokens"]["input"] for message in runtime.recorded if "tokens" in message] == [
+        5
+    ]
 
 
 async def _reset(runtime: Runtime) -> None:
@@ -268,6 +315,8 @@ _NO_INSTRUCTION: Final = (
     "llm_request.config.system_instruction cannot be sent: it takes a text, parts, or a "
     "google.genai.types.Content, not int"
 )
+_LONG: Final = "\n".join(map(str, range(3000)))
+_MANY: Final = {"promptTokenCount": 50_000}
 _USAGE: Final = {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7}
 _SOURCES: Final = {
     "citations": [{"uri": "https://example.com/b"}, {"uri": "https://example.com/a"}]
@@ -331,17 +380,17 @@ WITHIN: Final = (
             shown=("Nothing.",),
         ),
         notes=[
-            ["asks", 2, ["activate_skill", "invoke_agent", "read_file"]],
+            ["asks", ["text"], ["activate_skill", "invoke_agent", "read_file"]],
             ["answers", ["invoke_agent"]],
-            ["asks", 1, ["complete_task", "get_internal_docs"]],
+            ["asks", ["text"], ["complete_task", "get_internal_docs"]],
             ["answers", ["get_internal_docs"]],
             ["after", "get_internal_docs", "get_internal_docs__c1"],
             # A child goes on after a result that is not to be summarised.
-            ["asks", 3, ["complete_task", "get_internal_docs"]],
+            ["asks", ["response get_internal_docs"], ["complete_task", "get_internal_docs"]],
             ["answers", ["complete_task"]],
             ["after", "complete_task", "complete_task__c1"],
             ["after", "invoke_agent", "invoke_agent__c1"],
-            ["asks", 3, ["activate_skill", "invoke_agent", "read_file"]],
+            ["asks", ["response invoke_agent"], ["activate_skill", "invoke_agent", "read_file"]],
             ["answers", []],
         ],
     ),
@@ -360,6 +409,12 @@ WITHIN: Final = (
             (calls(("words", {}), ("words_and_more", {}), ("picture", {})), text("done")),
             shown=("'text': 'nothing but words'", """'text': '{"output":"some words","more":1}'"""),
         ),
+        result=[
+            *(["call", name, {}] for name in ("words", "words_and_more", "picture")),
+            *(["tool", name, False, []] for name in ("words", "words_and_more")),
+            ["tool", "picture", False, [["media", "image/png", "ZG90cw=="]]],
+            *(["text", "done"], ["end", "completed"]),
+        ],
     ),
     Within(
         probe=_probe(
@@ -368,7 +423,7 @@ WITHIN: Final = (
             (_READ, text("one")),
         ),
         notes=[
-            *[["activate_skill", "add", "read_file"]] * 2,
+            *[[["activate_skill", "add", "read_file"]] * 2] * 2,
             *(["toolset closed"], ["plugin closed"]),
         ],
     ),
@@ -380,8 +435,8 @@ WITHIN: Final = (
             settings={"core_tools": ("enter_plan_mode", "exit_plan_mode", "read_file")},
         ),
         notes=[
-            ["activate_skill", "add", "enter_plan_mode", "read_file"],
-            ["add", "exit_plan_mode", "read_file"],
+            [["activate_skill", "add", "enter_plan_mode", "read_file"]] * 2,
+            [["add", "exit_plan_mode", "read_file"]] * 2,
             *(["toolset closed"], ["plugin closed"]),
         ],
     ),
@@ -392,7 +447,7 @@ WITHIN: Final = (
             (ApiError(400, "no"), text("two")),
             messages=("hello", "again"),
         ),
-        notes=[["hello, please"], ["again"]],
+        notes=[[["user", ["hello, please"]]], [["user", ["again"]]]],
     ),
     Within(
         probe=_probe(
@@ -420,6 +475,50 @@ WITHIN: Final = (
                 {"role": "user", "parts": [{"text": "again"}]},
             ]
         ],
+    ),
+    Within(
+        probe=_probe(
+            "answered",
+            lambda: [Answering()],
+            (text("two"),),
+            messages=("hello", Operation(_tokens_are_recorded), "again"),
+        ),
+    ),
+    Within(
+        probe=_probe("called", lambda: [BeforeModelCalls()], (text("done"),)),
+        result=[
+            ["call", "read_file", {"file_path": "a.txt"}],
+            *(["tool", "read_file", False, []], ["text", "done"], ["end", "completed"]),
+        ],
+    ),
+    Within(
+        probe=_probe("citations", lambda: [Citations()], ([_cited({"text": "one"})],)),
+        notes=[[True, "https://example.com/b", "https://example.com/a"]],
+    ),
+    Within(
+        probe=_probe(
+            "event-failed",
+            lambda: [OnEventFailed()],
+            (text("one"),),
+            shown=("'status': 'INTERNAL'", "'a plugin frowns'"),
+        ),
+    ),
+    Within(
+        probe=_probe("loop", lambda: [Endings()], (*[_READ] * 5, text("done"))),
+        notes=[
+            *[[None, "call read_file"], [None, "response read_file"]] * 4,
+            ["LOOP_DETECTED"],
+            [None, "text"],
+        ],
+    ),
+    Within(
+        probe=_probe(
+            "compression-at-the-end",
+            lambda: [Endings()],
+            (text("one"), text(_LONG), [chunk({"text": "three"}, usageMetadata=_MANY)]),
+            messages=("hello", "again", "and then", Operation(_compress)),
+        ),
+        session=[("user", ["text"]), ("gemini_cli_agent", ["text"])] * 2,
     ),
     Within(
         probe=_probe("unsendable", lambda: [Unsendable()], ()),
@@ -451,6 +550,13 @@ WITHIN: Final = (
         text("one"),
         text("two"),
         messages=("hello", "again"),
+    ),
+    _watched(
+        "children",
+        calls(*[("invoke_agent", {"agent_name": "cli_help", "prompt": each}) for each in "ab"]),
+        *(_DOCS, _DONE, _DONE),
+        text("both"),
+        settings=_AGENTS,
     ),
     _watched(
         "attempts",

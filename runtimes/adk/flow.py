@@ -6,6 +6,7 @@ test, and the dependency is pinned to the minor version that it was written for.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any, Final
@@ -127,7 +128,7 @@ class RuntimeFlow(SingleFlow):
         content = llm_response.content
         if isinstance(content, WireContent) and not isinstance(content.note, (Delta, Answer)):
             return None
-        before = None if content is None else content.model_copy(deep=True)
+        before = copy.deepcopy(content)
         response = await super()._handle_after_model_callback(
             invocation_context, llm_response, model_response_event
         )

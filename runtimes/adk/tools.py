@@ -25,7 +25,7 @@ class AdkTool(BaseTool):
     """One declared tool. `wire` is the declaration as the API's JSON."""
 
     def __init__(self, wire: JsonObject) -> None:
-        super().__init__(name=wire["name"], description=wire.get("description") or "")
+        super().__init__(name=wire["name"], description=wire["description"])
         self.wire = wire
 
     def _get_declaration(self) -> types.FunctionDeclaration:

@@ -193,7 +193,7 @@ class EventTranslator(ConversationEvents):
             elif text:
                 yield partial(self._message, event, {"text": text})
         elif event.partial:
-            return
+            pass
         elif call is not None:
             if (call.id or "") not in response.calls:
                 wire = {"id": call.id, "name": call.name, "args": call.args}

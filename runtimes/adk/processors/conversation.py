@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 
 from google.adk.agents.invocation_context import InvocationContext
+from google.adk.agents.llm_agent import LlmAgent
 from google.adk.events.event import Event
 from google.adk.flows.llm_flows.tools._agent_tools import process_agent_tools
 from google.adk.models.llm_request import LlmRequest
@@ -195,7 +196,8 @@ class ToolsProcessor(EngineProcessor):
     name = "agent_tools"
 
     async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
-        tools: Sequence[object] = getattr(context.agent, "tools", ())
+        assert isinstance(context.agent, LlmAgent)
+        tools = context.agent.tools
         if len(tools) == 1 and isinstance(tools[0], SessionToolset):
             tools[0].declare(request)
             context.canonical_tools_cache = []
