@@ -6,26 +6,43 @@ check plays a script under the runtime alone, and states what is to be seen of i
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from google.adk.events.event import Event
-from google.adk.models.llm_response import LlmResponse
-from google.adk.tools.base_tool import BaseTool
-from google.adk.tools.base_toolset import BaseToolset
 from google.adk.tools.function_tool import FunctionTool
-from google.adk.tools.tool_context import ToolContext
-from google.genai import types
 
 from parity_tests.adk_probes.clients import Items
-from parity_tests.adk_probes.observing import said
+from parity_tests.adk_probes.guests import (
+    USAGE,
+    Adding,
+    Answering,
+    Children,
+    Citations,
+    Copying,
+    Endings,
+    Equipping,
+    Ids,
+    Names,
+    OtherMessage,
+    Partial,
+    Quiet,
+    Thinking,
+    Unsendable,
+    add,
+    compress,
+    other_model,
+    picture,
+    reset,
+    rewind,
+    tokens_are_recorded,
+    words,
+    words_and_more,
+)
 from parity_tests.adk_probes.ours import run_ours
 from parity_tests.adk_probes.probe import (
     Again,
     Answer,
-    Noting,
     Operation,
     Probe,
     calls,
@@ -34,11 +51,9 @@ from parity_tests.adk_probes.probe import (
     thought,
 )
 from parity_tests.adk_probes.replacing import BeforeModelCalls, OnEventFailed
-from parity_tests.adk_probes.watching import kinds_of
-from runtimes.chat_runtime import ChatRuntime
-from runtimes.contract import ConversationCommands, Runtime
 from services.model.errors import ApiError
-from services.wire import Content, JsonObject, Part
+from services.settings.hooks import read_hooks
+from services.wire import Content, JsonObject, Part, js_json
 
 __all__ = ["WITHIN", "Watched", "Within"]
 
@@ -106,194 +121,6 @@ class Watched:
         )
 
 
-class Names(Noting):
-    """Notes the plugins of each agent that runs."""
-
-    async def before_run_callback(self, *, invocation_context: Any) -> None:
-        self.note(*(plugin.name for plugin in invocation_context.plugin_manager.plugins))
-
-
-class Ids(Noting):
-    """Notes the ids of the session's events before each request, and sets state."""
-
-    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        events: Sequence[Event] = callback_context.session.events
-        self.note(*(f"{event.invocation_id} {event.id}" for event in events))
-
-    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
-        callback_context.state["seen"] = True
-
-
-class Copying(Noting):
-    """Puts copies in place of a request's contents."""
-
-    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        llm_request.contents = copy.deepcopy(llm_request.contents)
-
-
-class Unsendable(Noting):
-    """Puts something into the request that is no instruction."""
-
-    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        llm_request.config.system_instruction = 7
-
-
-class Quiet(Noting):
-    """Takes the content out of the partial responses of an answer."""
-
-    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> Any:
-        return LlmResponse(partial=True) if llm_response.partial else None
-
-
-class Children(Noting):
-    """Notes what children's callbacks see, and alters results of tools."""
-
-    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        last = kinds_of(list.__getitem__(llm_request.contents, -1))
-        self.note("asks", last, sorted(llm_request.tools_dict))
-
-    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
-        if not llm_response.partial:
-            names = [call.name for call in llm_response.get_function_calls()]
-            self.note("answers", names)
-
-    async def after_tool_callback(
-        self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any
-    ) -> Any:
-        self.note("after", tool.name, tool_context.function_call_id)
-        tool_context.actions.skip_summarization = tool.name == "get_internal_docs"
-        return {**result, "altered": True}
-
-
-def add(a: int, b: int, tool_context: ToolContext) -> dict[str, Any]:
-    """Adds two numbers."""
-    confirmed = tool_context.tool_confirmation
-    return {"sum": a + b, "confirmed": confirmed is not None and confirmed.confirmed}
-
-
-def words() -> dict[str, Any]:
-    """Returns what tools of the product return."""
-    return {"output": "nothing but words"}
-
-
-def words_and_more() -> dict[str, Any]:
-    """Returns more than that."""
-    return {"output": "some words", "more": 1}
-
-
-def picture() -> Any:
-    """Returns media."""
-    return types.Part.from_bytes(data=b"dots", mime_type="image/png")
-
-
-class Adding(Noting):
-    """Adds tools to each request, and has no other callback."""
-
-    def __init__(self, *tools: BaseTool) -> None:
-        super().__init__("adding")
-        self._tools = tools
-
-    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        llm_request.append_tools(list(self._tools))
-
-
-class Closing(BaseToolset):
-    """A toolset that notes when it is closed."""
-
-    def __init__(self, note: Callable[..., None]) -> None:
-        super().__init__()
-        self._note = note
-
-    async def get_tools(self, readonly_context: Any = None) -> list[BaseTool]:
-        """One tool."""
-        return [FunctionTool(add)]
-
-    async def close(self) -> None:
-        """Note it."""
-        self._note("toolset closed")
-
-
-class Equipping(Noting):
-    """Gives each agent a toolset, and notes when it is closed itself."""
-
-    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
-        if not any(isinstance(each, Closing) for each in agent.tools):
-            agent.tools.append(Closing(self.note))
-
-    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        agent = callback_context._invocation_context.agent
-        tools = await agent.canonical_tools(callback_context)
-        self.note(sorted(llm_request.tools_dict), sorted(tool.name for tool in tools))
-
-    async def close(self) -> None:
-        """Note it."""
-        self.note("plugin closed")
-
-
-class OtherMessage(Noting):
-    """Replaces the first message, and notes what the session says before each request."""
-
-    async def on_user_message_callback(
-        self, *, invocation_context: Any, user_message: Any
-    ) -> types.Content | None:
-        if user_message.parts != [types.Part(text="hello")]:
-            return None
-        return types.Content(role="user", parts=[types.Part(text="hello, please")])
-
-    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        events: Sequence[Event] = callback_context.session.events
-        self.note(*said(event.content for event in events if event.content))
-
-
-class Answering(Noting):
-    """Answers the first request in place of the model."""
-
-    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> Any:
-        if llm_request.contents[-1].parts[-1].text != "hello":
-            return None
-        usage = types.GenerateContentResponseUsageMetadata.model_validate(_USAGE)
-        content = types.Content(role="model", parts=[types.Part(text="from a cache")])
-        return LlmResponse(content=content, usage_metadata=usage)
-
-
-class Citations(Noting):
-    """Notes the sources of partial responses."""
-
-    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
-        found = llm_response.citation_metadata
-        if found is not None:
-            self.note(llm_response.partial, *(each.uri for each in found.citations))
-
-
-class Endings(Noting):
-    """Notes the events that are no deltas."""
-
-    async def on_event_callback(self, *, invocation_context: Any, event: Event) -> None:
-        if not event.partial:
-            self.note(event.error_code, *kinds_of(event.content))
-
-
-async def _compress(runtime: Runtime) -> None:
-    assert isinstance(runtime, ConversationCommands)
-    await runtime.compress()
-
-
-async def _tokens_are_recorded(runtime: Runtime) -> None:
-    assert isinstance(runtime, ChatRuntime)
-    assert [message["tokens"]["input"] for message in runtime.recorded if "tokens" in message] == [
-        5
-    ]
-
-
-async def _reset(runtime: Runtime) -> None:
-    await runtime.reset()
-
-
-async def _rewind(runtime: Runtime) -> None:
-    assert isinstance(runtime, ConversationCommands)
-    await runtime.rewind(1)
-
-
 def _probe(name: str, plugins: Any, script: Any, **more: Any) -> Probe:
     fields = {"counted": False, **more}
     return Probe(name=f"within-{name}", row="", plugins=plugins, script=script, **fields)
@@ -303,6 +130,12 @@ def _watched(name: str, *script: Answer, **more: Any) -> Watched:
     return Watched(
         probe=Probe(name=f"watched-{name}", row="", plugins=tuple, script=script, **more)
     )
+
+
+def _hooks(event: str, **said: Any) -> dict[str, Any]:
+    """Settings with one hook, which always says the same."""
+    hook = {"type": "command", "command": f"echo '{js_json(said)}'"}
+    return {"hooks": read_hooks({event: [{"hooks": [hook]}]})}
 
 
 _READ: Final = calls(("read_file", {"file_path": "a.txt"}))
@@ -317,7 +150,6 @@ _NO_INSTRUCTION: Final = (
 )
 _LONG: Final = "\n".join(map(str, range(3000)))
 _MANY: Final = {"promptTokenCount": 50_000}
-_USAGE: Final = {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7}
 _SOURCES: Final = {
     "citations": [{"uri": "https://example.com/b"}, {"uri": "https://example.com/a"}]
 }
@@ -346,7 +178,7 @@ WITHIN: Final = (
             "ids",
             lambda: [Ids()],
             (_READ, text("one"), text("two"), text("three")),
-            messages=("hello", "again", Operation(_rewind), "and then"),
+            messages=("hello", "again", Operation(rewind), "and then"),
         ),
         notes=[
             _IDS[:2],
@@ -366,7 +198,7 @@ WITHIN: Final = (
             "reset-at-the-end",
             lambda: [Ids()],
             (_READ, text("one")),
-            messages=("hello", Operation(_reset)),
+            messages=("hello", Operation(reset)),
         ),
         session=[],
         state={},
@@ -481,8 +313,46 @@ WITHIN: Final = (
             "answered",
             lambda: [Answering()],
             (text("two"),),
-            messages=("hello", Operation(_tokens_are_recorded), "again"),
+            messages=("hello", Operation(tokens_are_recorded), "again"),
         ),
+    ),
+    Within(
+        probe=_probe(
+            "names-with-hooks", lambda: [Names()], (text("one"),), settings=_hooks("BeforeModel")
+        ),
+        notes=[["max_turns", "token_limit", "loop_detection", "steering", "hook_bridge", "probe"]],
+    ),
+    Within(
+        probe=_probe(
+            "blocked-prompt",
+            lambda: [Partial()],
+            (),
+            settings=_hooks("BeforeAgent", decision="block", reason="not now"),
+        ),
+        notes=[[True]],
+        result=[["error", "not now", "AGENT_EXECUTION_BLOCKED"], ["end", "completed"]],
+    ),
+    Within(
+        probe=_probe(
+            "stopped-by-hook",
+            lambda: [Adding(FunctionTool(words))],
+            (calls(("words", {})),),
+            settings=_hooks("AfterTool", **{"continue": False, "stopReason": "enough"}),
+        ),
+        result=[
+            ["call", "words", {}],
+            ["tool", "words", True, [["text", "enough"]]],
+            ["end", "completed"],
+        ],
+    ),
+    Within(
+        probe=_probe(
+            "other-model",
+            lambda: [Thinking()],
+            (text("one"), text("two")),
+            messages=("hello", Operation(other_model), "again"),
+        ),
+        notes=[["gemini-2.5-flash", 8192, None], ["gemini-3-flash-preview", None, "HIGH"]],
     ),
     Within(
         probe=_probe("called", lambda: [BeforeModelCalls()], (text("done"),)),
@@ -516,7 +386,7 @@ WITHIN: Final = (
             "compression-at-the-end",
             lambda: [Endings()],
             (text("one"), text(_LONG), [chunk({"text": "three"}, usageMetadata=_MANY)]),
-            messages=("hello", "again", "and then", Operation(_compress)),
+            messages=("hello", "again", "and then", Operation(compress)),
         ),
         session=[("user", ["text"]), ("gemini_cli_agent", ["text"])] * 2,
     ),
@@ -533,9 +403,9 @@ WITHIN: Final = (
             chunk(thought("**Look** around"), {"text": "one "}, finish=None),
             chunk(_called("a.txt", "c1"), {"text": "two ", "odd": 1}, finish=None),
             _cited({"text": "three"}, {"executableCode": {"code": "x", "language": "PYTHON"}}),
-            chunk(finish=None, usageMetadata=_USAGE),
+            chunk(finish=None, usageMetadata=USAGE),
         ],
-        [_cited({"text": "four"}, usageMetadata=_USAGE)],
+        [_cited({"text": "four"}, usageMetadata=USAGE)],
         [chunk({"text": "five"}, finish="MAX_TOKENS", usageMetadata={"oddCount": 1})],
         messages=("hello", "again"),
     ),

@@ -1,0 +1,264 @@
+"""What the checks of `within` bring into the runtime: plugins, tools and operations of others."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from google.adk.events.event import Event
+from google.adk.models.llm_response import LlmResponse
+from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.base_toolset import BaseToolset
+from google.adk.tools.function_tool import FunctionTool
+from google.adk.tools.tool_context import ToolContext
+from google.genai import types
+
+from parity_tests.adk_probes.observing import said
+from parity_tests.adk_probes.probe import Noting
+from parity_tests.adk_probes.watching import kinds_of
+from runtimes.chat_runtime import ChatRuntime
+from runtimes.contract import ConversationCommands, Runtime
+
+__all__ = [
+    "USAGE",
+    "Adding",
+    "Answering",
+    "Children",
+    "Citations",
+    "Closing",
+    "Copying",
+    "Endings",
+    "Equipping",
+    "Ids",
+    "Names",
+    "OtherMessage",
+    "Partial",
+    "Quiet",
+    "Thinking",
+    "Unsendable",
+    "add",
+    "compress",
+    "other_model",
+    "picture",
+    "reset",
+    "rewind",
+    "tokens_are_recorded",
+    "words",
+    "words_and_more",
+]
+
+USAGE: Final = {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7}
+
+
+class Names(Noting):
+    """Notes the plugins of each agent that runs."""
+
+    async def before_run_callback(self, *, invocation_context: Any) -> None:
+        self.note(*(plugin.name for plugin in invocation_context.plugin_manager.plugins))
+
+
+class Ids(Noting):
+    """Notes the ids of the session's events before each request, and sets state."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        events: Sequence[Event] = callback_context.session.events
+        self.note(*(f"{event.invocation_id} {event.id}" for event in events))
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        callback_context.state["seen"] = True
+
+
+class Copying(Noting):
+    """Puts copies in place of a request's contents."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        llm_request.contents = copy.deepcopy(llm_request.contents)
+
+
+class Unsendable(Noting):
+    """Puts something into the request that is no instruction."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        llm_request.config.system_instruction = 7
+
+
+class Quiet(Noting):
+    """Takes the content out of the partial responses of an answer."""
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> Any:
+        return LlmResponse(partial=True) if llm_response.partial else None
+
+
+class Children(Noting):
+    """Notes what children's callbacks see, and alters results of tools."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        last = kinds_of(list.__getitem__(llm_request.contents, -1))
+        self.note("asks", last, sorted(llm_request.tools_dict))
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        if not llm_response.partial:
+            names = [call.name for call in llm_response.get_function_calls()]
+            self.note("answers", names)
+
+    async def after_tool_callback(
+        self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any
+    ) -> Any:
+        self.note("after", tool.name, tool_context.function_call_id)
+        tool_context.actions.skip_summarization = tool.name == "get_internal_docs"
+        return {**result, "altered": True}
+
+
+def add(a: int, b: int, tool_context: ToolContext) -> dict[str, Any]:
+    """Adds two numbers."""
+    confirmed = tool_context.tool_confirmation
+    return {"sum": a + b, "confirmed": confirmed is not None and confirmed.confirmed}
+
+
+def words() -> dict[str, Any]:
+    """Returns what tools of the product return."""
+    return {"output": "nothing but words"}
+
+
+def words_and_more() -> dict[str, Any]:
+    """Returns more than that."""
+    return {"output": "some words", "more": 1}
+
+
+def picture() -> Any:
+    """Returns media."""
+    return types.Part.from_bytes(data=b"dots", mime_type="image/png")
+
+
+class Adding(Noting):
+    """Adds tools to each request, and has no other callback."""
+
+    def __init__(self, *tools: BaseTool) -> None:
+        super().__init__("adding")
+        self._tools = tools
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        llm_request.append_tools(list(self._tools))
+
+
+class Closing(BaseToolset):
+    """A toolset that notes when it is closed."""
+
+    def __init__(self, note: Callable[..., None]) -> None:
+        super().__init__()
+        self._note = note
+
+    async def get_tools(self, readonly_context: Any = None) -> list[BaseTool]:
+        """One tool."""
+        return [FunctionTool(add)]
+
+    async def close(self) -> None:
+        """Note it."""
+        self._note("toolset closed")
+
+
+class Equipping(Noting):
+    """Gives each agent a toolset, and notes when it is closed itself."""
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        if not any(isinstance(each, Closing) for each in agent.tools):
+            agent.tools.append(Closing(self.note))
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        agent = callback_context._invocation_context.agent
+        tools = await agent.canonical_tools(callback_context)
+        self.note(sorted(llm_request.tools_dict), sorted(tool.name for tool in tools))
+
+    async def close(self) -> None:
+        """Note it."""
+        self.note("plugin closed")
+
+
+class OtherMessage(Noting):
+    """Replaces the first message, and notes what the session says before each request."""
+
+    async def on_user_message_callback(
+        self, *, invocation_context: Any, user_message: Any
+    ) -> types.Content | None:
+        if user_message.parts != [types.Part(text="hello")]:
+            return None
+        return types.Content(role="user", parts=[types.Part(text="hello, please")])
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        events: Sequence[Event] = callback_context.session.events
+        self.note(*said(event.content for event in events if event.content))
+
+
+class Answering(Noting):
+    """Answers the first request in place of the model."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> Any:
+        if llm_request.contents[-1].parts[-1].text != "hello":
+            return None
+        usage = types.GenerateContentResponseUsageMetadata.model_validate(USAGE)
+        content = types.Content(role="model", parts=[types.Part(text="from a cache")])
+        return LlmResponse(content=content, usage_metadata=usage)
+
+
+class Partial(Noting):
+    """Notes which events are partial."""
+
+    async def on_event_callback(self, *, invocation_context: Any, event: Event) -> None:
+        self.note(event.partial, *kinds_of(event.content))
+
+
+class Thinking(Noting):
+    """Notes how much the model is asked to think."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        asked = llm_request.config.thinking_config
+        self.note(llm_request.model, asked.thinking_budget, asked.thinking_level)
+
+
+class Citations(Noting):
+    """Notes the sources of partial responses."""
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        found = llm_response.citation_metadata
+        if found is not None:
+            self.note(llm_response.partial, *(each.uri for each in found.citations))
+
+
+class Endings(Noting):
+    """Notes the events that are no deltas."""
+
+    async def on_event_callback(self, *, invocation_context: Any, event: Event) -> None:
+        if not event.partial:
+            self.note(event.error_code, *kinds_of(event.content))
+
+
+async def compress(runtime: Runtime) -> None:
+    """Compress the history."""
+    assert isinstance(runtime, ConversationCommands)
+    await runtime.compress()
+
+
+async def tokens_are_recorded(runtime: Runtime) -> None:
+    """Look at the tokens of the only answer that was counted."""
+    assert isinstance(runtime, ChatRuntime)
+    assert [message["tokens"]["input"] for message in runtime.recorded if "tokens" in message] == [
+        5
+    ]
+
+
+async def other_model(runtime: Runtime) -> None:
+    """Choose another model, as a user does."""
+    assert isinstance(runtime, ChatRuntime)
+    runtime._services.state.set_model("gemini-3-flash-preview")
+
+
+async def reset(runtime: Runtime) -> None:
+    """Begin the conversation anew."""
+    await runtime.reset()
+
+
+async def rewind(runtime: Runtime) -> None:
+    """Go back to before the first message."""
+    assert isinstance(runtime, ConversationCommands)
+    await runtime.rewind(1)
