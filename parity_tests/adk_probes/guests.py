@@ -41,6 +41,7 @@ __all__ = [
     "compress",
     "other_model",
     "picture",
+    "picture_and_more",
     "reset",
     "rewind",
     "tokens_are_recorded",
@@ -55,6 +56,8 @@ class Names(Noting):
     """Notes the plugins of each agent that runs."""
 
     async def before_run_callback(self, *, invocation_context: Any) -> None:
+        session = invocation_context.session
+        self.note(session.app_name, session.user_id, invocation_context.agent.name)
         self.note(*(plugin.name for plugin in invocation_context.plugin_manager.plugins))
 
 
@@ -129,6 +132,11 @@ def words_and_more() -> dict[str, Any]:
 def picture() -> Any:
     """Returns media."""
     return types.Part.from_bytes(data=b"dots", mime_type="image/png")
+
+
+def picture_and_more() -> Any:
+    """Returns media, and something about it."""
+    return {"image": picture(), "of": "dots"}
 
 
 class Adding(Noting):

@@ -33,6 +33,7 @@ from parity_tests.adk_probes.guests import (
     compress,
     other_model,
     picture,
+    picture_and_more,
     reset,
     rewind,
     tokens_are_recorded,
@@ -138,6 +139,8 @@ def _hooks(event: str, **said: Any) -> dict[str, Any]:
     return {"hooks": read_hooks({event: [{"hooks": [hook]}]})}
 
 
+_WHERE: Final = ["gemini_cli", "user", "gemini_cli_agent"]
+"""The names of the application, its user and its agent."""
 _READ: Final = calls(("read_file", {"file_path": "a.txt"}))
 _CHILD: Final = calls(("invoke_agent", {"agent_name": "cli_help", "prompt": "what is new?"}))
 _DOCS: Final = calls(("get_internal_docs", {}))
@@ -148,6 +151,7 @@ _NO_INSTRUCTION: Final = (
     "llm_request.config.system_instruction cannot be sent: it takes a text, parts, or a "
     "google.genai.types.Content, not int"
 )
+_TOOLS: Final = ("words", "words_and_more", "picture", "picture_and_more")
 _LONG: Final = "\n".join(map(str, range(3000)))
 _MANY: Final = {"promptTokenCount": 50_000}
 _SOURCES: Final = {
@@ -169,7 +173,9 @@ WITHIN: Final = (
     Within(
         probe=_probe("names", lambda: [Names()], (_CHILD, _DONE, text("ok")), settings=_AGENTS),
         notes=[
+            _WHERE,
             ["max_turns", "token_limit", "loop_detection", "steering", "probe"],
+            _WHERE,
             ["max_turns", "max_time", "complete_task", "steering", "probe"],
         ],
     ),
@@ -237,14 +243,21 @@ WITHIN: Final = (
     Within(
         probe=_probe(
             "displays",
-            lambda: [Adding(*map(FunctionTool, (words, words_and_more, picture)))],
-            (calls(("words", {}), ("words_and_more", {}), ("picture", {})), text("done")),
-            shown=("'text': 'nothing but words'", """'text': '{"output":"some words","more":1}'"""),
+            lambda: [
+                Adding(*map(FunctionTool, (words, words_and_more, picture, picture_and_more)))
+            ],
+            (calls(*((name, {}) for name in _TOOLS)), text("done")),
+            shown=(
+                "'text': 'nothing but words'",
+                """'text': '{"output":"some words","more":1}'""",
+                "'text': ''",
+                """'text': '{"of":"dots"}'""",
+            ),
         ),
         result=[
-            *(["call", name, {}] for name in ("words", "words_and_more", "picture")),
-            *(["tool", name, False, []] for name in ("words", "words_and_more")),
-            ["tool", "picture", False, [["media", "image/png", "ZG90cw=="]]],
+            *(["call", name, {}] for name in _TOOLS),
+            *(["tool", name, False, []] for name in _TOOLS[:2]),
+            *(["tool", name, False, [["media", "image/png", "ZG90cw=="]]] for name in _TOOLS[2:]),
             *(["text", "done"], ["end", "completed"]),
         ],
     ),
@@ -320,7 +333,10 @@ WITHIN: Final = (
         probe=_probe(
             "names-with-hooks", lambda: [Names()], (text("one"),), settings=_hooks("BeforeModel")
         ),
-        notes=[["max_turns", "token_limit", "loop_detection", "steering", "hook_bridge", "probe"]],
+        notes=[
+            _WHERE,
+            ["max_turns", "token_limit", "loop_detection", "steering", "hook_bridge", "probe"],
+        ],
     ),
     Within(
         probe=_probe(

@@ -45,7 +45,7 @@ class StreamTranslator(ConversationEvents):
             case server.UserCancelled():
                 yield self.end("aborted")
             case server.Finished() | server.Retry():
-                return
+                pass
 
     def _error(self, event: server.FailureEvent) -> ErrorEvent:
         match event:
