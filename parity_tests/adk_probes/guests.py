@@ -35,6 +35,7 @@ __all__ = [
     "OtherMessage",
     "Partial",
     "Quiet",
+    "Removing",
     "Thinking",
     "Unsendable",
     "add",
@@ -77,6 +78,16 @@ class Copying(Noting):
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         llm_request.contents = copy.deepcopy(llm_request.contents)
+
+
+class Removing(Noting):
+    """Removes one of the product's tools from each request."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        (tool,) = llm_request.config.tools
+        tool.function_declarations = [
+            each for each in tool.function_declarations if each.name != "activate_skill"
+        ]
 
 
 class Unsendable(Noting):

@@ -27,6 +27,7 @@ from parity_tests.adk_probes.guests import (
     OtherMessage,
     Partial,
     Quiet,
+    Removing,
     Thinking,
     Unsendable,
     add,
@@ -72,6 +73,8 @@ class Within:
     """Of each event that the session has at the end: author, and the kinds of its parts."""
     contents: Sequence[Sequence[Content]] | None = None
     """Of the last request, if there is one, without the first, which describes the workspace."""
+    tools: Sequence[str] | None = None
+    """The names of those that the last request declares."""
     state: dict[str, Any] | None = None
     """Of the session, at the end."""
 
@@ -84,10 +87,13 @@ class Within:
         """Run it once; return what is not as it must be, a line each."""
         seen = run_ours(self.probe)
         session = [(event["author"], event["parts"]) for event in seen.session]
+        declared = [tool for each in seen.requests[-1:] for tool in each.get("tools", ())]
+        tools = [each["name"] for tool in declared for each in tool["functionDeclarations"]]
         pairs: Sequence[tuple[str, Any, Any]] = (
             ("notes", seen.notes, self.notes),
             ("result", seen.result, self.result),
             ("session", session, self.session),
+            ("tools", tools, self.tools),
             ("state", seen.state, self.state),
             ("contents", [each["contents"][1:] for each in seen.requests[-1:]], self.contents),
             ("client", seen.client, []),
@@ -145,6 +151,7 @@ _READ: Final = calls(("read_file", {"file_path": "a.txt"}))
 _CHILD: Final = calls(("invoke_agent", {"agent_name": "cli_help", "prompt": "what is new?"}))
 _DOCS: Final = calls(("get_internal_docs", {}))
 _DONE: Final = calls(("complete_task", {"report": {"answer": "Nothing.", "sources": []}}))
+_PLANS: Final = {"core_tools": ("enter_plan_mode", "exit_plan_mode", "read_file")}
 _AGENTS: Final = {"core_tools": ("invoke_agent", "read_file")}
 _IDS: Final = [f"e-adk-event-1 adk-event-{number}" for number in (2, 3, 5, 7, 9)]
 _NO_INSTRUCTION: Final = (
@@ -277,7 +284,7 @@ WITHIN: Final = (
             "plan-mode",
             lambda: [Equipping()],
             (calls(("enter_plan_mode", {})), text("one")),
-            settings={"core_tools": ("enter_plan_mode", "exit_plan_mode", "read_file")},
+            settings=_PLANS,
         ),
         notes=[
             [["activate_skill", "add", "enter_plan_mode", "read_file"]] * 2,
@@ -369,6 +376,10 @@ WITHIN: Final = (
             messages=("hello", Operation(other_model), "again"),
         ),
         notes=[["gemini-2.5-flash", 8192, None], ["gemini-3-flash-preview", None, "HIGH"]],
+    ),
+    Within(
+        probe=_probe("one-tool-fewer", lambda: [Removing()], (text("one"),)),
+        tools=["read_file"],
     ),
     Within(
         probe=_probe("called", lambda: [BeforeModelCalls()], (text("done"),)),
