@@ -20,6 +20,7 @@ from harness.mutants.result import Outcome
 from harness.mutants.source import CODE_ROOT
 from parity_tests.adk_probes.catalogue import all_probes
 from parity_tests.adk_probes.elsewhere import ELSEWHERE
+from parity_tests.adk_probes.within import WITHIN
 from tests.harness.detection.stand_ins import write_cassettes
 from tests.harness.mutants import few_checks
 from tests.harness.mutants.crafted import inserted
@@ -64,7 +65,8 @@ def test_a_check_finds_a_mutant_that_no_case_shows(result: Result, tmp_path: Pat
 
 
 def test_checks_judge_mutants_of_adk_alone() -> None:
-    checked = {probe.name for probe in all_probes()} | {plugin.name for plugin in ELSEWHERE}
+    checked = {probe.name for probe in all_probes()}
+    checked |= {plugin.name for plugin in ELSEWHERE} | {check.name for check in WITHIN}
 
     assert set(Checks.of(("runtimes/adk/plugins",)).names) == checked
     assert Checks.of(("runtimes",)).names == Checks.of((FILE,)).names
