@@ -24,7 +24,7 @@ from adapters.events import EVENTS, EventTable, Row
 from adapters.model.seam import ModelSeam
 from adapters.model.transports import behind_clients
 from adapters.problems import AgentBroke, yielded_at
-from adapters.runtime import IN_PROCESS, AgentRuntime
+from adapters.runtime import IN_PROCESS, OUTSIDE, AgentRuntime
 from runtimes.contract import RuntimeTraits
 from services.bundle import Services
 from services.clock import foreign_timers
@@ -90,13 +90,14 @@ def agent_runtime(
     return AgentRuntime(
         conversations,
         traits=traits_of(
-            tools=tools or {},
-            shows=shows or {},
+            tools=tools,
             words=words,
             workspace=workspace,
+            shows=shows,
             confinable=confinable,
+            channels=IN_PROCESS,
         ),
-        table=table if isinstance(table, EventTable) else EVENTS.extended(table),
+        table=EVENTS.extended(table),
         pieces=pieces,
         prepare=_find_machine,
     )
@@ -115,19 +116,19 @@ def _find_machine() -> None:
 
 def traits_of(
     *,
-    tools: Mapping[str, JsonObject],
-    shows: Mapping[str, Any],
+    tools: Mapping[str, JsonObject] | None,
     words: str,
     workspace: bool,
-    confinable: bool,
-    channels: frozenset[str] = IN_PROCESS,
+    shows: Mapping[str, Any] | None = None,
+    confinable: bool = False,
+    channels: frozenset[str] = OUTSIDE,
 ) -> RuntimeTraits:
     """Return the traits of an agent: plain turns, its own tools, and the channels that it shows."""
     return RuntimeTraits(
         features=frozenset({"reset"}),
-        tools=tools,
+        tools=tools or {},
         channels=channels | ({"workspace"} if workspace else frozenset()),
-        custom=frozenset(shows),
+        custom=frozenset(shows or {}),
         words=words,
         confinable=confinable,
     )

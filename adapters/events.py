@@ -206,8 +206,13 @@ class EventTable:
         self._rows = dict(rows)
         self._kind_of = kind_of
 
-    def extended(self, rows: Mapping[type | str, Row]) -> EventTable:
-        """Return a table in which `rows` are added, or replace those of the same key."""
+    def extended(self, rows: EventTable | Mapping[type | str, Row]) -> EventTable:
+        """Return a table in which `rows` are added, or replace those of the same key.
+
+        A table in place of rows is returned as it is.
+        """
+        if isinstance(rows, EventTable):
+            return rows
         return EventTable({**self._rows, **rows}, kind_of=self._kind_of)
 
     def convert(self, item: Any, emit: Emit) -> None:

@@ -18,10 +18,12 @@ from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
 from services.wire import Content, JsonObject
 
-__all__ = ["IN_PROCESS", "AgentRuntime", "OpenConversations", "OpenedConversation"]
+__all__ = ["IN_PROCESS", "OUTSIDE", "AgentRuntime", "OpenConversations", "OpenedConversation"]
 
 IN_PROCESS: Final = frozenset({"requests", "provider", "events", "cost", "custom"})
 """The channels of an agent whose requests to the model pass through the services."""
+OUTSIDE: Final = IN_PROCESS - {"custom"}
+"""The channels of such an agent in a process of its own: no function can look into it."""
 _GRACE_S: Final = 5.0
 """Real seconds that an aborted stream may take to end before its task is cancelled."""
 

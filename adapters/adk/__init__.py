@@ -16,7 +16,7 @@ from typing import Any, Final
 from adapters.adk.events import ADK_EVENTS
 from adapters.agent import Begin, Shows, traits_of
 from adapters.events import EventTable, Row
-from adapters.runtime import AgentRuntime, OpenedConversation
+from adapters.runtime import IN_PROCESS, AgentRuntime, OpenedConversation
 from parity import own_name
 from runtimes.adk.quiet import import_quietly
 from services.bundle import Services
@@ -73,13 +73,14 @@ def adk_runtime(
     return AgentRuntime(
         conversations,
         traits=traits_of(
-            tools=tools or {},
-            shows=shows or {},
+            tools=tools,
             words=words,
             workspace=workspace,
+            shows=shows,
             confinable=confinable,
+            channels=IN_PROCESS,
         ),
-        table=table if isinstance(table, EventTable) else ADK_EVENTS.extended(table),
+        table=ADK_EVENTS.extended(table),
         pieces=pieces,
         prepare=prepared,
         modules=(own_name(_WARM), *([agent.partition(":")[0]] if named else [])),

@@ -24,7 +24,7 @@ from adapters.model.server import open_model_server
 from adapters.outside.held import Held
 from adapters.outside.program import Program, start_program
 from adapters.problems import AgentBroke
-from adapters.runtime import IN_PROCESS, AgentRuntime
+from adapters.runtime import OUTSIDE, AgentRuntime
 from services.bundle import Services
 from services.subagents.remote.cards import checked_card, interface
 from services.subagents.remote.client import A2AClient
@@ -123,18 +123,11 @@ def a2a_runtime(
                 client = await _client(url.replace("{port}", str(port)), http, program)
             yield _Conversation(client, services, held)
 
-    own = IN_PROCESS - {"custom"}
+    channels = OUTSIDE if command else frozenset({"events"})
     return AgentRuntime(
         conversations,
-        traits=traits_of(
-            tools=tools or {},
-            shows={},
-            words=words,
-            workspace=workspace,
-            confinable=False,
-            channels=own if command else frozenset({"events"}),
-        ),
-        table=table if isinstance(table, EventTable) else A2A_EVENTS.extended(table),
+        traits=traits_of(tools=tools, words=words, workspace=workspace, channels=channels),
+        table=A2A_EVENTS.extended(table),
         pieces=pieces,
     )
 

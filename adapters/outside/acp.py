@@ -18,12 +18,11 @@ from typing import Any, Final
 
 from adapters.agent import traits_of
 from adapters.events import Emit, EventTable, Row
-from adapters.model.seam import ModelSeam
-from adapters.model.server import open_model_server
+from adapters.outside.beside import program_beside_model
 from adapters.outside.held import Held
-from adapters.outside.program import Program, start_program
+from adapters.outside.program import Program
 from adapters.problems import AgentBroke
-from adapters.runtime import IN_PROCESS, AgentRuntime
+from adapters.runtime import AgentRuntime
 from services.bundle import Services
 from services.wire import JsonObject
 
@@ -104,32 +103,16 @@ def acp_runtime(
 
     @asynccontextmanager
     async def conversations(services: Services) -> AsyncIterator[_Conversation]:
-        held, seam = Held(services.clock), ModelSeam(services.content_generator)
-        folder = services.workspace.root
-        async with open_model_server(seam, held) as server:
+        async with program_beside_model(command, services) as (program, held):
+            conversation = _Conversation(program, held)
             with held.message():
-                program = await start_program(command, folder, server.variables)
-            try:
-                conversation = _Conversation(program, held)
-                with held.message():
-                    await conversation.open(str(folder))
-                yield conversation
-            finally:
-                with held.message():
-                    await program.stop()
-                await seam.close()
+                await conversation.open(str(services.workspace.root))
+            yield conversation
 
     return AgentRuntime(
         conversations,
-        traits=traits_of(
-            tools=tools or {},
-            shows={},
-            words=words,
-            workspace=workspace,
-            confinable=False,
-            channels=IN_PROCESS - {"custom"},
-        ),
-        table=table if isinstance(table, EventTable) else ACP_EVENTS.extended(table),
+        traits=traits_of(tools=tools, words=words, workspace=workspace),
+        table=ACP_EVENTS.extended(table),
         pieces=pieces,
     )
 

@@ -19,12 +19,11 @@ from typing import Any, Final
 
 from adapters.agent import traits_of
 from adapters.events import EVENTS, EventTable, Row
-from adapters.model.seam import ModelSeam
-from adapters.model.server import open_model_server
+from adapters.outside.beside import program_beside_model
 from adapters.outside.held import Held
-from adapters.outside.program import Program, start_program
+from adapters.outside.program import Program
 from adapters.problems import AgentBroke
-from adapters.runtime import IN_PROCESS, AgentRuntime
+from adapters.runtime import AgentRuntime
 from services.bundle import Services
 from services.wire import JsonObject
 
@@ -57,29 +56,13 @@ def process_runtime(
 
     @asynccontextmanager
     async def conversations(services: Services) -> AsyncIterator[_Conversation]:
-        held, seam = Held(services.clock), ModelSeam(services.content_generator)
-        async with open_model_server(seam, held) as server:
-            with held.message():
-                folder = services.workspace.root
-                program = await start_program(command, folder, server.variables)
-            try:
-                yield _Conversation(program, held)
-            finally:
-                with held.message():
-                    await program.stop()
-                await seam.close()
+        async with program_beside_model(command, services) as (program, held):
+            yield _Conversation(program, held)
 
     return AgentRuntime(
         conversations,
-        traits=traits_of(
-            tools=tools or {},
-            shows={},
-            words=words,
-            workspace=workspace,
-            confinable=False,
-            channels=IN_PROCESS - {"custom"},
-        ),
-        table=table if isinstance(table, EventTable) else EVENTS.extended(table),
+        traits=traits_of(tools=tools, words=words, workspace=workspace),
+        table=EVENTS.extended(table),
         pieces=pieces,
     )
 

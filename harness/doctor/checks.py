@@ -73,6 +73,11 @@ def _say(text: str) -> JsonObject:
     return _step({"text": text})
 
 
+def _one_message(*steps: JsonObject) -> Callable[[Tool | None], Mapping[str, Any] | None]:
+    """Return the document of a session with one message, which needs no tool."""
+    return lambda tool: {"script": _sends("Hi"), "model": [*steps]}
+
+
 def _calling(tool: Tool | None, times: int) -> Mapping[str, Any] | None:
     """Return a session in which the model's answer has so many calls of a tool."""
     if tool is None:
@@ -212,13 +217,13 @@ _TWO: Final = _sends("the first question", "the second question")
 CHECKS: Final = (
     Check(
         name="answer",
-        document=lambda tool: {"script": _sends("Hi"), "model": [_say("Hello.")]},
+        document=_one_message(_say("Hello.")),
         judge=_answer,
         cost="everything: no comparison shows anything",
     ),
     Check(
         name="model",
-        document=lambda tool: {"script": _sends("Hi"), "model": [_say("Hello.")]},
+        document=_one_message(_say("Hello.")),
         judge=_model,
         cost="its model is not replayed, so requests, provider rules, cost and failures of a model "
         "are not compared",
@@ -243,37 +248,31 @@ CHECKS: Final = (
     ),
     Check(
         name="thoughts",
-        document=lambda tool: {
-            "script": _sends("Hi"),
-            "model": [_step({"text": "Pondering.", "thought": True}, {"text": "Hello."})],
-        },
+        document=_one_message(_step({"text": "Pondering.", "thought": True}, {"text": "Hello."})),
         judge=_thoughts,
         cost="differences in the model's thoughts, as the client gets them",
     ),
     Check(
         name="usage",
-        document=lambda tool: {"script": _sends("Hi"), "model": [_say("Hello.")]},
+        document=_one_message(_say("Hello.")),
         judge=_usage,
         cost="differences in tokens; the gate's limits of cost compare nothing",
     ),
     Check(
         name="busy model",
-        document=lambda tool: {"script": _sends("Hi"), "model": [_FAILING, _LATER]},
+        document=_one_message(_FAILING, _LATER),
         judge=_failure,
         cost="differences in retries and errors",
     ),
     Check(
         name="broken answer",
-        document=lambda tool: {
-            "script": _sends("Hi"),
-            "model": [
-                {
-                    "stream": [{"candidates": [{"content": {"parts": [{"text": "Half"}]}}]}],
-                    "then_error": _FAILING["error"],
-                },
-                {**_say("A whole answer."), "repeat": 20},
-            ],
-        },
+        document=_one_message(
+            {
+                "stream": [{"candidates": [{"content": {"parts": [{"text": "Half"}]}}]}],
+                "then_error": _FAILING["error"],
+            },
+            {**_say("A whole answer."), "repeat": 20},
+        ),
         judge=_cut_off,
         cost="differences in answers that break off",
     ),

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from services.bundle import Services
 from surfaces.commands.builtin.terminal_setup import bindings_of
+from surfaces.headless.machine import Machine
 from surfaces.terminal.dialogs.commands import consent_dialog
 from surfaces.terminal.dialogs.dialog import DialogHost
 from surfaces.terminal.drawing import Drawing, Shown
@@ -23,12 +23,12 @@ _OFFER: Final = (
 )
 
 
-async def offer_key_bindings(services: Services, host: DialogHost, drawing: Drawing) -> None:
+async def offer_key_bindings(machine: Machine, host: DialogHost, drawing: Drawing) -> None:
     """Ask once whether the missing key bindings are to be added, and add them."""
-    home = services.workspace.home
-    bindings = bindings_of(services.environment, home)
+    home = machine.workspace.home
+    bindings = bindings_of(machine.environment, home)
     if bindings is None or remembered(home).get(_OFFERED) or not bindings.missing():
         return
     remember(home, _OFFERED, True)
     if await host.ask(consent_dialog(_OFFER)):
-        drawing.add(Shown(item=bindings.add(services.ids)))
+        drawing.add(Shown(item=bindings.add(machine.ids)))

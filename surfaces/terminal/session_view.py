@@ -196,6 +196,10 @@ class SessionView:
             tasks = await stack.enter_async_context(asyncio.TaskGroup())
             drawing = tasks.create_task(self.drawing.run(), name="drawing")
             stack.callback(drawing.cancel)
+            # No part of a session: the question need not wait until it is open.
+            asking = offer_key_bindings(self._prepared.machine, self._front.dialogs, self.drawing)
+            bindings = tasks.create_task(asking, name="key bindings")
+            stack.callback(bindings.cancel)
             kept: set[asyncio.Task[FallbackIntent | None]] = set()
             stack.push_async_callback(_withdrawn, kept)
             interaction = Interaction(handlers(lambda: self._front.dialogs, self.turns.abort, kept))
@@ -209,7 +213,10 @@ class SessionView:
             self._slash = slash
             self._mentions = Mentions(session.services)
             stack.callback(session.services.ide.context.subscribe(self._front.show_status))
-            offering = tasks.create_task(self._offer(session, slash), name="offers")
+            updates = offer_extension_updates(
+                session.services.extensions, self.drawing, slash.consents
+            )
+            offering = tasks.create_task(updates, name="updates of extensions")
             turns = tasks.create_task(self.turns.run(session, slash), name="turns")
             recalling = tasks.create_task(self._recall(session), name="earlier prompts")
             await self._leaving.wait()
@@ -223,10 +230,6 @@ class SessionView:
             session_id = session.services.state.session_id
         if self._deletes:
             delete_stored_session(self._prepared.machine.workspace.project_temp, session_id)
-
-    async def _offer(self, session: LiveSession, slash: SlashCommands) -> None:
-        await offer_key_bindings(session.services, self._front.dialogs, self.drawing)
-        await offer_extension_updates(session.services.extensions, self.drawing, slash.consents)
 
     def _signing_in(self) -> SigningIn:
         return SigningIn(self._prepared, self._preferences, self._front.dialogs)

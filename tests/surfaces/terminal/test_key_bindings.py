@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
 
+from harness.live.session_recorder import session_recorder
+from surfaces.headless.witness import SessionWitness
 from tests.surfaces.terminal.conftest import Open
 
 BINDINGS = "home/.config/Code/User/keybindings.json"
@@ -31,6 +34,25 @@ async def test_the_offer_is_made_once_and_adds_the_keys(terminal: Open, folders:
     assert "Do you want to continue?" not in text
     keys = {each["key"]: each["args"] for each in json.loads((folders / BINDINGS).read_text())}
     assert keys["shift+enter"] == keys["ctrl+enter"] == {"text": "\\\r\n"}
+
+
+@pytest.mark.parametrize("terminal", ["legacy"], indirect=True)
+async def test_the_offer_does_not_wait_for_the_session(terminal: Open, folders: Path) -> None:
+    opens = threading.Event()
+
+    def witness() -> SessionWitness:
+        opens.wait()
+        return session_recorder(runtime="legacy")
+
+    try:
+        async with terminal(witness=witness) as screen:
+            await screen.shows("Do you want to continue?")
+            assert not screen.app.opened
+            await screen.pilot.press("2")
+            opens.set()
+            await screen.opened()
+    finally:
+        opens.set()
 
 
 @pytest.mark.parametrize("terminal", ["legacy"], indirect=True)
