@@ -2,9 +2,9 @@
 """A small MCP server on stdio, for the cassettes in `mcp`. Standard library only.
 
 The command line's arguments add features: `resources` (with `pages`: one per page), `prompts`,
-`instructions`, and the further tools `inputs`, `long`, `count`, `never`, `leave`, `babble` and
-`forget`. `bare`: without any tool. `scripted FILE`: the server answers as a JSON file says, see
-`Scripted`.
+`instructions`, and the further tools `inputs`, `long`, `count`, `never`, `leave`, `babble`,
+`forget` and `unlearn`. `bare`: without any tool. `scripted FILE`: the server answers as a JSON file
+says, see `Scripted`.
 """
 
 import json
@@ -64,6 +64,7 @@ SWITCHED = {
     "leave": tool("leave", "Answers, and ends the server."),
     "babble": tool("babble", "Sends a line that is no message before it answers."),
     "forget": tool("forget", "Announces another list of tools, and dies when it is asked for it."),
+    "unlearn": tool("unlearn", "Withdraws the tool `say`, and says so."),
 }
 
 
@@ -200,8 +201,8 @@ class Server:
             return self.wait(args["ms"], token)
         if name == "die":
             os._exit(3)
-        if name == "learn":
-            return self.learn()
+        if name in ("learn", "unlearn"):
+            return self.change(name)
         if name == "count":
             return self.count(args["to"], token)
         if name == "never":
@@ -238,13 +239,14 @@ class Server:
             self.send(method="notifications/progress", params={"progressToken": token, **notice})
         return {"content": [text(f"counted to {to}")]}
 
-    def learn(self):
-        """Adds a tool, notifies the client, and handles its request for the list first."""
-        self.tools.append(NEW)
+    def change(self, how):
+        """Adds or withdraws a tool, notifies the client, and handles its request first."""
+        kept = [each for each in self.tools if each["name"] != "say"]
+        self.tools = [*self.tools, NEW] if how == "learn" else kept
         self.send(method="notifications/tools/list_changed")
         self.handle(self.read() or {})
         time.sleep(0.3)
-        return {"content": [text("learned")]}
+        return {"content": [text(f"{how}ed")]}
 
 
 class Scripted(Server):

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, zip_longest
 
 from harness.mutants.checks import CHECKED
 from harness.mutants.mutant import Mutant
@@ -16,6 +17,7 @@ from harness.mutants.result import Finding
 from harness.mutants.source import Source
 from harness.mutants.spread import FIXED_S, spread
 from harness.mutants.store import RUNTIMES, RunFacts
+from harness.mutants.wording import Wording
 
 __all__ = ["FoundBefore", "Reach", "owner_of"]
 
@@ -31,11 +33,13 @@ class Reach:
         facts: by the case's number, runtime to what its run reached.
         sources: the modules in which names are looked up.
         checks: a check of the suite to what it executes.
+        words: by the case's number, the words of its file; none where they are not known.
     """
 
     facts: Sequence[Mapping[str, RunFacts]]
     sources: Sequence[Source]
     checks: Mapping[str, Lines] = field(default_factory=dict)
+    words: Sequence[frozenset[str]] = ()
 
     def runs(self, mutant: Mutant) -> list[Run]:
         """The runs that execute the mutant, legacy's first; none, and it is unreached."""
@@ -69,7 +73,8 @@ class Reach:
         Those come first that found mutants near it, then those that do most in its module for their
         cost. Runs that execute the same lines of the module resemble each other: the first run of
         every such group comes before the second one of any. In a group those come first that
-        differ most in what they do elsewhere (`spread`).
+        differ most in what they do elsewhere (`spread`). Every second run is the next of those
+        whose case speaks most of the mutant's statement (`wording`).
         """
         file = mutant.place.file
         turns: Counter[tuple[str, int]] = Counter()
@@ -90,7 +95,15 @@ class Reach:
             group = run[1], lines(run)
             turns[group] += 1
             turn[run] = turns[group]
-        return sorted(runs, key=rank)
+        ordered = sorted(runs, key=rank)
+        return (
+            _alternating(ordered, self._speaking(mutant.place, ordered)) if self.words else ordered
+        )
+
+    def _speaking(self, place: Place, runs: Sequence[Run]) -> list[Run]:
+        """The runs again, those first whose case shares most with the statement at a place."""
+        scores = self._wording.scores(f"{place.file} {place.qualname} {place.statement}")
+        return sorted(runs, key=lambda run: (RUNTIMES.index(run[1]), -scores[run[0]]))
 
     def _needed(self, place: Place) -> list[set[Span]]:
         """Lines of files; a run that reaches the place executes one of each set."""
@@ -108,6 +121,10 @@ class Reach:
             order = spread([(run.lines, run.seconds) for run in runs])
             found[runtime] = {numbers[index]: place for place, index in enumerate(order)}
         return found
+
+    @cached_property
+    def _wording(self) -> Wording:
+        return Wording(self.words)
 
     @cached_property
     def _named(self) -> Names:
@@ -141,6 +158,12 @@ def owner_of(place: Place) -> str:
     """`legacy`, `adk` or `services`: what a place is of."""
     parts = place.file.split("/")
     return parts[1] if parts[0] == "runtimes" else parts[0]
+
+
+def _alternating(ones: Sequence[Run], others: Sequence[Run]) -> list[Run]:
+    """The first of one order, the first of the other, the second of one, each run once."""
+    pairs = zip_longest(ones, others)
+    return list(dict.fromkeys(run for run in chain.from_iterable(pairs) if run is not None))
 
 
 def _any_line(lines: Lines, spans: Iterable[Span]) -> bool:

@@ -35,6 +35,7 @@ from harness.mutants.result import Finding, Measured, Outcome
 from harness.mutants.show import MutantProgress
 from harness.mutants.source import Source
 from harness.mutants.store import RUNTIMES, GoodRun, Store
+from harness.mutants.wording import words_of
 from harness.parity.waivers import Waivers
 from harness.whole_file import write_whole
 
@@ -184,7 +185,8 @@ class Measurement:
         place = self.folder / _TABLE
         write_whole(place, pickle.dumps(table, pickle.HIGHEST_PROTOCOL))
         left_out = {name: each.left_out for name, each in good.items() if each.left_out}
-        reach = Reach(facts, self.sources, checks)
+        words = [words_of(case.file.path.read_text(errors="replace")) for case in cases]
+        reach = Reach(facts, self.sources, checks, words)
         return Prepared(table=place, cases=table.cases, reach=reach, left_out=left_out)
 
     def run(

@@ -9,6 +9,7 @@ from harness.mutants.sample import Sample, Tally, draw, waiting
 from harness.mutants.show import show
 from harness.mutants.source import Source
 from harness.mutants.store import RunFacts
+from harness.mutants.wording import words_of
 from tests.harness.mutants.samples import module, mutants_of
 
 SOURCE = module("def go(x):\n    a(x)\n    b(x)\n    c(x)\n\n\nLIMIT = 3\n", "services.chat.sample")
@@ -99,6 +100,23 @@ def test_cases_that_found_mutants_nearby_come_before_others() -> None:
     before.add(at(3), finding, 1)
 
     assert [number for number, _ in reach.ordered(at(2), before)] == [1, 2, 0]
+
+
+def test_every_second_case_is_the_next_that_speaks_of_the_statement() -> None:
+    each = facts(legacy=[2])
+    words = [words_of(each) for each in ("lorem", "ipsum", "dolor", "they go")]
+    reach = Reach([each, each, each, each], [SOURCE], words=words)
+
+    assert [number for number, _ in reach.ordered(at(2), FoundBefore())] == [0, 3, 1, 2]
+
+
+def test_legacy_runs_first_where_a_case_speaks_of_the_statement() -> None:
+    both = facts(legacy=[2], adk=[2])
+    words = [words_of("lorem"), words_of("they go")]
+    reach = Reach([both, both], [SOURCE], words=words)
+
+    runs = [(0, "legacy"), (1, "legacy"), (0, "adk"), (1, "adk")]
+    assert reach.ordered(at(2), FoundBefore()) == runs
 
 
 def equivalent(mutant: Mutant) -> Equivalents:
