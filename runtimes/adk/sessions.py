@@ -143,13 +143,13 @@ class GcliSessionService(InMemorySessionService):
         self._show(session)
         if len(contents) == 1:
             return contents[0]
-        parts = [part for content in contents for part in wire_of(content)["parts"]]
+        parts = [part for content in contents for part in wire_of(content).get("parts") or ()]
         return WireContent.of({"role": "user", "parts": parts})
 
     def pending_parts(self, session: Session) -> list[Part]:
         """The parts of the turn that waits to be sent, as the API's JSON."""
         content = self.pending(session)
-        return [] if content is None else wire_of(content)["parts"]
+        return [] if content is None else wire_of(content).get("parts") or []
 
     def extend_pending(self, session: Session, parts: list[Part]) -> None:
         """Give the turn that waits to be sent other parts."""
