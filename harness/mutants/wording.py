@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from math import log
 from typing import Final
 
@@ -49,14 +50,10 @@ class Wording:
     @cached_property
     def _cases(self) -> Mapping[str, list[tuple[int, float]]]:
         """A word to the cases that have it, with what it counts."""
-        counts = Counter(_each(self._words))
+        counts = Counter(chain.from_iterable(self._words))
         cases: dict[str, list[tuple[int, float]]] = {}
         for number, words in enumerate(self._words):
             for word in words:
                 weight = log(len(self._words) / counts[word])
                 cases.setdefault(word, []).append((number, weight))
         return cases
-
-
-def _each(words: Iterable[frozenset[str]]) -> Iterable[str]:
-    return (word for some in words for word in some)

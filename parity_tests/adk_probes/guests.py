@@ -22,7 +22,6 @@ from runtimes.contract import ConversationCommands, Runtime
 
 __all__ = [
     "USAGE",
-    "Adding",
     "Answering",
     "Children",
     "Citations",
@@ -148,17 +147,6 @@ def picture() -> Any:
 def picture_and_more() -> Any:
     """Returns media, and something about it."""
     return {"image": picture(), "of": "dots"}
-
-
-class Adding(Noting):
-    """Adds tools to each request, and has no other callback."""
-
-    def __init__(self, *tools: BaseTool) -> None:
-        super().__init__("adding")
-        self._tools = tools
-
-    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        llm_request.append_tools(list(self._tools))
 
 
 class Closing(BaseToolset):

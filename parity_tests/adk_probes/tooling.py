@@ -75,19 +75,16 @@ class Equipping(Noting):
 class OnlyAdding(Noting):
     """Adds tools to each request, and has no callback of tools."""
 
-    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-        llm_request.append_tools(_weighing())
-
-
-class Adding(Noting):
-    """Adds tools to each request."""
-
     def __init__(self, *tools: BaseTool) -> None:
         super().__init__("adding")
         self._tools = tools
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         llm_request.append_tools(list(self._tools))
+
+
+class Adding(OnlyAdding):
+    """Adds tools to each request, and notes what the callbacks of tools get."""
 
     async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
         self.note("before", tool.name, type(tool).__name__ if tool in self._tools else "")
@@ -157,7 +154,7 @@ PROBES: Final = (
         Probe(
             name=f"tool-unwatched-{name}",
             row=f"{row}, with no callback of tools",
-            plugins=lambda: [OnlyAdding()],
+            plugins=lambda: [OnlyAdding(*_weighing())],
             script=(calls(*wanted), text("done")),
             counted=False,
         )

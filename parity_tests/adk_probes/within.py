@@ -15,7 +15,6 @@ from google.adk.tools.function_tool import FunctionTool
 from parity_tests.adk_probes.clients import Items
 from parity_tests.adk_probes.guests import (
     USAGE,
-    Adding,
     Answering,
     Children,
     Citations,
@@ -53,6 +52,7 @@ from parity_tests.adk_probes.probe import (
     thought,
 )
 from parity_tests.adk_probes.replacing import BeforeModelCalls, OnEventFailed
+from parity_tests.adk_probes.tooling import OnlyAdding
 from services.model.errors import ApiError
 from services.settings.hooks import read_hooks
 from services.wire import Content, JsonObject, Part, js_json
@@ -242,7 +242,7 @@ WITHIN: Final = (
     Within(
         probe=_probe(
             "confirmed",
-            lambda: [Adding(FunctionTool(add, require_confirmation=True))],
+            lambda: [OnlyAdding(FunctionTool(add, require_confirmation=True))],
             (calls(("add", {"a": 1, "b": 2}), ("add", {"a": 3, "b": 4})), text("done")),
             shown=('{"sum":3,"confirmed":true}', '{"sum":7,"confirmed":true}'),
         ),
@@ -251,7 +251,7 @@ WITHIN: Final = (
         probe=_probe(
             "displays",
             lambda: [
-                Adding(*map(FunctionTool, (words, words_and_more, picture, picture_and_more)))
+                OnlyAdding(*map(FunctionTool, (words, words_and_more, picture, picture_and_more)))
             ],
             (calls(*((name, {}) for name in _TOOLS)), text("done")),
             shown=(
@@ -358,7 +358,7 @@ WITHIN: Final = (
     Within(
         probe=_probe(
             "stopped-by-hook",
-            lambda: [Adding(FunctionTool(words))],
+            lambda: [OnlyAdding(FunctionTool(words))],
             (calls(("words", {})),),
             settings=_hooks("AfterTool", **{"continue": False, "stopReason": "enough"}),
         ),
