@@ -58,6 +58,6 @@ def shell_quoted(text: str) -> str:
     spaced = any(not js_trim(character) for character in text)
     if (spaced or '"' in text or "\\" in text) and "'" not in text:
         return f"'{text}'"
-    if spaced or '"' in text or "'" in text:
+    if '"' in text or "'" in text:
         return '"' + re.sub(r'(["\\$`!])', r"\\\1", text) + '"'
     return _SPECIAL.sub(r"\1\\\2", text)

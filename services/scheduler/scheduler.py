@@ -315,10 +315,9 @@ class ToolScheduler:
         """
         request = call.request
         asked = request.original_request_args
-        name = tail.get("name", "undefined")
         following = ToolCallRequest(
             call_id=request.call_id,
-            name=name if isinstance(name, str) else js_text(name),
+            name=js_text(tail.get("name", "undefined")),
             args=cast("JsonObject", tail.get("args")),
             original_request_name=request.shown_name,
             original_request_args=request.args if asked is None else asked,

@@ -365,7 +365,7 @@ def _group(part: str, place: int) -> tuple[str, int]:
 def _class(part: str, place: int, before: str) -> tuple[str, int]:
     """A character class; an opening bracket without an end is a plain character."""
     here = place + 1
-    negated = part[here : here + 1] in ("!", "^") and part[here : here + 1] != ""
+    negated = part[here : here + 1] in ("!", "^")
     here += negated
     body = ""
     first = True
