@@ -19,7 +19,7 @@ _EXAMPLES: Final = 500
 _CLASSES: Final = [each.value for each in Behaviour]
 _SEED: Final = 20260101
 _MUTANTS: Final = 100
-_RUNS: Final = 300
+_RUNS: Final = 150
 _MOST: Final = 24
 """All orders of four that complete side by side."""
 

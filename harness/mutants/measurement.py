@@ -46,7 +46,7 @@ _PROBES: Final = "probes"
 _TOGETHER: Final = 8
 """Cases whose good runs are made by one process."""
 _FIRST: Final = 40
-"""Runs of a mutant with a probe before it is found out which of the others can show it."""
+"""Runs of a mutant before the checks, and before it is found out which others can show it."""
 _LOOKS: Final = 25
 """Runs in which probes are looked at by one process."""
 _WORTH: Final = 1.5
@@ -91,12 +91,14 @@ class _Begun:
 
     mutant: Mutant
     done: Measured
+    made: int
+    """How many cases it has met."""
     left: Sequence[Run]
 
 
-def _may_show(seen: frozenset[int] | None, number: int) -> bool:
-    """Whether a run may show the mutant of that number; `None`: it is not known."""
-    return seen is None or number in seen
+def _may_show(seen: frozenset[int] | None, probe: int | None) -> bool:
+    """Whether a run may show the mutant of that probe; `None`: it is not known, or has no probe."""
+    return seen is None or probe is None or probe in seen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,8 +214,8 @@ class Measurement:
         def first() -> Iterator[MutantTask]:
             for mutant in mutants:
                 runs = prepared.reach.ordered(mutant, before)
-                most = min(_FIRST, self.most_runs) if has_probe(mutant) else self.most_runs
-                yield prepared.task(mutant, runs[:most], runs, prepared.reach.checks_of(mutant))
+                first = runs[: min(_FIRST, self.most_runs)]
+                yield prepared.task(mutant, first, runs, prepared.reach.checks_of(mutant))
 
         def begun(task: MutantTask, done: Measured) -> None:
             if done.finding is not None and done.finding.case in numbers:
@@ -223,20 +225,23 @@ class Measurement:
             made = frozenset(task.runs)
             left = [run for run in runs if run not in made]
             if left and len(made) < self.most_runs and done.outcome is Outcome.SURVIVED:
-                waiting.append(_Begun(task.mutant, done, left))
+                waiting.append(_Begun(task.mutant, done, len(made), left))
             else:
                 end(task.mutant, done)
 
         progress.mutants(len(mutants))
         self._follow(measure, first(), _died, begun, progress)
-        seeing = self._looked(prepared, waiting, progress)
+        with_probes = [each for each in waiting if has_probe(each.mutant)]
+        seeing = self._looked(prepared, with_probes, progress)
+        probes = {each.mutant.fingerprint: number for number, each in enumerate(with_probes)}
         by_name = {each.mutant.fingerprint: each for each in waiting}
 
         def rest() -> Iterator[MutantTask]:
-            for number, each in enumerate(waiting):
+            for each in waiting:
+                probe = probes.get(each.mutant.fingerprint)
                 again = [(numbers[name], RUNTIMES[0]) for name in each.done.changed]
-                may = [run for run in each.left if _may_show(seeing.get(run), number)]
-                left = may[: max(0, self.most_runs - each.done.runs)]
+                may = [run for run in each.left if _may_show(seeing.get(run), probe)]
+                left = may[: self.most_runs - each.made]
                 yield prepared.task(each.mutant, [*again, *left])
 
         def finished(task: MutantTask, done: Measured) -> None:
