@@ -22,8 +22,9 @@ from parity_tests.adk_probes.judge import Outcome, judged
 from parity_tests.adk_probes.page import main, page
 from parity_tests.adk_probes.probe import Noting, Probe, text
 from parity_tests.adk_probes.shipped import LEFT_OUT
+from parity_tests.adk_probes.stated import Watched, Within
 from parity_tests.adk_probes.watching import CALLBACKS
-from parity_tests.adk_probes.within import WITHIN, Watched, Within
+from parity_tests.adk_probes.within import WITHIN
 
 PROBES = all_probes()
 REPOSITORY = Path(__file__).parents[1]

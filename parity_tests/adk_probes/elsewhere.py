@@ -76,11 +76,18 @@ class Tools(Noting):
         return path
 
     async def complete_task(self, result: str) -> dict[str, str]:
-        """Completes the task."""
-        return {"result": result}
+        """Completes the task, with a result that says something."""
+        return {"result": result} if result else {"error": "no result"}
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         llm_request.append_tools([FunctionTool(self.look), FunctionTool(self.complete_task)])
+
+
+class Unnamed(Noting):
+    """Leaves the choice of the model to the model layer."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        llm_request.model = None
 
 
 def _limited_time() -> list[BasePlugin]:
@@ -115,7 +122,7 @@ ELSEWHERE: Final = (
     ),
     Elsewhere(
         name="token-limit-elsewhere",
-        plugins=lambda: [TokenLimitAdkPlugin(_UNASKED)],
+        plugins=lambda: [Unnamed(), TokenLimitAdkPlugin(_UNASKED)],
         script=[[chunk({"text": "one"}, usageMetadata=_NEARLY_FULL)]],
         messages=("hello", "longer than what is left"),
         result=[
@@ -148,13 +155,16 @@ ELSEWHERE: Final = (
     Elsewhere(
         name="complete-task-elsewhere",
         plugins=lambda: [CompleteTaskAdkPlugin(), Tools(VirtualClock())],
-        script=[calls(("complete_task", {"result": "done"}))],
+        script=[_LOOK, *(calls(("complete_task", {"result": each})) for each in ("", "done"))],
         result=[
+            *_LOOKED,
+            ["call", "complete_task", {"result": ""}],
+            ["tool", "complete_task", False, []],
             ["call", "complete_task", {"result": "done"}],
             ["tool", "complete_task", False, []],
             _END,
         ],
-        last=["text"],
+        last=["functionResponse"],
     ),
 )
 """The plugins that need nothing else of the product."""

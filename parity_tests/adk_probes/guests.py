@@ -22,7 +22,10 @@ from runtimes.contract import ConversationCommands, Runtime
 
 __all__ = [
     "USAGE",
+    "Aborting",
+    "Answered",
     "Answering",
+    "AppState",
     "Children",
     "Citations",
     "Closing",
@@ -35,8 +38,10 @@ __all__ = [
     "Partial",
     "Quiet",
     "Removing",
+    "Sorry",
     "Thinking",
     "Unsendable",
+    "Voice",
     "add",
     "compress",
     "other_model",
@@ -56,8 +61,8 @@ class Names(Noting):
     """Notes the plugins of each agent that runs."""
 
     async def before_run_callback(self, *, invocation_context: Any) -> None:
-        session = invocation_context.session
-        self.note(session.app_name, session.user_id, invocation_context.agent.name)
+        session, agent = invocation_context.session, invocation_context.agent
+        self.note(session.app_name, session.user_id, agent.name, agent.canonical_model.model)
         self.note(*(plugin.name for plugin in invocation_context.plugin_manager.plugins))
 
 
@@ -195,6 +200,52 @@ class OtherMessage(Noting):
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         events: Sequence[Event] = callback_context.session.events
         self.note(*said(event.content for event in events if event.content))
+
+
+class Aborting(Noting):
+    """Aborts the send as a user does, and says something else in place of a delta."""
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> Any:
+        signal = callback_context._invocation_context.agent.model._parts.link.run.signal
+        signal._abort(None)
+        content = types.Content(role="model", parts=[types.Part(text="too late")])
+        return LlmResponse(content=content, partial=True)
+
+    async def on_run_error_callback(self, *, invocation_context: Any, error: Exception) -> None:
+        self.note(str(error))
+
+
+class Answered(Noting):
+    """Notes every response of the model."""
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        self.note(llm_response.partial, llm_response.error_code, *kinds_of(llm_response.content))
+
+
+class Voice(Noting):
+    """Notes the voice that each request asks for, and changes it in place."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        voice = llm_request.config.speech_config.voice_config.prebuilt_voice_config
+        self.note(voice.voice_name)
+        voice.voice_name = "Puck"
+
+
+class Sorry(Noting):
+    """Answers in place of an error of the model."""
+
+    async def on_model_error_callback(
+        self, *, callback_context: Any, llm_request: Any, error: Exception
+    ) -> LlmResponse:
+        content = types.Content(role="model", parts=[types.Part(text=f"sorry: {error}")])
+        return LlmResponse(content=content)
+
+
+class AppState(Noting):
+    """Counts its runs in the state of the application."""
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        callback_context.state["app:runs"] = callback_context.state.get("app:runs", 0) + 1
 
 
 class Answering(Noting):

@@ -72,6 +72,17 @@ class OnEventCopied(Noting):
         return Event.model_validate(event.model_dump())
 
 
+class OnEventLonger(Noting):
+    """Adds to the text of each answer."""
+
+    async def on_event_callback(self, *, invocation_context: Any, event: Event) -> Event | None:
+        if event.partial or not event.is_final_response():
+            return None
+        said = event.model_dump()
+        said["content"]["parts"][0]["text"] += " three"
+        return Event.model_validate(said)
+
+
 class OnEventFailed(Noting):
     """Puts an error into every event of the answer."""
 
@@ -321,6 +332,14 @@ PROBES: Final = (
         "`on_event`: a copy of the answer's event",
         (_CALL, [chunk({"text": "it is alpha"}, usageMetadata=_USAGE)], text("three")),
         messages=_TWICE,
+    ),
+    _probe(
+        "event-longer",
+        OnEventLonger,
+        "`on_event`: a text added to the answer's event",
+        ([chunk({"text": "one "}, finish=None), chunk({"text": "two"})], text("four")),
+        messages=_TWICE,
+        shown=("' three'",),
     ),
     _probe(
         "event-failed",

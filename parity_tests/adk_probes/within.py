@@ -6,16 +6,16 @@ check plays a script under the runtime alone, and states what is to be seen of i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from google.adk.tools.function_tool import FunctionTool
 
-from parity_tests.adk_probes.clients import Items
 from parity_tests.adk_probes.guests import (
     USAGE,
+    Aborting,
+    Answered,
     Answering,
+    AppState,
     Children,
     Citations,
     Copying,
@@ -27,8 +27,10 @@ from parity_tests.adk_probes.guests import (
     Partial,
     Quiet,
     Removing,
+    Sorry,
     Thinking,
     Unsendable,
+    Voice,
     add,
     compress,
     other_model,
@@ -40,8 +42,8 @@ from parity_tests.adk_probes.guests import (
     words,
     words_and_more,
 )
-from parity_tests.adk_probes.ours import run_ours
 from parity_tests.adk_probes.probe import (
+    MODEL,
     Again,
     Answer,
     Operation,
@@ -52,80 +54,13 @@ from parity_tests.adk_probes.probe import (
     thought,
 )
 from parity_tests.adk_probes.replacing import BeforeModelCalls, OnEventFailed
-from parity_tests.adk_probes.tooling import OnlyAdding
+from parity_tests.adk_probes.stated import Watched, Within
+from parity_tests.adk_probes.tooling import Adding, OnlyAdding
 from services.model.errors import ApiError
 from services.settings.hooks import read_hooks
-from services.wire import Content, JsonObject, Part, js_json
+from services.wire import JsonObject, Part, js_json
 
-__all__ = ["WITHIN", "Watched", "Within"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Within:
-    """One use of ADK in the runtime, and what must be seen of it. `None` is not looked at."""
-
-    probe: Probe
-    notes: Sequence[Any] | None = None
-    """Of the probe's plugins."""
-    result: Items | None = None
-    """What a client must see: see `clients.Items`."""
-    session: Sequence[tuple[str, Sequence[str]]] | None = None
-    """Of each event that the session has at the end: author, and the kinds of its parts."""
-    contents: Sequence[Sequence[Content]] | None = None
-    """Of the last request, if there is one, without the first, which describes the workspace."""
-    tools: Sequence[str] | None = None
-    """The names of those that the last request declares."""
-    state: dict[str, Any] | None = None
-    """Of the session, at the end."""
-
-    @property
-    def name(self) -> str:
-        """The probe's."""
-        return self.probe.name
-
-    def differs(self) -> tuple[str, ...]:
-        """Run it once; return what is not as it must be, a line each."""
-        seen = run_ours(self.probe)
-        session = [(event["author"], event["parts"]) for event in seen.session]
-        declared = [tool for each in seen.requests[-1:] for tool in each.get("tools", ())]
-        tools = [each["name"] for tool in declared for each in tool["functionDeclarations"]]
-        pairs: Sequence[tuple[str, Any, Any]] = (
-            ("notes", seen.notes, self.notes),
-            ("result", seen.result, self.result),
-            ("session", session, self.session),
-            ("tools", tools, self.tools),
-            ("state", seen.state, self.state),
-            ("contents", [each["contents"][1:] for each in seen.requests[-1:]], self.contents),
-            ("client", seen.client, []),
-        )
-        return tuple(
-            f"{what}: the runtime has {found}, and must have {wanted}"
-            for what, found, wanted in pairs
-            if wanted is not None and found != wanted
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
-    """A script under plugins that only look: nothing may be other than without them."""
-
-    probe: Probe
-
-    @property
-    def name(self) -> str:
-        """The probe's."""
-        return self.probe.name
-
-    def differs(self) -> tuple[str, ...]:
-        """Run it with and without the plugin that has every callback."""
-        with_plugins, without = (
-            run_ours(replace(self.probe, counted=each)) for each in (True, False)
-        )
-        return tuple(
-            f"{what}: with plugins the runtime has {found}, and without {wanted}"
-            for what in ("requests", "emitted", "session", "state")
-            if (found := getattr(with_plugins, what)) != (wanted := getattr(without, what))
-        )
+__all__ = ["WITHIN"]
 
 
 def _probe(name: str, plugins: Any, script: Any, **more: Any) -> Probe:
@@ -145,9 +80,18 @@ def _hooks(event: str, **said: Any) -> dict[str, Any]:
     return {"hooks": read_hooks({event: [{"hooks": [hook]}]})}
 
 
-_WHERE: Final = ["gemini_cli", "user", "gemini_cli_agent"]
-"""The names of the application, its user and its agent."""
+_WHERE: Final = ["gemini_cli", "user", "gemini_cli_agent", "gcli"]
+"""The names of the application, its user and its agent, and of the agent's model until a request is
+routed."""
 _READ: Final = calls(("read_file", {"file_path": "a.txt"}))
+_SPOKEN: Final = {
+    "match": {"model": MODEL},
+    "modelConfig": {
+        "generateContentConfig": {
+            "speechConfig": {"voiceConfig": {"prebuiltVoiceConfig": {"voiceName": "Kore"}}}
+        }
+    },
+}
 _CHILD: Final = calls(("invoke_agent", {"agent_name": "cli_help", "prompt": "what is new?"}))
 _DOCS: Final = calls(("get_internal_docs", {}))
 _DONE: Final = calls(("complete_task", {"report": {"answer": "Nothing.", "sources": []}}))
@@ -281,6 +225,21 @@ WITHIN: Final = (
     ),
     Within(
         probe=_probe(
+            "child-closed",
+            lambda: [Equipping()],
+            (_CHILD, _DONE, text("one")),
+            settings=_AGENTS,
+        ),
+        notes=[
+            [["activate_skill", "add", "invoke_agent", "read_file"]] * 2,
+            [["add", "complete_task", "get_internal_docs"]] * 2,
+            ["toolset closed"],
+            [["activate_skill", "add", "invoke_agent", "read_file"]] * 2,
+            *(["toolset closed"], ["plugin closed"]),
+        ],
+    ),
+    Within(
+        probe=_probe(
             "plan-mode",
             lambda: [Equipping()],
             (calls(("enter_plan_mode", {})), text("one")),
@@ -358,10 +317,11 @@ WITHIN: Final = (
     Within(
         probe=_probe(
             "stopped-by-hook",
-            lambda: [OnlyAdding(FunctionTool(words))],
+            lambda: [Adding(FunctionTool(words))],
             (calls(("words", {})),),
             settings=_hooks("AfterTool", **{"continue": False, "stopReason": "enough"}),
         ),
+        notes=[["before", "words", "FunctionTool"]],
         result=[
             ["call", "words", {}],
             ["tool", "words", True, [["text", "enough"]]],
@@ -416,6 +376,52 @@ WITHIN: Final = (
             messages=("hello", "again", "and then", Operation(compress)),
         ),
         session=[("user", ["text"]), ("gemini_cli_agent", ["text"])] * 2,
+    ),
+    Within(
+        probe=_probe("aborted", lambda: [Aborting()], (text("one"),)),
+        notes=[],
+        result=[["end", "aborted"]],
+    ),
+    Within(
+        probe=_probe(
+            "answer-blocked",
+            lambda: [Answered()],
+            (),
+            settings=_hooks("BeforeModel", decision="block", reason="not now"),
+        ),
+        # What the runtime says in place of an answer is no response of the model.
+        notes=[],
+        result=[["error", "not now", "AGENT_EXECUTION_BLOCKED"], ["end", "completed"]],
+    ),
+    Within(
+        probe=_probe(
+            "voice",
+            lambda: [Voice()],
+            (text("one"), text("two")),
+            messages=("hello", "again"),
+            settings={"model_configs": {"customOverrides": [_SPOKEN]}},
+        ),
+        notes=[["Kore"], ["Kore"]],
+    ),
+    Within(
+        probe=_probe(
+            "call-before-error",
+            lambda: [Sorry()],
+            (Again(ApiError(400, "no"), said=_READ),),
+        ),
+        result=[
+            ["call", "read_file", {"file_path": "a.txt"}],
+            *(["text", "sorry: no"], ["end", "completed"]),
+        ],
+    ),
+    Within(
+        probe=_probe(
+            "state-after-rewind",
+            lambda: [AppState()],
+            (text("one"), text("two")),
+            messages=("hello", "again", Operation(rewind)),
+        ),
+        state={"app:runs": 2},
     ),
     Within(
         probe=_probe("unsendable", lambda: [Unsendable()], ()),
