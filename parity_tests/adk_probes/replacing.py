@@ -423,6 +423,13 @@ PROBES: Final = (
         messages=_TWICE,
     ),
     _probe(
+        "model-error-after-tool",
+        ModelError,
+        "`on_model_error`: a response, after a tool",
+        (_CALL, _REFUSED, text("three")),
+        messages=_TWICE,
+    ),
+    _probe(
         "agents-model-error",
         AgentsModelError,
         "the agent's `on_model_error_callback`",

@@ -9,9 +9,10 @@ from typing import Any
 from parity_tests.adk_probes.clients import Items
 from parity_tests.adk_probes.ours import run_ours
 from parity_tests.adk_probes.probe import Probe
-from services.wire import Content
+from services.settings.hooks import read_hooks
+from services.wire import Content, js_json
 
-__all__ = ["Watched", "Within"]
+__all__ = ["Watched", "Within", "hooks", "unwatched"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,3 +81,15 @@ class Watched:
             for what in ("requests", "emitted", "session", "state")
             if (found := getattr(with_plugins, what)) != (wanted := getattr(without, what))
         )
+
+
+def unwatched(name: str, plugins: Any, script: Any, **more: Any) -> Probe:
+    """A probe for a check, whose plugins are the only ones of others."""
+    fields = {"counted": False, **more}
+    return Probe(name=f"within-{name}", row="", plugins=plugins, script=script, **fields)
+
+
+def hooks(event: str, **said: Any) -> dict[str, Any]:
+    """Settings with one hook, which always says the same."""
+    hook = {"type": "command", "command": f"echo '{js_json(said)}'"}
+    return {"hooks": read_hooks({event: [{"hooks": [hook]}]})}
