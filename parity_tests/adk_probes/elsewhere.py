@@ -6,6 +6,7 @@ rules by itself, so that no other probe calls these callbacks.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -54,8 +55,14 @@ class Elsewhere:
             messages=self.messages,
         )
         seen, _ = run_stock(probe, _GROUND, [], loop_factory=virtual_loop)
+        tasks = sorted({count for (count,) in seen.notes})
         last = [next(iter(part)) for part in seen.requests[-1]["contents"][-1]["parts"]]
-        pairs = (("result", seen.result, self.result), ("last", last, [*self.last]))
+        pairs: Sequence[tuple[str, Any, Any]] = (
+            ("result", seen.result, self.result),
+            ("last", last, [*self.last]),
+            # What a run leaves running is there when the next one begins.
+            ("tasks", tasks, tasks[:1]),
+        )
         return tuple(
             f"{what}: the app has {found}, and must have {wanted}"
             for what, found, wanted in pairs
@@ -64,11 +71,14 @@ class Elsewhere:
 
 
 class Tools(Noting):
-    """Adds the tools that the scripts call."""
+    """Adds the tools that the scripts call, and notes how many tasks run when a run begins."""
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__("tools")
         self._clock = clock
+
+    async def before_run_callback(self, *, invocation_context: Any) -> None:
+        self.note(len(asyncio.all_tasks()))
 
     async def look(self, path: str) -> str:
         """Looks for two seconds."""
@@ -90,9 +100,9 @@ class Unnamed(Noting):
         llm_request.model = None
 
 
-def _limited_time() -> list[BasePlugin]:
+def _limited_time(ms: int) -> list[BasePlugin]:
     clock = VirtualClock()
-    return [MaxTimeAdkPlugin(clock, 1_000), Tools(clock)]
+    return [Tools(clock), MaxTimeAdkPlugin(clock, ms)]
 
 
 def _steered() -> list[BasePlugin]:
@@ -140,10 +150,21 @@ ELSEWHERE: Final = (
     ),
     Elsewhere(
         name="max-time-elsewhere",
-        plugins=_limited_time,
+        plugins=lambda: _limited_time(1_000),
         script=[_LOOK],
         result=[*_LOOKED, ["error", "The run ends: max_time", "MAX_TIME_EXCEEDED"], _END],
         last=["text"],
+    ),
+    Elsewhere(
+        name="max-time-of-each-run-elsewhere",
+        plugins=lambda: _limited_time(3_000),
+        script=[_LOOK, text("one"), _LOOK, _LOOK],
+        messages=("hello", "again"),
+        result=[
+            *(*_LOOKED, ["text", "one"], _END),
+            *(*_LOOKED, *_LOOKED, ["error", "The run ends: max_time", "MAX_TIME_EXCEEDED"], _END),
+        ],
+        last=["functionResponse"],
     ),
     Elsewhere(
         name="steering-elsewhere",
