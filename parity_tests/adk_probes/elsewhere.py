@@ -21,6 +21,7 @@ from runtimes.adk.plugins.child import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin, TokenLimitAdkPlugin
 from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from services.clock import VirtualClock, virtual_loop
+from services.model.errors import ApiError
 from services.steering import InjectionService, InjectionSource
 
 __all__ = ["ELSEWHERE", "Elsewhere"]
@@ -158,10 +159,10 @@ ELSEWHERE: Final = (
     Elsewhere(
         name="max-time-of-each-run-elsewhere",
         plugins=lambda: _limited_time(3_000),
-        script=[_LOOK, text("one"), _LOOK, _LOOK],
-        messages=("hello", "again"),
+        script=[_LOOK, text("one"), ApiError(400, "no"), _LOOK, _LOOK],
+        messages=("hello", "again", "at last"),
         result=[
-            *(*_LOOKED, ["text", "one"], _END),
+            *(*_LOOKED, ["text", "one"], _END, ["error", "no", None], ["end", "failed"]),
             *(*_LOOKED, *_LOOKED, ["error", "The run ends: max_time", "MAX_TIME_EXCEEDED"], _END),
         ],
         last=["functionResponse"],
