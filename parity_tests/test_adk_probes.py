@@ -19,11 +19,14 @@ from parity_tests.adk_probes.differences import DIFFERENCES
 from parity_tests.adk_probes.editing import PARAMETERS, UNPROBED
 from parity_tests.adk_probes.elsewhere import ELSEWHERE, Elsewhere
 from parity_tests.adk_probes.judge import Outcome, judged
+from parity_tests.adk_probes.lasting import LASTING
+from parity_tests.adk_probes.looking import LOOKING
 from parity_tests.adk_probes.page import main, page
 from parity_tests.adk_probes.probe import Noting, Probe, text
 from parity_tests.adk_probes.shipped import LEFT_OUT
+from parity_tests.adk_probes.stated import Watched, Within
 from parity_tests.adk_probes.watching import CALLBACKS
-from parity_tests.adk_probes.within import WITHIN, Watched, Within
+from parity_tests.adk_probes.within import WITHIN
 
 PROBES = all_probes()
 REPOSITORY = Path(__file__).parents[1]
@@ -41,7 +44,7 @@ def test_the_runtimes_plugins_work_in_an_app_of_others(plugin: Elsewhere) -> Non
     assert plugin.differs() == ()
 
 
-@pytest.mark.parametrize("check", WITHIN, ids=lambda check: check.name)
+@pytest.mark.parametrize("check", [*WITHIN, *LASTING, *LOOKING], ids=lambda check: check.name)
 def test_the_runtime_is_as_each_check_states(check: Within | Watched) -> None:
     assert check.differs() == ()
 

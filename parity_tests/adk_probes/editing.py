@@ -170,6 +170,10 @@ def _response_in_place(request: LlmRequest) -> None:
                 part.function_response.response = {"output": "masked"}
 
 
+def _other_contents(request: LlmRequest) -> None:
+    request.contents = [_content("only this")]
+
+
 def _last_alone(request: LlmRequest) -> None:
     request.contents = request.contents[-1:]
 
@@ -221,6 +225,7 @@ PROBES: Final = (
         _response_in_place,
         in_place=True,
     ),
+    _probe("other-contents", "`contents`, others", _other_contents, [text("hm")]),
     _probe(
         "last-alone",
         "`contents`, only the last",

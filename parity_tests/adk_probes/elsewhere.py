@@ -6,6 +6,7 @@ rules by itself, so that no other probe calls these callbacks.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -20,6 +21,7 @@ from runtimes.adk.plugins.child import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin, TokenLimitAdkPlugin
 from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from services.clock import VirtualClock, virtual_loop
+from services.model.errors import ApiError
 from services.steering import InjectionService, InjectionSource
 
 __all__ = ["ELSEWHERE", "Elsewhere"]
@@ -54,8 +56,14 @@ class Elsewhere:
             messages=self.messages,
         )
         seen, _ = run_stock(probe, _GROUND, [], loop_factory=virtual_loop)
+        tasks = sorted({count for (count,) in seen.notes})
         last = [next(iter(part)) for part in seen.requests[-1]["contents"][-1]["parts"]]
-        pairs = (("result", seen.result, self.result), ("last", last, [*self.last]))
+        pairs: Sequence[tuple[str, Any, Any]] = (
+            ("result", seen.result, self.result),
+            ("last", last, [*self.last]),
+            # What a run leaves running is there when the next one begins.
+            ("tasks", tasks, tasks[:1]),
+        )
         return tuple(
             f"{what}: the app has {found}, and must have {wanted}"
             for what, found, wanted in pairs
@@ -64,11 +72,14 @@ class Elsewhere:
 
 
 class Tools(Noting):
-    """Adds the tools that the scripts call."""
+    """Adds the tools that the scripts call, and notes how many tasks run when a run begins."""
 
     def __init__(self, clock: VirtualClock) -> None:
         super().__init__("tools")
         self._clock = clock
+
+    async def before_run_callback(self, *, invocation_context: Any) -> None:
+        self.note(len(asyncio.all_tasks()))
 
     async def look(self, path: str) -> str:
         """Looks for two seconds."""
@@ -76,16 +87,23 @@ class Tools(Noting):
         return path
 
     async def complete_task(self, result: str) -> dict[str, str]:
-        """Completes the task."""
-        return {"result": result}
+        """Completes the task, with a result that says something."""
+        return {"result": result} if result else {"error": "no result"}
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         llm_request.append_tools([FunctionTool(self.look), FunctionTool(self.complete_task)])
 
 
-def _limited_time() -> list[BasePlugin]:
+class Unnamed(Noting):
+    """Leaves the choice of the model to the model layer."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        llm_request.model = None
+
+
+def _limited_time(ms: int) -> list[BasePlugin]:
     clock = VirtualClock()
-    return [MaxTimeAdkPlugin(clock, 1_000), Tools(clock)]
+    return [Tools(clock), MaxTimeAdkPlugin(clock, ms)]
 
 
 def _steered() -> list[BasePlugin]:
@@ -115,7 +133,7 @@ ELSEWHERE: Final = (
     ),
     Elsewhere(
         name="token-limit-elsewhere",
-        plugins=lambda: [TokenLimitAdkPlugin(_UNASKED)],
+        plugins=lambda: [Unnamed(), TokenLimitAdkPlugin(_UNASKED)],
         script=[[chunk({"text": "one"}, usageMetadata=_NEARLY_FULL)]],
         messages=("hello", "longer than what is left"),
         result=[
@@ -133,10 +151,21 @@ ELSEWHERE: Final = (
     ),
     Elsewhere(
         name="max-time-elsewhere",
-        plugins=_limited_time,
+        plugins=lambda: _limited_time(1_000),
         script=[_LOOK],
         result=[*_LOOKED, ["error", "The run ends: max_time", "MAX_TIME_EXCEEDED"], _END],
         last=["text"],
+    ),
+    Elsewhere(
+        name="max-time-of-each-run-elsewhere",
+        plugins=lambda: _limited_time(3_000),
+        script=[_LOOK, text("one"), ApiError(400, "no"), _LOOK, _LOOK],
+        messages=("hello", "again", "at last"),
+        result=[
+            *(*_LOOKED, ["text", "one"], _END, ["error", "no", None], ["end", "failed"]),
+            *(*_LOOKED, *_LOOKED, ["error", "The run ends: max_time", "MAX_TIME_EXCEEDED"], _END),
+        ],
+        last=["functionResponse"],
     ),
     Elsewhere(
         name="steering-elsewhere",
@@ -148,13 +177,16 @@ ELSEWHERE: Final = (
     Elsewhere(
         name="complete-task-elsewhere",
         plugins=lambda: [CompleteTaskAdkPlugin(), Tools(VirtualClock())],
-        script=[calls(("complete_task", {"result": "done"}))],
+        script=[_LOOK, *(calls(("complete_task", {"result": each})) for each in ("", "done"))],
         result=[
+            *_LOOKED,
+            ["call", "complete_task", {"result": ""}],
+            ["tool", "complete_task", False, []],
             ["call", "complete_task", {"result": "done"}],
             ["tool", "complete_task", False, []],
             _END,
         ],
-        last=["text"],
+        last=["functionResponse"],
     ),
 )
 """The plugins that need nothing else of the product."""

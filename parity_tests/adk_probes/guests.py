@@ -19,29 +19,42 @@ from parity_tests.adk_probes.probe import Noting
 from parity_tests.adk_probes.watching import kinds_of
 from runtimes.chat_runtime import ChatRuntime
 from runtimes.contract import ConversationCommands, Runtime
+from services.clock import VIRTUAL_EPOCH_MS, VirtualClock
 
 __all__ = [
     "USAGE",
+    "Aborting",
+    "Answered",
     "Answering",
+    "AppState",
+    "BetweenMasked",
+    "Calls",
     "Children",
     "Citations",
     "Closing",
     "Copying",
+    "EmptyTool",
     "Endings",
     "Equipping",
     "Ids",
     "Names",
     "OtherMessage",
     "Partial",
+    "Placing",
     "Quiet",
     "Removing",
+    "Sorry",
     "Thinking",
+    "Times",
     "Unsendable",
+    "Voice",
     "add",
     "compress",
     "other_model",
+    "pause",
     "picture",
     "picture_and_more",
+    "read_file",
     "reset",
     "rewind",
     "tokens_are_recorded",
@@ -56,8 +69,10 @@ class Names(Noting):
     """Notes the plugins of each agent that runs."""
 
     async def before_run_callback(self, *, invocation_context: Any) -> None:
-        session = invocation_context.session
-        self.note(session.app_name, session.user_id, invocation_context.agent.name)
+        session, agent = invocation_context.session, invocation_context.agent
+        most = invocation_context.run_config.max_llm_calls
+        names = session.app_name, session.user_id, agent.name, agent.canonical_model.model
+        self.note(*names, most, session.id.partition("/")[2])
         self.note(*(plugin.name for plugin in invocation_context.plugin_manager.plugins))
 
 
@@ -87,6 +102,13 @@ class Removing(Noting):
         tool.function_declarations = [
             each for each in tool.function_declarations if each.name != "activate_skill"
         ]
+
+
+class EmptyTool(Noting):
+    """Puts an empty tool in place of the request's."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        llm_request.config.tools = [types.Tool()]
 
 
 class Unsendable(Noting):
@@ -149,6 +171,11 @@ def picture_and_more() -> Any:
     return {"image": picture(), "of": "dots"}
 
 
+def read_file(file_path: str) -> dict[str, Any]:
+    """Has the name of one of the product's tools."""
+    return {"output": file_path}
+
+
 class Closing(BaseToolset):
     """A toolset that notes when it is closed."""
 
@@ -197,6 +224,95 @@ class OtherMessage(Noting):
         self.note(*said(event.content for event in events if event.content))
 
 
+class Aborting(Noting):
+    """Aborts the send as a user does, and says something else in place of a delta."""
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> Any:
+        signal = callback_context._invocation_context.agent.model._parts.link.run.signal
+        signal._abort(None)
+        content = types.Content(role="model", parts=[types.Part(text="too late")])
+        return LlmResponse(content=content, partial=True)
+
+    async def on_run_error_callback(self, *, invocation_context: Any, error: Exception) -> None:
+        self.note(str(error))
+
+
+class Answered(Noting):
+    """Notes every response of the model."""
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        self.note(llm_response.partial, llm_response.error_code, *kinds_of(llm_response.content))
+
+
+class Calls(Noting):
+    """Notes the calls of each whole answer."""
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        if not llm_response.partial:
+            found = llm_response.get_function_calls()
+            self.note(*([call.id, call.name, call.args] for call in found))
+
+
+class BetweenMasked(Noting):
+    """Ends the first run after its tool, speaks in place of the second, and notes what tools said.
+
+    What it says stands behind the tool's response, which is masked later.
+    """
+
+    async def after_tool_callback(
+        self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any
+    ) -> None:
+        tool_context.actions.skip_summarization = not self.seen
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> Any:
+        message = callback_context.user_content.parts[0].text
+        if message != "again":
+            return None
+        return types.Content(role="model", parts=[types.Part(text="not now")])
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        events: Sequence[Event] = callback_context.session.events
+        answers = [answer.response for each in events for answer in each.get_function_responses()]
+        if answers:
+            self.note(*("<tool_output_masked>" in str(answer) for answer in answers))
+
+
+class Times(Noting):
+    """Notes at last how many milliseconds after the session's begin each of its events was."""
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        callback_context.state["seen"] = True
+        if callback_context.user_content.parts[0].text == "at last":
+            events: Sequence[Event] = callback_context.session.events
+            self.note(*(round(event.timestamp * 1000) - VIRTUAL_EPOCH_MS for event in events))
+
+
+class Voice(Noting):
+    """Notes the voice that each request asks for, and changes it in place."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        voice = llm_request.config.speech_config.voice_config.prebuilt_voice_config
+        self.note(voice.voice_name)
+        voice.voice_name = "Puck"
+
+
+class Sorry(Noting):
+    """Answers in place of an error of the model."""
+
+    async def on_model_error_callback(
+        self, *, callback_context: Any, llm_request: Any, error: Exception
+    ) -> LlmResponse:
+        content = types.Content(role="model", parts=[types.Part(text=f"sorry: {error}")])
+        return LlmResponse(content=content)
+
+
+class AppState(Noting):
+    """Counts its runs in the state of the application."""
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        callback_context.state["app:runs"] = callback_context.state.get("app:runs", 0) + 1
+
+
 class Answering(Noting):
     """Answers the first request in place of the model."""
 
@@ -213,6 +329,20 @@ class Partial(Noting):
 
     async def on_event_callback(self, *, invocation_context: Any, event: Event) -> None:
         self.note(event.partial, *kinds_of(event.content))
+
+
+class Placing(Noting):
+    """Gives each answer a place in a workflow, and notes those that the session's events have."""
+
+    async def on_event_callback(self, *, invocation_context: Any, event: Event) -> Event | None:
+        if event.partial:
+            return None
+        event.node_info.path = "flow/answer"
+        return event
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        events: Sequence[Event] = callback_context.session.events
+        self.note(*(event.node_info.path for event in events))
 
 
 class Thinking(Noting):
@@ -258,6 +388,14 @@ async def other_model(runtime: Runtime) -> None:
     """Choose another model, as a user does."""
     assert isinstance(runtime, ChatRuntime)
     runtime._services.state.set_model("gemini-3-flash-preview")
+
+
+async def pause(runtime: Runtime) -> None:
+    """Let a second pass."""
+    assert isinstance(runtime, ChatRuntime)
+    clock = runtime._services.clock
+    assert isinstance(clock, VirtualClock)
+    clock.advance(1000)
 
 
 async def reset(runtime: Runtime) -> None:

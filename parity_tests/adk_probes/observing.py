@@ -143,6 +143,22 @@ class RunError(Noting):
         self.note(type(error).__name__, str(error))
 
 
+class Assigned(Noting):
+    """Its callbacks are assigned to the object, and not defined by its class."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+        async def before_model(*, callback_context: Any, llm_request: Any) -> None:
+            self.note("model", *said(llm_request.contents))
+
+        async def before_tool(*, tool: Any, tool_args: Any, tool_context: Any) -> None:
+            self.note("tool", tool.name)
+
+        for name, callback in (("model", before_model), ("tool", before_tool)):
+            setattr(self, f"before_{name}_callback", callback)
+
+
 def _probe(name: str, plugin: type[Noting], script: Any = _TURNS, **more: Any) -> Probe:
     row = f"`{name.replace('-', '_')}_callback`" if "row" not in more else more.pop("row")
     return Probe(name=f"observe-{name}", row=row, plugins=lambda: [plugin()], script=script, **more)
@@ -164,6 +180,7 @@ PROBES: Final = (
     _probe("on-tool-error", ToolError, _FAILS),
     _probe("on-agent-error", AgentError, (_REFUSED,)),
     _probe("on-run-error", RunError, (_REFUSED,)),
+    _probe("assigned", Assigned, row="callbacks that are assigned to the plugin", counted=False),
     _probe(
         "several-calls",
         ToolOrder,

@@ -48,8 +48,8 @@ class ScriptedGenerator:
         self.requests.append(copy.deepcopy(asked))
         self._clock.advance(1)
         answer = self._answers.pop(0) if self._answers else OVER
-        if isinstance(answer, Again) and answer.connected:
-            return self._chunks([], answer.error)
+        if isinstance(answer, Again) and (answer.connected or answer.said):
+            return self._chunks(answer.said, answer.error)
         if isinstance(answer, Again):
             raise answer.error
         if isinstance(answer, Exception):

@@ -45,6 +45,8 @@ class Again:
     error: Exception
     connected: bool = False
     """It comes from the stream of the answer, not when the connection is made."""
+    said: Sequence[JsonObject] = ()
+    """The chunks that come before it; then it is from the stream, too."""
 
 
 Answer = Sequence[JsonObject] | Exception | Again

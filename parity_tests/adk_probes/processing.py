@@ -64,6 +64,19 @@ class OtherModel(BaseLlmRequestProcessor):
         yield
 
 
+class Choosing(BaseLlmRequestProcessor):
+    """Chooses another model."""
+
+    name = "choosing"
+
+    async def run_async(
+        self, invocation_context: Any, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        llm_request.model = "gemini-2.5-flash-lite"
+        return
+        yield
+
+
 class Steering(BaseLlmRequestProcessor):
     """Adds a user's turn to the conversation once, by an event."""
 
@@ -106,6 +119,10 @@ def _before_contents(flow: BaseLlmFlow) -> None:
     flow.insert_request_processor_before("contents", Instructing())
 
 
+def _choosing(flow: BaseLlmFlow) -> None:
+    flow.insert_request_processor_before("contents", Choosing())
+
+
 def _after_routing(flow: BaseLlmFlow) -> None:
     """After the product's routing, which follows `contents`; `basic` has no instruction yet."""
     names = [processor.name for processor in flow.request_processors]
@@ -139,6 +156,7 @@ def _probe(name: str, row: str, arrange: Any, script: Any = _TURNS) -> Probe:
 
 PROBES: Final = (
     _probe("before-contents", "before `contents`: the instruction", _before_contents),
+    _probe("model", "before `contents`: the model", _choosing),
     _probe("after-routing", "after `gcli_routing`: temperature and instruction", _after_routing),
     _probe("at-the-end", "after `agent_tools`: model and tools", _at_the_end, [text("hm")]),
     _probe("event", "an event of the user's, before `contents`", _steering),

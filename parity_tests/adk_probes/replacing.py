@@ -72,6 +72,17 @@ class OnEventCopied(Noting):
         return Event.model_validate(event.model_dump())
 
 
+class OnEventLonger(Noting):
+    """Adds to the text of each answer."""
+
+    async def on_event_callback(self, *, invocation_context: Any, event: Event) -> Event | None:
+        if event.partial or not event.is_final_response():
+            return None
+        said = event.model_dump()
+        said["content"]["parts"][0]["text"] += " three"
+        return Event.model_validate(said)
+
+
 class OnEventFailed(Noting):
     """Puts an error into every event of the answer."""
 
@@ -323,6 +334,14 @@ PROBES: Final = (
         messages=_TWICE,
     ),
     _probe(
+        "event-longer",
+        OnEventLonger,
+        "`on_event`: a text added to the answer's event",
+        ([chunk({"text": "one "}, finish=None), chunk({"text": "two"})], text("four")),
+        messages=_TWICE,
+        shown=("' three'",),
+    ),
+    _probe(
         "event-failed",
         OnEventFailed,
         "`on_event`: the same events with an error",
@@ -401,6 +420,13 @@ PROBES: Final = (
         ModelError,
         "`on_model_error`: a response instead of the error",
         (_REFUSED, text("three")),
+        messages=_TWICE,
+    ),
+    _probe(
+        "model-error-after-tool",
+        ModelError,
+        "`on_model_error`: a response, after a tool",
+        (_CALL, _REFUSED, text("three")),
         messages=_TWICE,
     ),
     _probe(

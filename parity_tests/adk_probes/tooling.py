@@ -97,7 +97,8 @@ class Adding(OnlyAdding):
     async def on_tool_error_callback(
         self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception
     ) -> None:
-        self.note("error", tool.name, str(error))
+        kind = type(error).__name__ if tool in self._tools else ""
+        self.note("error", tool.name, kind, str(error))
 
 
 def _probe(name: str, row: str, tools: Any, *wanted: Any, **more: Any) -> Probe:

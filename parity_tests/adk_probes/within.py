@@ -6,171 +6,89 @@ check plays a script under the runtime alone, and states what is to be seen of i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from google.adk.tools.function_tool import FunctionTool
 
-from parity_tests.adk_probes.clients import Items
 from parity_tests.adk_probes.guests import (
-    USAGE,
-    Answering,
+    Aborting,
+    Answered,
+    Calls,
     Children,
     Citations,
-    Copying,
+    EmptyTool,
     Endings,
     Equipping,
-    Ids,
     Names,
-    OtherMessage,
     Partial,
-    Quiet,
     Removing,
+    Sorry,
     Thinking,
     Unsendable,
+    Voice,
     add,
-    compress,
     other_model,
     picture,
     picture_and_more,
-    reset,
-    rewind,
-    tokens_are_recorded,
+    read_file,
     words,
     words_and_more,
 )
-from parity_tests.adk_probes.ours import run_ours
 from parity_tests.adk_probes.probe import (
+    MODEL,
     Again,
-    Answer,
     Operation,
-    Probe,
     calls,
     chunk,
     text,
-    thought,
 )
-from parity_tests.adk_probes.replacing import BeforeModelCalls, OnEventFailed
-from parity_tests.adk_probes.tooling import OnlyAdding
+from parity_tests.adk_probes.replacing import (
+    BeforeModelCalls,
+    BeforeTool,
+    OnEventFailed,
+)
+from parity_tests.adk_probes.stated import Within, hooks, unwatched
+from parity_tests.adk_probes.tooling import Adding, OnlyAdding
 from services.model.errors import ApiError
-from services.settings.hooks import read_hooks
-from services.wire import Content, JsonObject, Part, js_json
+from services.wire import JsonObject, Part
 
-__all__ = ["WITHIN", "Watched", "Within"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Within:
-    """One use of ADK in the runtime, and what must be seen of it. `None` is not looked at."""
-
-    probe: Probe
-    notes: Sequence[Any] | None = None
-    """Of the probe's plugins."""
-    result: Items | None = None
-    """What a client must see: see `clients.Items`."""
-    session: Sequence[tuple[str, Sequence[str]]] | None = None
-    """Of each event that the session has at the end: author, and the kinds of its parts."""
-    contents: Sequence[Sequence[Content]] | None = None
-    """Of the last request, if there is one, without the first, which describes the workspace."""
-    tools: Sequence[str] | None = None
-    """The names of those that the last request declares."""
-    state: dict[str, Any] | None = None
-    """Of the session, at the end."""
-
-    @property
-    def name(self) -> str:
-        """The probe's."""
-        return self.probe.name
-
-    def differs(self) -> tuple[str, ...]:
-        """Run it once; return what is not as it must be, a line each."""
-        seen = run_ours(self.probe)
-        session = [(event["author"], event["parts"]) for event in seen.session]
-        declared = [tool for each in seen.requests[-1:] for tool in each.get("tools", ())]
-        tools = [each["name"] for tool in declared for each in tool["functionDeclarations"]]
-        pairs: Sequence[tuple[str, Any, Any]] = (
-            ("notes", seen.notes, self.notes),
-            ("result", seen.result, self.result),
-            ("session", session, self.session),
-            ("tools", tools, self.tools),
-            ("state", seen.state, self.state),
-            ("contents", [each["contents"][1:] for each in seen.requests[-1:]], self.contents),
-            ("client", seen.client, []),
-        )
-        return tuple(
-            f"{what}: the runtime has {found}, and must have {wanted}"
-            for what, found, wanted in pairs
-            if wanted is not None and found != wanted
-        )
+__all__ = ["AGENTS", "CHILD", "DOCS", "DONE", "READ", "WITHIN", "called", "cited"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watched:
-    """A script under plugins that only look: nothing may be other than without them."""
-
-    probe: Probe
-
-    @property
-    def name(self) -> str:
-        """The probe's."""
-        return self.probe.name
-
-    def differs(self) -> tuple[str, ...]:
-        """Run it with and without the plugin that has every callback."""
-        with_plugins, without = (
-            run_ours(replace(self.probe, counted=each)) for each in (True, False)
-        )
-        return tuple(
-            f"{what}: with plugins the runtime has {found}, and without {wanted}"
-            for what in ("requests", "emitted", "session", "state")
-            if (found := getattr(with_plugins, what)) != (wanted := getattr(without, what))
-        )
-
-
-def _probe(name: str, plugins: Any, script: Any, **more: Any) -> Probe:
-    fields = {"counted": False, **more}
-    return Probe(name=f"within-{name}", row="", plugins=plugins, script=script, **fields)
-
-
-def _watched(name: str, *script: Answer, **more: Any) -> Watched:
-    return Watched(
-        probe=Probe(name=f"watched-{name}", row="", plugins=tuple, script=script, **more)
-    )
-
-
-def _hooks(event: str, **said: Any) -> dict[str, Any]:
-    """Settings with one hook, which always says the same."""
-    hook = {"type": "command", "command": f"echo '{js_json(said)}'"}
-    return {"hooks": read_hooks({event: [{"hooks": [hook]}]})}
-
-
-_WHERE: Final = ["gemini_cli", "user", "gemini_cli_agent"]
-"""The names of the application, its user and its agent."""
-_READ: Final = calls(("read_file", {"file_path": "a.txt"}))
-_CHILD: Final = calls(("invoke_agent", {"agent_name": "cli_help", "prompt": "what is new?"}))
-_DOCS: Final = calls(("get_internal_docs", {}))
-_DONE: Final = calls(("complete_task", {"report": {"answer": "Nothing.", "sources": []}}))
+_WHERE: Final = ["gemini_cli", "user", "gemini_cli_agent", "gcli", 1_000_000_000, ""]
+"""The names of the application, its user and its agent, and of the agent's model until a request is
+routed; how often the model may be asked; and the number of a session beside the first."""
+READ: Final = calls(("read_file", {"file_path": "a.txt"}))
+_SPOKEN: Final = {
+    "match": {"model": MODEL},
+    "modelConfig": {
+        "generateContentConfig": {
+            "speechConfig": {"voiceConfig": {"prebuiltVoiceConfig": {"voiceName": "Kore"}}}
+        }
+    },
+}
+_ASKED: Final = {"agent_name": "cli_help", "prompt": "what is new?"}
+CHILD: Final = calls(("invoke_agent", _ASKED))
+DOCS: Final = calls(("get_internal_docs", {}))
+_REPORT: Final = {"report": {"answer": "Nothing.", "sources": []}}
+DONE: Final = calls(("complete_task", _REPORT))
 _PLANS: Final = {"core_tools": ("enter_plan_mode", "exit_plan_mode", "read_file")}
-_AGENTS: Final = {"core_tools": ("invoke_agent", "read_file")}
-_IDS: Final = [f"e-adk-event-1 adk-event-{number}" for number in (2, 3, 5, 7, 9)]
+AGENTS: Final = {"core_tools": ("invoke_agent", "read_file")}
 _NO_INSTRUCTION: Final = (
     "llm_request.config.system_instruction cannot be sent: it takes a text, parts, or a "
     "google.genai.types.Content, not int"
 )
 _TOOLS: Final = ("words", "words_and_more", "picture", "picture_and_more")
-_LONG: Final = "\n".join(map(str, range(3000)))
-_MANY: Final = {"promptTokenCount": 50_000}
 _SOURCES: Final = {
     "citations": [{"uri": "https://example.com/b"}, {"uri": "https://example.com/a"}]
 }
 
 
-def _called(path: str, call_id: str) -> Part:
+def called(path: str, call_id: str) -> Part:
     return {"functionCall": {"id": call_id, "name": "read_file", "args": {"file_path": path}}}
 
 
-def _cited(*parts: Part, **more: Any) -> JsonObject:
+def cited(*parts: Part, **more: Any) -> JsonObject:
     made = chunk(*parts, **more)
     made["candidates"][0]["citationMetadata"] = _SOURCES
     return made
@@ -178,7 +96,7 @@ def _cited(*parts: Part, **more: Any) -> JsonObject:
 
 WITHIN: Final = (
     Within(
-        probe=_probe("names", lambda: [Names()], (_CHILD, _DONE, text("ok")), settings=_AGENTS),
+        probe=unwatched("names", lambda: [Names()], (CHILD, DONE, text("ok")), settings=AGENTS),
         notes=[
             _WHERE,
             ["max_turns", "token_limit", "loop_detection", "steering", "probe"],
@@ -187,41 +105,11 @@ WITHIN: Final = (
         ],
     ),
     Within(
-        probe=_probe(
-            "ids",
-            lambda: [Ids()],
-            (_READ, text("one"), text("two"), text("three")),
-            messages=("hello", "again", Operation(rewind), "and then"),
-        ),
-        notes=[
-            _IDS[:2],
-            _IDS[:4],
-            [*_IDS, "e-adk-event-11 adk-event-12", "e-adk-event-11 adk-event-13"],
-            # The rewind to the first message leaves an event of its own, for the state.
-            [
-                "e-adk-event-16 adk-event-17",
-                "e-adk-event-18 adk-event-19",
-                "e-adk-event-18 adk-event-20",
-            ],
-        ],
-        state={"seen": True},
-    ),
-    Within(
-        probe=_probe(
-            "reset-at-the-end",
-            lambda: [Ids()],
-            (_READ, text("one")),
-            messages=("hello", Operation(reset)),
-        ),
-        session=[],
-        state={},
-    ),
-    Within(
-        probe=_probe(
+        probe=unwatched(
             "child",
             lambda: [Children()],
-            (_CHILD, _DOCS, _DONE, text("ok")),
-            settings=_AGENTS,
+            (CHILD, DOCS, DONE, text("ok")),
+            settings=AGENTS,
             shown=("Nothing.",),
         ),
         notes=[
@@ -240,7 +128,7 @@ WITHIN: Final = (
         ],
     ),
     Within(
-        probe=_probe(
+        probe=unwatched(
             "confirmed",
             lambda: [OnlyAdding(FunctionTool(add, require_confirmation=True))],
             (calls(("add", {"a": 1, "b": 2}), ("add", {"a": 3, "b": 4})), text("done")),
@@ -248,7 +136,7 @@ WITHIN: Final = (
         ),
     ),
     Within(
-        probe=_probe(
+        probe=unwatched(
             "displays",
             lambda: [
                 OnlyAdding(*map(FunctionTool, (words, words_and_more, picture, picture_and_more)))
@@ -269,18 +157,7 @@ WITHIN: Final = (
         ],
     ),
     Within(
-        probe=_probe(
-            "closed",
-            lambda: [Equipping()],
-            (_READ, text("one")),
-        ),
-        notes=[
-            *[[["activate_skill", "add", "read_file"]] * 2] * 2,
-            *(["toolset closed"], ["plugin closed"]),
-        ],
-    ),
-    Within(
-        probe=_probe(
+        probe=unwatched(
             "plan-mode",
             lambda: [Equipping()],
             (calls(("enter_plan_mode", {})), text("one")),
@@ -293,52 +170,8 @@ WITHIN: Final = (
         ],
     ),
     Within(
-        probe=_probe(
-            "unanswered-other-message",
-            lambda: [OtherMessage()],
-            (ApiError(400, "no"), text("two")),
-            messages=("hello", "again"),
-        ),
-        notes=[[["user", ["hello, please"]]], [["user", ["again"]]]],
-    ),
-    Within(
-        probe=_probe(
-            "quiet",
-            lambda: [Quiet()],
-            (
-                [chunk(thought("hm"), {"text": "one "}, finish=None), chunk({"text": "two"})],
-                text("x"),
-            ),
-            messages=("hello", "again"),
-        ),
-        result=[["end", "completed"], ["end", "completed"]],
-        session=[("user", ["text"]), ("gemini_cli_agent", ["text"])] * 2,
-    ),
-    Within(
-        probe=_probe(
-            "contents-copied",
-            lambda: [Copying()],
-            ([chunk({"text": "one", "thoughtSignature": "c2lnbmVk"})], text("two")),
-            messages=("hello", "again"),
-        ),
-        contents=[
-            [
-                {"role": "model", "parts": [{"text": "one", "thoughtSignature": "c2lnbmVk"}]},
-                {"role": "user", "parts": [{"text": "again"}]},
-            ]
-        ],
-    ),
-    Within(
-        probe=_probe(
-            "answered",
-            lambda: [Answering()],
-            (text("two"),),
-            messages=("hello", Operation(tokens_are_recorded), "again"),
-        ),
-    ),
-    Within(
-        probe=_probe(
-            "names-with-hooks", lambda: [Names()], (text("one"),), settings=_hooks("BeforeModel")
+        probe=unwatched(
+            "names-with-hooks", lambda: [Names()], (text("one"),), settings=hooks("BeforeModel")
         ),
         notes=[
             _WHERE,
@@ -346,22 +179,23 @@ WITHIN: Final = (
         ],
     ),
     Within(
-        probe=_probe(
+        probe=unwatched(
             "blocked-prompt",
             lambda: [Partial()],
             (),
-            settings=_hooks("BeforeAgent", decision="block", reason="not now"),
+            settings=hooks("BeforeAgent", decision="block", reason="not now"),
         ),
         notes=[[True]],
         result=[["error", "not now", "AGENT_EXECUTION_BLOCKED"], ["end", "completed"]],
     ),
     Within(
-        probe=_probe(
+        probe=unwatched(
             "stopped-by-hook",
-            lambda: [OnlyAdding(FunctionTool(words))],
+            lambda: [Adding(FunctionTool(words))],
             (calls(("words", {})),),
-            settings=_hooks("AfterTool", **{"continue": False, "stopReason": "enough"}),
+            settings=hooks("AfterTool", **{"continue": False, "stopReason": "enough"}),
         ),
+        notes=[["before", "words", "FunctionTool"]],
         result=[
             ["call", "words", {}],
             ["tool", "words", True, [["text", "enough"]]],
@@ -369,7 +203,7 @@ WITHIN: Final = (
         ],
     ),
     Within(
-        probe=_probe(
+        probe=unwatched(
             "other-model",
             lambda: [Thinking()],
             (text("one"), text("two")),
@@ -378,22 +212,27 @@ WITHIN: Final = (
         notes=[["gemini-2.5-flash", 8192, None], ["gemini-3-flash-preview", None, "HIGH"]],
     ),
     Within(
-        probe=_probe("one-tool-fewer", lambda: [Removing()], (text("one"),)),
+        probe=unwatched("empty-tool", lambda: [EmptyTool()], (text("one"),)),
+        tools=[],
+        result=[["text", "one"], ["end", "completed"]],
+    ),
+    Within(
+        probe=unwatched("one-tool-fewer", lambda: [Removing()], (text("one"),)),
         tools=["read_file"],
     ),
     Within(
-        probe=_probe("called", lambda: [BeforeModelCalls()], (text("done"),)),
+        probe=unwatched("called", lambda: [BeforeModelCalls()], (text("done"),)),
         result=[
             ["call", "read_file", {"file_path": "a.txt"}],
             *(["tool", "read_file", False, []], ["text", "done"], ["end", "completed"]),
         ],
     ),
     Within(
-        probe=_probe("citations", lambda: [Citations()], ([_cited({"text": "one"})],)),
+        probe=unwatched("citations", lambda: [Citations()], ([cited({"text": "one"})],)),
         notes=[[True, "https://example.com/b", "https://example.com/a"]],
     ),
     Within(
-        probe=_probe(
+        probe=unwatched(
             "event-failed",
             lambda: [OnEventFailed()],
             (text("one"),),
@@ -401,7 +240,7 @@ WITHIN: Final = (
         ),
     ),
     Within(
-        probe=_probe("loop", lambda: [Endings()], (*[_READ] * 5, text("done"))),
+        probe=unwatched("loop", lambda: [Endings()], (*[READ] * 5, text("done"))),
         notes=[
             *[[None, "call read_file"], [None, "response read_file"]] * 4,
             ["LOOP_DETECTED"],
@@ -409,59 +248,85 @@ WITHIN: Final = (
         ],
     ),
     Within(
-        probe=_probe(
-            "compression-at-the-end",
-            lambda: [Endings()],
-            (text("one"), text(_LONG), [chunk({"text": "three"}, usageMetadata=_MANY)]),
-            messages=("hello", "again", "and then", Operation(compress)),
-        ),
-        session=[("user", ["text"]), ("gemini_cli_agent", ["text"])] * 2,
+        probe=unwatched("aborted", lambda: [Aborting()], (text("one"),)),
+        notes=[],
+        result=[["end", "aborted"]],
     ),
     Within(
-        probe=_probe("unsendable", lambda: [Unsendable()], ()),
+        probe=unwatched(
+            "answer-blocked",
+            lambda: [Answered()],
+            (),
+            settings=hooks("BeforeModel", decision="block", reason="not now"),
+        ),
+        # What the runtime says in place of an answer is no response of the model.
+        notes=[],
+        result=[["error", "not now", "AGENT_EXECUTION_BLOCKED"], ["end", "completed"]],
+    ),
+    Within(
+        probe=unwatched(
+            "voice",
+            lambda: [Voice()],
+            (text("one"), text("two")),
+            messages=("hello", "again"),
+            settings={"model_configs": {"customOverrides": [_SPOKEN]}},
+        ),
+        notes=[["Kore"], ["Kore"]],
+    ),
+    Within(
+        probe=unwatched(
+            "call-before-error",
+            lambda: [Sorry()],
+            (Again(ApiError(400, "no"), said=READ),),
+        ),
+        result=[
+            ["call", "read_file", {"file_path": "a.txt"}],
+            *(["text", "sorry: no"], ["end", "completed"]),
+        ],
+    ),
+    Within(
+        probe=unwatched(
+            "child-attempts",
+            lambda: [Calls()],
+            (
+                CHILD,
+                Again(ApiError(503, "broken"), said=[chunk(called("a.txt", "c1"))]),
+                *(text("hm"), DONE, text("ok")),
+            ),
+            settings=AGENTS,
+        ),
+        notes=[
+            [["invoke_agent__c1", "invoke_agent", _ASKED]],
+            [["read_file__c1", "read_file", {"file_path": "a.txt"}]],
+            [["complete_task__c1", "complete_task", _REPORT]],
+            [],
+        ],
+    ),
+    Within(
+        probe=unwatched(
+            "result-blocked",
+            lambda: [Adding(FunctionTool(words))],
+            (calls(("words", {})), text("done")),
+            settings=hooks("AfterTool", decision="block", reason="no words"),
+        ),
+        notes=[
+            ["before", "words", "FunctionTool"],
+            ["error", "words", "ToolError", "no words"],
+        ],
+    ),
+    Within(
+        probe=unwatched(
+            "tool-instead",
+            lambda: [OnlyAdding(FunctionTool(read_file)), BeforeTool()],
+            (READ, text("done")),
+            shown=("'display': {'name': 'read_file'",),
+        ),
+    ),
+    Within(
+        probe=unwatched("unsendable", lambda: [Unsendable()], ()),
         result=[
             ["error", _NO_INSTRUCTION, None],
             ["end", "failed"],
         ],
-    ),
-    _watched(
-        "deltas",
-        [
-            chunk(thought("**Look** around"), {"text": "one "}, finish=None),
-            chunk(_called("a.txt", "c1"), {"text": "two ", "odd": 1}, finish=None),
-            _cited({"text": "three"}, {"executableCode": {"code": "x", "language": "PYTHON"}}),
-            chunk(finish=None, usageMetadata=USAGE),
-        ],
-        [_cited({"text": "four"}, usageMetadata=USAGE)],
-        [chunk({"text": "five"}, finish="MAX_TOKENS", usageMetadata={"oddCount": 1})],
-        messages=("hello", "again"),
-    ),
-    _watched(
-        "calls",
-        [
-            chunk(
-                _called("none.txt", "c1"), _called("a.txt", "c2"), {"functionCall": {"name": "odd"}}
-            )
-        ],
-        [chunk({"text": ""})],
-        text("one"),
-        text("two"),
-        messages=("hello", "again"),
-    ),
-    _watched(
-        "children",
-        calls(*[("invoke_agent", {"agent_name": "cli_help", "prompt": each}) for each in "ab"]),
-        *(_DOCS, _DONE, _DONE),
-        text("both"),
-        settings=_AGENTS,
-    ),
-    _watched(
-        "attempts",
-        Again(ApiError(503, "broken"), connected=True),
-        [chunk({"text": "one "}, finish=None)],
-        text("two"),
-        ApiError(400, "no"),
-        text("three"),
-        messages=("hello", "again", "and then"),
     ),
 )

@@ -165,7 +165,8 @@ def asked_for(context: InvocationContext, callback: str) -> bool:
         return True
     default = getattr(BasePlugin, callback)
     return any(
-        getattr(type(plugin), callback) is not default and not getattr(plugin, "driven", False)
+        getattr(getattr(plugin, callback), "__func__", None) is not default
+        and not getattr(plugin, "driven", False)
         for plugin in context.plugin_manager.plugins
     )
 

@@ -129,16 +129,11 @@ class GcliAgentModel(BaseLlm):
             answer.replace_calls(())
             return response
         shown, wires = self._with_call_ids(content)
-        known = {call.call_id: call for call in answer.calls}
-        calls = []
-        for part in shown:
-            if part.function_call is not None:
-                wire = dumped_part(part)["functionCall"]
-                asked, call = (wire.get("name"), wire.get("args") or {}), known.get(wire.get("id"))
-                if call is None or (call.name, call.args) != asked:
-                    call = self._parts.requested(wire, None)
-                calls.append(call)
-        answer.replace_calls(calls)
+        answer.replace_calls(
+            self._parts.requested(dumped_part(part)["functionCall"])
+            for part in shown
+            if part.function_call is not None
+        )
         return _noting(response, shown, note.rewritten(wires))
 
     def _with_call_ids(self, content: types.Content) -> tuple[list[types.Part], list[Part]]:

@@ -77,12 +77,12 @@ class ModelParts:
             display_content=None if shown is None else [{"text": shown}],
         )
 
-    def requested(self, call: JsonObject, response_id: str | None) -> AskedCall:
-        """What the batch of calls runs for a function call in the chunk with this `responseId`."""
+    def requested(self, call: JsonObject) -> AskedCall:
+        """What the batch of calls runs for a function call."""
         if self.child_call is not None:
             return self.child_call(call)
         prompt_id = self.link.run.prompt_id
-        return tool_call_request(self.services.tools, prompt_id, call, response_id)
+        return tool_call_request(self.services.tools, prompt_id, call)
 
 
 class ModelCall:

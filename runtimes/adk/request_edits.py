@@ -55,7 +55,7 @@ class RequestBase:
     _config: types.GenerateContentConfig = field(default_factory=types.GenerateContentConfig)
     _contents: tuple[Sequence[types.Content], Sequence[types.Content]] = (), ()
     """The history and the turn that is to be sent."""
-    _written: list[types.Content] | None = None
+    _written: LentList[types.Content] = field(default_factory=lambda: request_contents(()))
     _declared: DeclaredTools | None = None
     """`None` where the processor that declares the tools was removed from the flow."""
     _instruction: str | None = None
@@ -121,7 +121,7 @@ class RequestBase:
         if labels:
             changed["labels"] = labels
         return RequestEdits(
-            model=None if self.model in ("", request.model) else request.model,
+            model=None if request.model == self.model else request.model,
             config=_config_json(changed),
             instruction=_instruction_edit(config.system_instruction, self._instruction),
             tools=_tools_edit(config.tools, self._declared),
@@ -129,7 +129,7 @@ class RequestBase:
         )
 
     def _edited_contents(self, contents: list[types.Content]) -> list[Content] | None:
-        if contents is self._written and isinstance(contents, LentList) and not contents.touched:
+        if contents is self._written and not self._written.touched:
             return None
         written = [*chain(*self._contents)]
         if contents == written:

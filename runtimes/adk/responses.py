@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
@@ -11,19 +10,13 @@ from google.genai import types
 from runtimes.adk.notes import Answer, Note
 from services.chat import Delta
 from services.model.sdk_contents import WireContent, WirePart
-from services.model.sdk_json import dumped, typed, unchecked
+from services.model.sdk_json import dumped, typed
 from services.model.stream import AskedCall, AssembledTurn
 from services.wire import Content, JsonObject
 
 __all__ = ["announcing", "called_off", "chunk_of", "consolidated", "partial", "response_of"]
 
 _Usage = types.GenerateContentResponseUsageMetadata
-_COUNTS: Final = {
-    field.alias or name: name
-    for name, field in _Usage.model_fields.items()
-    if field.annotation == (int | None)
-}
-"""The names of the counts of tokens, by their names in the API's JSON."""
 
 
 def partial(delta: Delta, chunk: JsonObject) -> LlmResponse:
@@ -54,9 +47,9 @@ def consolidated(
     """
     content = WireContent.of({"role": "model", "parts": turn.parts}, Answer(turn, model))
     calls = [part.get("functionCall") for part in turn.parts]
-    if requests and not any(calls):
+    if not any(calls):
         content.parts = [*(content.parts or ()), *map(WirePart.aside, requests)]
-    elif hides_calls and any(calls):
+    elif hides_calls:
         content.parts = [
             WirePart.blank(part) if part.get("functionCall") else WirePart.of(part, content.role)
             for part in turn.parts
@@ -103,11 +96,7 @@ def chunk_of(response: LlmResponse, content: Content) -> JsonObject:
 
 
 def _usage(usage: JsonObject | None) -> _Usage | None:
-    if usage is None:
-        return None
-    if all(type(count) is int and name in _COUNTS for name, count in usage.items()):
-        return unchecked(_Usage, {_COUNTS[name]: count for name, count in usage.items()})
-    return typed(_Usage, usage)
+    return None if usage is None else typed(_Usage, usage)
 
 
 def _finish_reason(reason: str | None) -> types.FinishReason | None:

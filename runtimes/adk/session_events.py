@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Final
 
-from google.adk.events.event import Event
+from google.adk.events.event import Event, NodeInfo
 from google.adk.sessions.session import Session
 from pydantic import BaseModel
 
@@ -44,8 +44,10 @@ AGENT_NAME: Final = "gemini_cli_agent"
 """The agent's name, and so the author of its events."""
 
 _RECORD: Final = "settled record"
-_APART: Final = {"content", "actions", "partial", "node_info"}
+_APART: Final = {"content", "actions", "partial"}
 """The fields of an event that its record does not keep, or keeps in a form of its own."""
+_EMPTY: Final = (None, NodeInfo())
+"""What a field of an event is where nothing was set."""
 
 
 class SessionEvents(list[Event]):
@@ -83,7 +85,7 @@ class SettledEvent:
         fields = {
             name: value
             for name, value in event.__dict__.items()
-            if value is not None and name not in _APART
+            if name not in _APART and value not in _EMPTY
         }
         if any(event.actions.__dict__.values()):
             fields["actions"] = event.actions
@@ -193,8 +195,6 @@ class SettledTurns:
         """
         raw, ids, replaced = self._history.view.raw, self._history.turn_ids, self.outdated
         kept = (shared_prefix if replaced else shared_stack)(self._contents, raw)
-        if not (replaced or live) and kept == len(raw) == len(self._contents):
-            return
         turns = list(zip(ids[kept:], raw[kept:], strict=True))
         gone = list(zip(self._ids[kept:], self._contents[kept:], strict=True))
         first, old = 0 if replaced else kept, self._records[kept + 1 :]

@@ -126,8 +126,6 @@ class GcliSessionService(InMemorySessionService):
         session = next(iter(self._live.values()), None)
         if session is not None:
             self._follow_history(session)
-        elif not self._dropped:
-            return list(self.conversation.view.raw)
         elif self._turns.outdated:
             self._turns.follow()
         events = self._turns.events if session is None else session.events

@@ -197,7 +197,7 @@ class EventTranslator(ConversationEvents):
         elif call is not None:
             if (call.id or "") not in response.calls:
                 wire = {"id": call.id, "name": call.name, "args": call.args}
-                yield partial(self.tool_request, tool_call_request(self._tools, "", wire, None))
+                yield partial(self.tool_request, tool_call_request(self._tools, "", wire))
         elif answer is not None:
             yield partial(self._answer, answer)
         elif wire := dumped(part):

@@ -16,7 +16,7 @@ from runtimes.legacy.agent_hooks import after_agent, before_agent
 from runtimes.legacy.chat import GeminiChat
 from runtimes.legacy.chats import Chats
 from runtimes.legacy.turn import Turn
-from services.abort import AbortError, AbortSignal
+from services.abort import AbortSignal
 from services.bundle import Services
 from services.chat import ContextRoom, TurnLimit
 from services.hooks.prompt_calls import CallOutcome
@@ -114,10 +114,6 @@ class GeminiClient:
                 async with aclosing(self._go_on(again, sending)) as more:
                     async for event in more:
                         yield event
-        except Exception as error:  # cancellation is an event, everything else the caller's
-            if not signal.aborted and not isinstance(error, AbortError):
-                raise
-            yield server.UserCancelled()
         finally:
             if not continued:
                 self._hooks.leave(prompt_id, has_pending_calls=call.pending, aborted=signal.aborted)

@@ -90,6 +90,6 @@ class Turn:
             if delta.finish_reason:
                 yield server.Finished(delta.finish_reason, delta.usage)
 
-    def _request(self, call: JsonObject, trace_id: str | None) -> ToolCallRequest:
+    def _request(self, call: JsonObject) -> ToolCallRequest:
         self._call_ids.assign(call)
-        return tool_call_request(self._services.tools, self._prompt_id, call, trace_id)
+        return tool_call_request(self._services.tools, self._prompt_id, call)

@@ -39,8 +39,8 @@ class Delta:
     """Of a delta with a finish reason: the chunk's `usageMetadata`."""
 
 
-Requested = Callable[[JsonObject, str | None], AskedCall]
-"""Makes the request of a function call (the API's JSON) in the chunk with this `responseId`."""
+Requested = Callable[[JsonObject], AskedCall]
+"""Makes the request of a function call, given as the API's JSON."""
 
 
 class AnswerReader:
@@ -85,7 +85,7 @@ class AnswerReader:
             if index >= len(parts) - 1:
                 closing = self._closing(chunk)
             call = (part or {}).get("functionCall")
-            request = None if call is None else requested(call, chunk.get("responseId"))
+            request = None if call is None else requested(call)
             yield self.see(Delta(part=part, request=request, index=index, **closing))
 
     def _closing(self, chunk: JsonObject) -> dict[str, Any]:

@@ -216,16 +216,13 @@ def request_display(tools: ToolRegistry, name: str, args: JsonObject) -> ToolDis
     return display if display.description else replace(display, description=tool.description)
 
 
-def tool_call_request(
-    tools: ToolRegistry, prompt_id: str, call: JsonObject, response_id: str | None
-) -> ToolCallRequest:
-    """The scheduler's request for a function call; `response_id` is that of its chunk."""
+def tool_call_request(tools: ToolRegistry, prompt_id: str, call: JsonObject) -> ToolCallRequest:
+    """The scheduler's request for a function call."""
     name, args = call_name(call), call.get("args") or {}
     return ToolCallRequest(
         call_id=call.get("id") or "",
         name=name,
         args=args,
         prompt_id=prompt_id,
-        trace_id=response_id,
         display=request_display(tools, name, args),
     )

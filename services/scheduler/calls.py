@@ -41,7 +41,6 @@ class ToolCallRequest:
     prompt_id: str
     is_client_initiated: bool = False
     display: ToolDisplay | None = None
-    trace_id: str | None = None
     original_request_name: str | None = None
     original_request_args: JsonObject | None = None
     parent_call_id: str | None = None

@@ -20,6 +20,8 @@ from harness.mutants.result import Outcome
 from harness.mutants.source import CODE_ROOT
 from parity_tests.adk_probes.catalogue import all_probes
 from parity_tests.adk_probes.elsewhere import ELSEWHERE
+from parity_tests.adk_probes.lasting import LASTING
+from parity_tests.adk_probes.looking import LOOKING
 from parity_tests.adk_probes.within import WITHIN
 from tests.harness.detection.stand_ins import write_cassettes
 from tests.harness.mutants import few_checks
@@ -66,7 +68,7 @@ def test_a_check_finds_a_mutant_that_no_case_shows(result: Result, tmp_path: Pat
 
 def test_checks_judge_mutants_of_adk_alone() -> None:
     checked = {probe.name for probe in all_probes()}
-    checked |= {plugin.name for plugin in ELSEWHERE} | {check.name for check in WITHIN}
+    checked |= {each.name for each in (*ELSEWHERE, *WITHIN, *LASTING, *LOOKING)}
 
     assert set(Checks.of(("runtimes/adk/plugins",)).names) == checked
     assert Checks.of(("runtimes",)).names == Checks.of((FILE,)).names

@@ -13,6 +13,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
 from agent_protocol.content import MediaPart
+from services.message_bus import ToolCallsUpdate
 from services.policy.rules import Decision
 from services.tools.contract import ConfirmationOutcome
 from tests.runtimes.adk.tool_stage import (
@@ -216,6 +217,20 @@ def test_tool_that_is_long_running_and_returns_nothing_answers_all_the_same(kit)
     played = play(kit, asking(kit, CUSTOM), tools=[tool], rules=ALLOWED)
     assert responses(played)[0]["response"] == {"result": None}
     assert played.texts == ["done"]
+
+
+def test_its_output_is_no_markdown_for_clients_of_the_scheduler(kit):
+    marked = set()
+
+    def note(update):
+        marked.update(call.tool.is_output_markdown for call in update.calls)
+
+    def look(event, agent):
+        if event.type == "agent_start":
+            agent._config.services.bus.subscribe(ToolCallsUpdate, note)
+
+    play(kit, asking(kit, CUSTOM), tools=[Custom("x")], rules=ALLOWED, on_event=look)
+    assert marked == {False}
 
 
 def test_callbacks_see_what_the_tool_returned(kit):

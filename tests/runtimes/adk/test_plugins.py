@@ -101,7 +101,7 @@ async def test_delta_that_closes_a_loop_is_no_part_of_what_the_answer_showed():
     answer = watched.run.step.answer
     chunk = {"candidates": [{"content": {"parts": [CALL]}, "finishReason": "STOP"}]}
     call = ToolCallRequest(call_id="1", name="loop", args={}, prompt_id="p")
-    delta = next(answer.deltas(chunk, lambda _call, _response_id: call))
+    delta = next(answer.deltas(chunk, lambda _call: call))
     assert answer.calls == [call]
     await watched.see(event(delta.part, note=delta))
     assert answer.calls == []

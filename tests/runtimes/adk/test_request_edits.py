@@ -15,6 +15,8 @@ from google.adk.tools.function_tool import FunctionTool
 from google.genai import types
 from pydantic import BaseModel
 
+from runtimes.adk.request_edits import RequestBase
+from runtimes.adk.tools import DeclaredTools
 from services.model.errors import ApiError
 from services.state import ApprovalMode, RetryAttempt
 
@@ -287,6 +289,12 @@ def test_other_tools_come_after_the_functions_or_instead_of_them(kit, hosted):
     hosted(Edit(setting(tools=[])))
     played = kit.play(steps(kit, []))
     assert "tools" not in played.model.requests[0].config
+
+
+def test_untouched_request_of_a_session_without_tools_is_no_edit():
+    request, base = LlmRequest(), RequestBase()
+    base.write_tools(request, DeclaredTools([{"functionDeclarations": []}]))
+    assert base.edits(request).tools is None
 
 
 def conversation(kit):

@@ -10,6 +10,7 @@ from google.adk.tools.function_tool import FunctionTool
 from google.adk.tools.tool_context import ToolContext
 
 from runtimes.adk.tool_round import ToolError
+from services.message_bus import ToolCallsUpdate
 from services.policy.rules import Decision
 from services.tools.contract import ConfirmationOutcome, ToolErrorType
 from tests.runtimes.adk.tool_stage import (
@@ -106,23 +107,17 @@ def test_answer_of_before_tool_keeps_the_place_of_its_call(kit):
     assert [each["name"] for each in responses(played)] == ["read_file", "list_directory"]
 
 
-def test_when_every_call_is_answered_the_scheduler_gets_none(kit):
-    batches = []
+@pytest.mark.parametrize(("answer", "schedules"), [({"n": 1}, False), (None, True)])
+def test_when_every_call_is_answered_the_scheduler_gets_none(kit, answer, schedules):
+    updates = []
 
     def look(event, agent):
         if event.type == "agent_start":
-            scheduler = agent._services.scheduler
-            schedule = scheduler.schedule
+            agent._config.services.bus.subscribe(ToolCallsUpdate, updates.append)
 
-            async def counted(requests, signal):
-                batches.append(requests)
-                return await schedule(requests, signal)
-
-            scheduler.schedule = counted
-
-    plugins = [Watching(before=lambda *_: {"n": 1})]
+    plugins = [Watching(before=lambda *_: answer)]
     play(kit, asking(kit, ("read_file", READ)), plugins=plugins, on_event=look)
-    assert batches == []
+    assert bool(updates) is schedules
 
 
 @OWNERS

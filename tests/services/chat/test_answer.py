@@ -9,13 +9,11 @@ from services.scheduler.calls import ToolCallRequest
 
 
 def chunk(*parts: dict[str, Any], **candidate: Any) -> dict[str, Any]:
-    return {"responseId": "r", "candidates": [{"content": {"parts": list(parts)}, **candidate}]}
+    return {"candidates": [{"content": {"parts": list(parts)}, **candidate}]}
 
 
-def requested(call: dict[str, Any], response_id: str | None) -> ToolCallRequest:
-    return ToolCallRequest(
-        call_id=call["id"], name=call["name"], args={}, prompt_id="p", trace_id=response_id
-    )
+def requested(call: dict[str, Any]) -> ToolCallRequest:
+    return ToolCallRequest(call_id=call["id"], name=call["name"], args={}, prompt_id="p")
 
 
 CALL = {"functionCall": {"id": "1", "name": "f"}}
@@ -25,7 +23,7 @@ THOUGHT = {"text": "hm", "thought": True}
 def test_a_chunk_gives_thoughts_text_calls_and_the_end_in_this_order() -> None:
     reader = AnswerReader()
     seen = chunk(CALL, {"text": "a"}, THOUGHT, {"text": "b"}, finishReason="STOP")
-    call = requested(CALL["functionCall"], "r")
+    call = requested(CALL["functionCall"])
     assert list(reader.deltas(seen, requested)) == [
         Delta(part=THOUGHT),
         Delta(part={"text": "ab"}, index=1),
