@@ -13,9 +13,10 @@ from typing import Any, Final
 
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.tools.function_tool import FunctionTool
+from google.genai import types
 
 from parity_tests.adk_probes.clients import Items
-from parity_tests.adk_probes.probe import Answer, Noting, Probe, calls, chunk, text
+from parity_tests.adk_probes.probe import MODEL, Answer, Noting, Probe, calls, chunk, text
 from parity_tests.adk_probes.stock import Ground, run_stock
 from runtimes.adk.plugins.child import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin, TokenLimitAdkPlugin
@@ -23,14 +24,19 @@ from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from services.clock import VirtualClock, virtual_loop
 from services.model.errors import ApiError
 from services.steering import InjectionService, InjectionSource
+from services.subagents.recovery import TASK_COMPLETED
+from services.subagents.steering_inbox import SteeringInbox
+from services.wire import JsonObject
 
 __all__ = ["ELSEWHERE", "Elsewhere"]
 
 _GROUND: Final = Ground(instruction="Help.", config={}, declarations=())
 _UNASKED: Any = None
 """Tokens of a text are estimated, without a model."""
-_NEARLY_FULL: Final = {"promptTokenCount": 1_048_571}
-"""Of the 1,048,576 tokens of the model's window."""
+_NEARLY_FULL: Final = {"promptTokenCount": 127_995}
+"""Of the 128,000 tokens of the model's window."""
+_DOTS: Final = {"inlineData": {"mimeType": "image/png", "data": "ZG90cw=="}}
+_TASKS: Final = "tasks"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +46,16 @@ class Elsewhere:
     name: str
     plugins: Callable[[], Sequence[BasePlugin]]
     script: Sequence[Answer]
-    messages: Sequence[str] = ("hello",)
+    messages: Sequence[str | Sequence[JsonObject]] = ("hello",)
+    model: str = MODEL
     result: Items
     """What a client must see: see `clients.Items`."""
     last: Sequence[str]
-    """The kinds of the parts of the last request's last content."""
+    """The kinds of the parts of the last request's last content, if there is a request."""
+    end: JsonObject | None = None
+    """The custom metadata of the last event, which must end its turn; `None` is not looked at."""
+    notes: Sequence[Any] = ()
+    """Of the plugins, but for the numbers of tasks."""
 
     def differs(self) -> tuple[str, ...]:
         """Run it once; return what is not as it must be, a line each."""
@@ -54,13 +65,18 @@ class Elsewhere:
             plugins=self.plugins,
             script=self.script,
             messages=self.messages,
+            model=self.model,
         )
         seen, _ = run_stock(probe, _GROUND, [], loop_factory=virtual_loop)
-        tasks = sorted({count for (count,) in seen.notes})
-        last = [next(iter(part)) for part in seen.requests[-1]["contents"][-1]["parts"]]
+        tasks = sorted({note[1] for note in seen.notes if note[0] == _TASKS})
+        last = [part for each in seen.requests[-1:] for part in each["contents"][-1]["parts"]]
+        end = None if self.end is None else seen.events[-1]
         pairs: Sequence[tuple[str, Any, Any]] = (
             ("result", seen.result, self.result),
-            ("last", last, [*self.last]),
+            ("last", [next(iter(part)) for part in last], [*self.last]),
+            ("end", end and end.get("custom_metadata"), self.end),
+            ("end of turn", end and end.get("turn_complete"), end and True),
+            ("notes", [note for note in seen.notes if note[0] != _TASKS], [*self.notes]),
             # What a run leaves running is there when the next one begins.
             ("tasks", tasks, tasks[:1]),
         )
@@ -79,31 +95,72 @@ class Tools(Noting):
         self._clock = clock
 
     async def before_run_callback(self, *, invocation_context: Any) -> None:
-        self.note(len(asyncio.all_tasks()))
+        self.note(_TASKS, len(asyncio.all_tasks()))
 
     async def look(self, path: str) -> str:
         """Looks for two seconds."""
         await self._clock.sleep(2_000)
         return path
 
-    async def complete_task(self, result: str) -> dict[str, str]:
+    async def complete_task(self, result: str) -> dict[str, Any]:
         """Completes the task, with a result that says something."""
-        return {"result": result} if result else {"error": "no result"}
+        if not result:
+            return {"error": "no result"}
+        return {"result": int(result) if result.isdigit() else result}
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         llm_request.append_tools([FunctionTool(self.look), FunctionTool(self.complete_task)])
 
 
-class Unnamed(Noting):
-    """Leaves the choice of the model to the model layer."""
+class Hinting(Tools):
+    """Has the user give a hint while the tool looks."""
+
+    def __init__(self, clock: VirtualClock, steering: InjectionService) -> None:
+        super().__init__(clock)
+        self._steering = steering
+
+    async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
+        self._steering.add("use b", InjectionSource.USER_STEERING)
+
+
+class Emptying(Noting):
+    """Leaves the choice of the model to the model layer, and requests without contents or parts."""
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         llm_request.model = None
+        empty: dict[str, list[types.Content]] = {"none": [], "bare": [types.Content(role="user")]}
+        said = (llm_request.contents[-1].parts or [types.Part()])[-1].text
+        llm_request.contents = empty.get(said or "", llm_request.contents)
+
+
+class Completed(Noting):
+    """Notes the result that a plugin has before and after each run."""
+
+    def __init__(self, completing: CompleteTaskAdkPlugin) -> None:
+        super().__init__("completed")
+        self._completing = completing
+
+    async def before_run_callback(self, *, invocation_context: Any) -> None:
+        self.note("before", self._completing.result)
+
+    async def after_run_callback(self, *, invocation_context: Any) -> None:
+        self.note("after", self._completing.result)
 
 
 def _limited_time(ms: int) -> list[BasePlugin]:
     clock = VirtualClock()
     return [Tools(clock), MaxTimeAdkPlugin(clock, ms)]
+
+
+def _completing() -> list[BasePlugin]:
+    completing = CompleteTaskAdkPlugin()
+    return [completing, Tools(VirtualClock()), Completed(completing)]
+
+
+def _steered_child() -> list[BasePlugin]:
+    clock = VirtualClock()
+    steering = InjectionService(clock, steering=True)
+    return [SteeringAdkPlugin(SteeringInbox(steering)), Hinting(clock, steering)]
 
 
 def _steered() -> list[BasePlugin]:
@@ -130,22 +187,49 @@ ELSEWHERE: Final = (
             _END,
         ],
         last=["text"],
+        end={"code": "MAX_TURNS_EXCEEDED"},
+    ),
+    Elsewhere(
+        name="no-turns-elsewhere",
+        plugins=lambda: [MaxTurnsAdkPlugin(0)],
+        script=[],
+        result=[["error", "The run ends: max_turns", "MAX_TURNS_EXCEEDED"], _END],
+        last=[],
+        end={"code": "MAX_TURNS_EXCEEDED", "maxTurns": 0, "turnCount": 0},
     ),
     Elsewhere(
         name="token-limit-elsewhere",
-        plugins=lambda: [Unnamed(), TokenLimitAdkPlugin(_UNASKED)],
-        script=[[chunk({"text": "one"}, usageMetadata=_NEARLY_FULL)]],
-        messages=("hello", "longer than what is left"),
+        plugins=lambda: [TokenLimitAdkPlugin(_UNASKED)],
+        script=[
+            [
+                chunk({"text": "one "}, finish=None),
+                chunk({"text": "two"}, usageMetadata={"candidatesTokenCount": 2}),
+            ],
+            [chunk({"text": "three"}, usageMetadata=_NEARLY_FULL)],
+        ],
+        messages=([_DOTS], "hello", "longer than what is left"),
+        model="gpt-4o",
         result=[
-            ["text", "one"],
-            ["usage", "gemini-2.5-flash", 1_048_571, None, None],
-            _END,
+            *(["text", "one two"], ["usage", "gpt-4o", None, 2, None], _END),
+            *(["text", "three"], ["usage", "gpt-4o", 127_995, None, None], _END),
             [
                 "error",
                 "Context window will overflow (estimated: 6, remaining: 5)",
                 "CONTEXT_WINDOW_OVERFLOW",
             ],
             _END,
+        ],
+        last=["text"],
+    ),
+    Elsewhere(
+        name="odd-requests-elsewhere",
+        plugins=lambda: [Emptying(), TokenLimitAdkPlugin(_UNASKED), *_steered()],
+        script=[text("one"), text("two"), text("three")],
+        messages=("none", "bare", "hello"),
+        result=[
+            each
+            for words in ("one", "two", "three")
+            for each in (["text", words], ["end", "completed"])
         ],
         last=["text"],
     ),
@@ -175,9 +259,24 @@ ELSEWHERE: Final = (
         last=["text", "functionResponse"],
     ),
     Elsewhere(
+        name="steering-once-elsewhere",
+        plugins=_steered,
+        script=[_LOOK, _LOOK, text("b")],
+        result=[*_LOOKED, *_LOOKED, ["text", "b"], _END],
+        last=["functionResponse"],
+    ),
+    Elsewhere(
+        name="steering-child-elsewhere",
+        plugins=_steered_child,
+        script=[_LOOK, text("b")],
+        result=[*_LOOKED, ["text", "b"], _END],
+        last=["text", "functionResponse"],
+    ),
+    Elsewhere(
         name="complete-task-elsewhere",
-        plugins=lambda: [CompleteTaskAdkPlugin(), Tools(VirtualClock())],
-        script=[_LOOK, *(calls(("complete_task", {"result": each})) for each in ("", "done"))],
+        plugins=_completing,
+        script=[_LOOK, *(calls(("complete_task", {"result": each})) for each in ("", "done", "5"))],
+        messages=("hello", "again"),
         result=[
             *_LOOKED,
             ["call", "complete_task", {"result": ""}],
@@ -185,8 +284,16 @@ ELSEWHERE: Final = (
             ["call", "complete_task", {"result": "done"}],
             ["tool", "complete_task", False, []],
             _END,
+            ["call", "complete_task", {"result": "5"}],
+            ["tool", "complete_task", False, []],
+            _END,
         ],
-        last=["functionResponse"],
+        last=["text"],
+        notes=[
+            *(["before", None], ["after", "done"]),
+            # What is no text is no result.
+            *(["before", "done"], ["after", TASK_COMPLETED]),
+        ],
     ),
 )
 """The plugins that need nothing else of the product."""

@@ -54,6 +54,15 @@ def finish(tool_context: ToolContext) -> dict[str, Any]:
     return {"output": "finished"}
 
 
+def nothing() -> None:
+    """Returns nothing."""
+
+
+def objects() -> dict[str, Any]:
+    """Returns an object of a class of google-genai."""
+    return {"config": types.GenerateContentConfig(max_output_tokens=7)}
+
+
 class Scales(BaseToolset):
     """A toolset of one tool."""
 
@@ -101,6 +110,16 @@ class Adding(OnlyAdding):
         self.note("error", tool.name, kind, str(error))
 
 
+class Mending(Adding):
+    """Answers in place of each error of a tool."""
+
+    async def on_tool_error_callback(
+        self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception
+    ) -> Any:
+        self.note("error", tool.name)
+        return {"output": "mended"}
+
+
 def _probe(name: str, row: str, tools: Any, *wanted: Any, **more: Any) -> Probe:
     script = (calls(*wanted), text("done"))
     return Probe(
@@ -117,6 +136,10 @@ def _weighing() -> list[BaseTool]:
 
 def _functions() -> list[BaseTool]:
     return [FunctionTool(count), FunctionTool(remember)]
+
+
+def _plain() -> list[BaseTool]:
+    return [FunctionTool(nothing), FunctionTool(objects)]
 
 
 _OURS: Final[tuple[str, Any]] = ("read_file", {"file_path": "a.txt"})
@@ -171,6 +194,14 @@ PROBES: Final = (
         plugins=lambda: [Equipping()],
         script=(calls(_APPLE), text("done"), text("again")),
         messages=("hello", "again"),
+    ),
+    _probe("nothing", "a `FunctionTool` that returns nothing", _plain, ("nothing", {})),
+    _probe("objects", "a `FunctionTool` that returns an object", _plain, ("objects", {})),
+    Probe(
+        name="tool-unknown-mended",
+        row="a tool that does not exist, with an answer of `on_tool_error`",
+        plugins=lambda: [Mending(*_weighing())],
+        script=(calls(("fly", {"to": "the moon"})), text("done")),
     ),
     _probe("unknown", "a tool that does not exist", _weighing, ("fly", {"to": "the moon"})),
 )

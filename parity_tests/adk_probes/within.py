@@ -316,6 +316,14 @@ WITHIN: Final = (
     ),
     Within(
         probe=unwatched(
+            "answered-instead",
+            lambda: [BeforeTool()],
+            (READ, text("done")),
+            shown=("'display': {'name': 'ReadFile', 'result': {'type': 'text', 'text': 'never",),
+        ),
+    ),
+    Within(
+        probe=unwatched(
             "tool-instead",
             lambda: [OnlyAdding(FunctionTool(read_file)), BeforeTool()],
             (READ, text("done")),

@@ -286,7 +286,7 @@ class ToolRound:
             return
         altered = await self._ask("after_tool", call, {"result": result}, {"tool_response": result})
         result = result if altered is None else altered
-        if before is None or _response_content(result) != before:
+        if _response_content(result) != before:
             self._put(call, result)
 
     def _result(self, done: CompletedToolCall) -> Any:
