@@ -94,7 +94,7 @@ class ChatRecording:
         *,
         resumed: ResumedSession | None = None,
         parent_session_id: str | None = None,
-        directories: Sequence[str] | None = None,
+        directories: list[str] | None = None,
     ) -> None:
         """Open a new file and write its first line, or continue an existing file.
 
@@ -131,7 +131,7 @@ class ChatRecording:
             "kind": kind,
         }
         if directories is not None:
-            metadata["directories"] = list(directories)
+            metadata["directories"] = directories
         self._append(metadata)
 
     def _resume(self, resumed: ResumedSession) -> None:

@@ -268,7 +268,7 @@ def _without_comments(text: str) -> str:
 
 
 def _first_content(chunk: JsonObject) -> JsonObject | None:
-    candidates = chunk.get("candidates") or ()
+    candidates = chunk.get("candidates")
     content = candidates[0].get("content") if candidates else None
     return content if isinstance(content, dict) else None
 

@@ -22,7 +22,6 @@ _EMPTY_PARENTHESES: Final = re.compile(r"\([ \t]*\)")
 _NAME_END: Final = re.compile(r"\\\n|[\v\f]")
 _DECLARATIONS: Final = frozenset({"declare", "typeset", "export", "readonly", "local"})
 _UNSETS: Final = frozenset({"unset", "unsetenv"})
-_MISPLACED: Final = frozenset({"then", "elif", "else", "fi", "do", "done", "esac", "}"})
 
 
 class Reader(WordReader):
@@ -131,8 +130,6 @@ class Reader(WordReader):
             case "function":
                 self.doubtful = True
                 self._function()
-            case word if word in _MISPLACED:
-                raise Unreadable
             case _:
                 return False
         return True

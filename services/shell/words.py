@@ -14,7 +14,7 @@ from typing import Final
 __all__ = ["BadSubstitution", "ShellWord", "shell_words"]
 
 _CONTROL: Final = r"(?:\|\||&&|;;|\|&|<\(|<<<|>>|>&|<&|[&;()|<>])"
-_IS_CONTROL = re.compile(_CONTROL)
+_CONTROL_CHARACTERS: Final = "&;()|<>"
 _BARE: Final = r"(?:\\['\"|&;()<> \t]|[^\s'\"|&;()<> \t])+"
 _CHUNK = re.compile(rf"{_CONTROL}|(?:{_BARE}|\"(?:\\\"|[^\"])*?\"|'(?:\\'|[^'])*?')+")
 _VARIABLE = re.compile(r"[A-Za-z0-9_]*")
@@ -40,11 +40,7 @@ def shell_words(command: str, *, keep_variables: bool = False) -> list[ShellWord
     """
     words: list[ShellWord] = []
     for match in _CHUNK.finditer(command):
-        chunk = match.group()
-        if _IS_CONTROL.fullmatch(chunk):
-            words.append(ShellWord(chunk, literal=False))
-            continue
-        reader = _WordReader(chunk, keep_variables)
+        reader = _WordReader(match.group(), keep_variables)
         words += reader.read()
         if reader.commented:
             break
@@ -71,7 +67,7 @@ class _WordReader:
                 quote = self._quoted(character, quote)
             elif character in "\"'":
                 quote = character
-            elif _IS_CONTROL.fullmatch(character):
+            elif character in _CONTROL_CHARACTERS:
                 return [ShellWord(self._chunk, literal=False)]
             elif character == "#":
                 self.commented = True

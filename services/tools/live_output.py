@@ -91,7 +91,7 @@ def _tail(text: str) -> str:
 
 
 def _size(byte_count: int) -> str:
-    for unit, power, digits in (("KB", 1, 1), ("MB", 2, 1), ("GB", 3, 2)):
-        if byte_count < _KILOBYTE ** (power + 1) or unit == "GB":
-            return f"{js_fixed(byte_count / _KILOBYTE**power, digits)} {unit}"
-    raise AssertionError("the last unit takes every size")
+    for unit, power in (("KB", 1), ("MB", 2)):
+        if byte_count < _KILOBYTE ** (power + 1):
+            return f"{js_fixed(byte_count / _KILOBYTE**power, 1)} {unit}"
+    return f"{js_fixed(byte_count / _KILOBYTE**3, 2)} GB"

@@ -127,6 +127,7 @@ def test_any_text_is_read_to_an_end(command):
         ('echo "$\'"; evil "\'"', ['echo "$\'"', 'evil "\'"']),
         ("a \\\n  b", ["a \\\n  b"]),
         ("! grep x", ["grep x"]),
+        ("do ls; done", ["do ls", "done"]),  # a reserved word out of place is a program's name
     ],
 )
 def test_simple_commands_are_found(command: str, commands: list[str]) -> None:
@@ -137,10 +138,10 @@ def test_simple_commands_are_found(command: str, commands: list[str]) -> None:
     "command",
     [
         "", "  ", "# only", "X=1", "ls &&", "&& ls", "ls | ", "echo 'open", 'echo "open',
-        "echo )", "(ls", "if a; then b", "done", "echo ${x@P}", "a=(1 2)", "echo `a", "echo $(a",
+        "echo )", "(ls", "if a; then b", "echo ${x@P}", "a=(1 2)", "echo `a", "echo $(a",
         "cat <<EOF\nx", "echo >", "( " * 60 + "a" + " )" * 60, "x" * 100_001,
         "for x in < f; do ls; done", "[ -f x", "[[ -f x; evil ]]", "(ls) evil", "{ ls", "a || ! ",
-        "do ls; done", "if a; then; fi", "echo $()", "echo a=(b)", "ls \\", "echo ${ evil; }",
+        "if a; then; fi", "echo $()", "echo a=(b)", "ls \\", "echo ${ evil; }",
         "cat <<EOF", "echo $((ls); evil)", "> #f", "echo $(cat <<EOF)\nx\nEOF",
         "case x in a ls;; esac",
     ],
