@@ -29,6 +29,7 @@ __all__ = [
     "AfterEvents",
     "Answers",
     "AtEventType",
+    "AtHttpRequest",
     "AtOutput",
     "AtRequest",
     "AtTool",
@@ -248,6 +249,13 @@ class AtRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class AtHttpRequest:
+    """When a request reaches an address of `http`; counted from 0 over all addresses."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class AfterChunk:
     """After a chunk of a model request; both counted from 0."""
 
@@ -255,7 +263,7 @@ class AfterChunk:
     chunk: int
 
 
-Trigger = AfterEvents | AtEventType | AtTool | AtOutput | AtRequest | AfterChunk
+Trigger = AfterEvents | AtEventType | AtTool | AtOutput | AtRequest | AtHttpRequest | AfterChunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -341,6 +349,12 @@ class HttpStep:
     headers: Mapping[str, str] = field(default_factory=dict)
     optional: bool = False
     """Whether the step may be left over."""
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the answer never ends by itself."""
+        pieces = self.value if self.answer is HttpAnswer.STREAM else ()
+        return self.answer is HttpAnswer.HANG or any("$hang" in piece for piece in pieces)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,6 +22,7 @@ from harness.cassette.format import (
     AfterChunk,
     AfterEvents,
     AtEventType,
+    AtHttpRequest,
     AtOutput,
     AtRequest,
     AtTool,
@@ -79,7 +80,7 @@ _BARE: Final[dict[str, Action]] = {
     "quota_error": NoteQuotaError(),
 }
 _DURING: Final = ("hint", "set_approval_mode", "send")
-_TRIGGERS: Final = ("events", "type", "tool", "output", "request", "chunk")
+_TRIGGERS: Final = ("events", "type", "tool", "output", "request", "chunk", "http")
 _HINT_SOURCES: Final = {name: name for name in ("user_steering", "background_completion")}
 _ON_THE_WIRE: Final = ("message", "update", "action", "elicitations", "_meta")
 """Keys of a send as the contract writes it."""
@@ -135,6 +136,8 @@ def _read_trigger(value: Json, path: str) -> Trigger:
         return AfterEvents(whole_of(argument, here, least=1))
     if key == "request":
         return AtRequest(whole_of(argument, here))
+    if key == "http":
+        return AtHttpRequest(whole_of(argument, here))
     if key == "output":
         return _read_output(argument, here)
     text = text_of(argument, here)

@@ -12,6 +12,7 @@ from harness.cassette.format import (
     AfterChunk,
     AfterEvents,
     AtEventType,
+    AtHttpRequest,
     AtOutput,
     AtRequest,
     AtTool,
@@ -80,6 +81,10 @@ class Driver:
     def on_request(self, index: int) -> None:
         """Handle model request `index` (from 0)."""
         self._fire(lambda when: isinstance(when, AtRequest) and when.index == index)
+
+    def on_http_request(self, index: int) -> None:
+        """Handle that request `index` (from 0) has reached an address of the cassette."""
+        self._fire(lambda when: when == AtHttpRequest(index))
 
     def on_chunk(self, request: int, chunk: int) -> None:
         """Handle that the runtime has consumed a chunk; both numbers count from 0."""

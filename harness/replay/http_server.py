@@ -11,9 +11,10 @@ request without a step gets the answer 501, and a note.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Final, Literal
 
 import h11
@@ -33,12 +34,14 @@ _NOWHERE: Final = 9
 """The port that stands for `<PORT>` where no server may be opened: the discard service's."""
 _MOST_BYTES: Final = 64 * 1024 * 1024
 _READ_BYTES: Final = 64 * 1024
+_REASONS: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 _OF_THE_CLIENT: Final = frozenset(
     {
         "a2a-version",
         "accept",
         "accept-encoding",
         "accept-language",
+        "cache-control",
         "connection",
         "content-length",
         "host",
@@ -76,6 +79,8 @@ class HttpServer:
     steps: Sequence[HttpStep]
     port: int | None = None
     """What `<PORT>` in the cassette is; `None` without a section `http`."""
+    on_request: Callable[[int], None] = lambda _: None
+    """Called with the number of each request, from 0, when it has arrived."""
     _asked: list[_Request] = field(default_factory=list)
     _used: set[int] = field(default_factory=set)
     _refused: list[str] = field(default_factory=list)
@@ -113,6 +118,7 @@ class HttpServer:
         try:
             while (request := await _next_request(connection, reader)) is not None:
                 self._asked.append(request)
+                self.on_request(len(self._asked) - 1)
                 await self._answer(request, connection, reader, writer)
                 if connection.our_state is h11.MUST_CLOSE:
                     break
@@ -249,7 +255,7 @@ def _head(status: int, headers: Mapping[str, str], content_type: str) -> h11.Res
     given = [*headers.items()]
     if "content-type" not in map(str.lower, headers):
         given.append(("Content-Type", content_type))
-    return h11.Response(status_code=status, headers=given)
+    return h11.Response(status_code=status, headers=given, reason=_REASONS.get(status, b""))
 
 
 _Pieces = list[h11.Event | Literal[HttpAnswer.HANG, HttpAnswer.CUT]]

@@ -356,6 +356,7 @@ class _Run:
         async with self._surface.playing(stage) as played:
             driver = Driver(cassette, played.client, self.witness, played.group, clock)
             self._driver = driver
+            self._server.on_request = driver.on_http_request
             try:
                 await driver.play(begun if cassette.resume is None else self._resumed())
             finally:

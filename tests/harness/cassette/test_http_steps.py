@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cassette.format import AtOutput, HttpAnswer
+from harness.cassette.format import AtHttpRequest, AtOutput, HttpAnswer
 from tests.harness.cassette.loading import SMALL, load, refused
 
 
@@ -103,3 +103,10 @@ def test_an_action_can_wait_for_a_later_output(tmp_path: Path) -> None:
 def test_a_wrong_output_is_named(tmp_path: Path, output: str, key: str) -> None:
     error = refused(tmp_path, f"{SMALL}during: [{{when: {{output: {output}}}, do: abort}}]\n")
     assert error.key == f"during[0].when.{key}"
+
+
+def test_an_action_can_wait_for_a_request_to_an_address(tmp_path: Path) -> None:
+    (moment,) = load(tmp_path, SMALL + "during: [{when: {http: 2}, do: abort}]\n").during
+    assert moment.when == AtHttpRequest(2)
+    error = refused(tmp_path, SMALL + "during: [{when: {http: -1}, do: abort}]\n")
+    assert error.key == "during[0].when.http"

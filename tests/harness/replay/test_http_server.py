@@ -19,6 +19,7 @@ from harness.replay.confining import confining
 from harness.replay.http_server import HttpServer, open_http_server
 from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
+from harness.replay.surfaces import surface_of
 from tests.runtimes.upstream.stand_ins import calls, needs_core
 
 CARD = {
@@ -258,18 +259,27 @@ def test_every_player_asks_the_addresses_and_reads_their_answers(runtime: str) -
 def test_an_abort_at_a_later_output_comes_while_the_agent_streams(runtime: str) -> None:
     moment = {"when": {"output": {"of": "invoke_agent", "nth": 3}}, "do": "abort"}
     seen = played(runtime, STREAMED, during=[moment], unused=[1])
+    assert seen.notes == []
     assert [event["reason"] for event in seen.events if event["type"] == "agent_end"] == ["aborted"]
     (shown,) = (seen.progress or {}).values()
     assert shown[2]["agent"]["result"] == "One. Two."
 
 
+@pytest.mark.parametrize("runtime", ["legacy", "adk", pytest.param("upstream", marks=needs_core)])
+def test_an_abort_at_a_request_comes_before_its_answer(runtime: str) -> None:
+    http: Steps = [STREAMED[0], {"post": "/rpc", "hang": True}]
+    seen = played(runtime, http, during=[{"when": {"http": 1}, "do": "abort"}], unused=[1])
+    assert [event["reason"] for event in seen.events if event["type"] == "agent_end"] == ["aborted"]
+    assert [each["request"] for each in seen.custom["http"]] == ["GET /card", "POST /rpc"]
+
+
 def test_the_port_is_masked_wherever_it_shows() -> None:
     http = [{"get": "/card", "status": 404, "text": "no"}]
     seen = played("legacy", http)
-    told = [event["message"] for event in seen.side_events if "message" in event]
-    masked = seen.paths.mask_json(json.dumps(told))
+    shown = [event["message"] for event in seen.side_events if "message" in event]
+    masked = seen.paths.mask_json(json.dumps(shown))
     assert "http://127.0.0.1:<PORT>/card" in masked
-    assert "<PORT>" not in json.dumps(told)
+    assert "<PORT>" not in json.dumps(shown)
 
 
 def test_a_confined_run_opens_no_port_and_reaches_none(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,3 +291,14 @@ def test_a_confined_run_opens_no_port_and_reaches_none(monkeypatch: pytest.Monke
         seen = played("legacy", STREAMED)
     assert seen.refused is not None
     assert "a connection is refused" in seen.refused
+
+
+@pytest.mark.parametrize("surface", ["terminal", "acp", "a2a"])
+def test_a_surface_refuses_an_action_while_an_address_hangs(surface: str) -> None:
+    refusal = surface_of(f"{surface}:adk").refusal
+    moment = {"when": {"http": 0}, "do": "abort"}
+    for hanging in ({"hang": True}, {"stream": [{}, {"$hang": True}]}):
+        http: Steps = [{"post": "/rpc", **hanging}]
+        assert "keeps it waiting" in str(refusal(cassette(http, during=[moment])))
+        assert refusal(cassette(http)) is None
+    assert refusal(cassette([{"get": "/", "stream": [{}]}], during=[moment])) is None
