@@ -30,12 +30,14 @@ _EMPTY: Final = "text/empty_message"
 _CONSECA: Final = "Trusted Tools (Context): all"
 
 _FEEDBACK: Final = {"side": {"event": "feedback", "message": "it failed"}}
+_SENT: Final = {"item": {"request": "POST /rpc", "body": {"method": "message/stream"}}}
 
 BESIDE: Final = {
     "yaml-reader-words": Beside("side.message", "a", "b", "subagent_definitions/any"),
     "warning-about-calls-of-agents": Beside("", ABSENT, _FEEDBACK, "subagent_tools/any"),
     "toml-reader-words": Beside("side.message", "a", "b", "policy/any"),
     "remote-agent-failure-words": Beside("side.message", "a", "b", "subagent_remote/any"),
+    "remote-task-cancelled": Beside("", ABSENT, _SENT, "subagent_remote/aborted_any"),
     "tool-description-shown": Beside("display.description", "Delete all of src", "Delete a"),
     "tool-description-recorded": Beside("line.toolCalls[0].description", "Delete all", "Delete a"),
     "empty-message-stalls": Beside("stalled", False, True, _EMPTY),

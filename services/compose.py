@@ -104,6 +104,8 @@ class ServicesSetup:
     """How the calls of a batch run."""
     text_files: TextFiles = field(default_factory=TextFiles)
     """Where the tools that edit files read and write them."""
+    asks_remote_agents: bool = True
+    """Whether this session asks remote agents; not where another program runs the session."""
     start: StartSource = StartSource.STARTUP
     """How the session begins, as its hooks are to know it."""
     notify_hooks: Callable[[HookNotice], None] = lambda _: None
@@ -331,6 +333,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
                 policy=parts.policy,
                 prompts=parts.prompts,
                 extensions=parts.brought.agents,
+                asks_remote=setup.asks_remote_agents,
             )
         )
         extensions = parts.extensions(registry)

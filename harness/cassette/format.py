@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path, PurePosixPath
 from typing import Final, Literal
 
@@ -28,7 +29,8 @@ __all__ = [
     "AfterEvents",
     "Answers",
     "AtEventType",
-    "AtFirstOutput",
+    "AtHttpRequest",
+    "AtOutput",
     "AtRequest",
     "AtTool",
     "Cassette",
@@ -37,6 +39,8 @@ __all__ = [
     "During",
     "DuringAction",
     "Hint",
+    "HttpAnswer",
+    "HttpStep",
     "LeavePlanMode",
     "NoteQuotaError",
     "Phase",
@@ -227,18 +231,26 @@ class AtTool:
 
 
 @dataclass(frozen=True, slots=True)
-class AtFirstOutput:
-    """When a call of a tool first shows something while it runs.
+class AtOutput:
+    """When calls of a tool show something for the `nth` time while they run.
 
     That is output, a report of its server, or an activity of its subagent.
     """
 
     name: str
+    nth: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class AtRequest:
     """When a model request is made; counted from 0."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class AtHttpRequest:
+    """When a request reaches an address of `http`; counted from 0 over all addresses."""
 
     index: int
 
@@ -251,7 +263,7 @@ class AfterChunk:
     chunk: int
 
 
-Trigger = AfterEvents | AtEventType | AtTool | AtFirstOutput | AtRequest | AfterChunk
+Trigger = AfterEvents | AtEventType | AtTool | AtOutput | AtRequest | AtHttpRequest | AfterChunk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,6 +312,51 @@ class Answers:
     """By the kinds of `services.interaction.questions`."""
 
 
+class HttpAnswer(StrEnum):
+    """How a step of `http` answers; the values are its keys."""
+
+    JSON = "json"
+    TEXT = "text"
+    RESULT = "result"
+    """The result of a call of JSON-RPC."""
+    ERROR = "error"
+    """The error of a call of JSON-RPC."""
+    STREAM = "stream"
+    """An event stream."""
+    HANG = "hang"
+    """No answer until the client closes the connection."""
+    CUT = "cut"
+    """The connection ends without an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpStep:
+    """One answer of the HTTP addresses of a run, to one request."""
+
+    place: str
+    """Its key in the cassette, such as `http[2]`."""
+    method: str
+    target: str
+    """Path and query of the address."""
+    answer: HttpAnswer
+    value: Json
+    """The body, or the pieces of the stream."""
+    rpc: str | None = None
+    """The method of JSON-RPC that the request has to call; `None` for any request."""
+    sent: Mapping[str, str] = field(default_factory=dict)
+    """The headers that the request has to have, with lower-case names."""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+    optional: bool = False
+    """Whether the step may be left over."""
+
+    @property
+    def hangs(self) -> bool:
+        """Whether the answer never ends by itself."""
+        pieces = self.value if self.answer is HttpAnswer.STREAM else ()
+        return self.answer is HttpAnswer.HANG or any("$hang" in piece for piece in pieces)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cassette:
     """All input of one run; immutable.
@@ -321,6 +378,7 @@ class Cassette:
     provenance: Provenance = field(default_factory=Provenance)
     files: Mapping[str, str | bytes] = field(default_factory=dict)
     home_files: Mapping[str, str | bytes] = field(default_factory=dict)
+    http: tuple[HttpStep, ...] = ()
     resume: Resume | None = None
     during: tuple[During, ...] = ()
     answers: Answers = field(default_factory=Answers)

@@ -21,6 +21,7 @@ from harness.cassette.format import (
     Resume,
     SessionSetup,
 )
+from harness.cassette.http_steps import read_http
 from harness.cassette.macros import expand, expanded_length, has_placeholders, measure
 from harness.cassette.needs import features_of
 from harness.cassette.paths import check_recordings, inside, read_files
@@ -51,6 +52,7 @@ CASSETTE_KEYS: Final = (
     "session",
     "files",
     "home_files",
+    "http",
     "resume",
     "script",
     "during",
@@ -119,7 +121,7 @@ def build_cassette(tree: Json, path: Path, root: Path | None = None) -> Cassette
 
 
 def _check_bounds(tree: JsonObject) -> None:
-    for key in ("model", "script", "during", "contract", "unused"):
+    for key in ("model", "script", "during", "contract", "unused", "http"):
         _check_length(tree.get(key, []), key)
     answers = tree.get("answers")
     for key, value in answers.items() if isinstance(answers, dict) else ():
@@ -147,6 +149,7 @@ def _build(
     contract = of(lambda: _texts(fields, "contract")) or ()
     provenance = of(lambda: _read_provenance(fields.mapping("provenance"))) or Provenance()
     files = of(lambda: read_files(fields.mapping("files"), "files")) or {}
+    http = of(lambda: read_http(fields.items("http"))) or ()
     actions = [of(partial(read_action, item, f"script[{n}]")) for n, item in enumerate(script)]
     whiles = [of(partial(read_during, item, f"during[{n}]")) for n, item in enumerate(during)]
     answers = of(lambda: read_answers(fields.mapping("answers"), "answers")) or Answers()
@@ -167,6 +170,7 @@ def _build(
         session=session,
         files=files,
         home_files=home_files,
+        http=http,
         resume=resume,
         script=tuple(action for action in actions if action is not None),
         during=tuple(each for each in whiles if each is not None),

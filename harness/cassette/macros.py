@@ -35,13 +35,15 @@ __all__ = [
 
 T = TypeVar("T")
 
-_PLACEHOLDER = re.compile(r"<(WS|HOME|CASSETTES|PYTHON|PROJECT_HASH)>")
-_COUNTED = re.compile(r"<(?:WS|HOME|CASSETTES|PYTHON|PROJECT_HASH|I)>")
+_PLACEHOLDER = re.compile(r"<(WS|HOME|CASSETTES|PYTHON|PROJECT_HASH|PORT)>")
+_COUNTED = re.compile(r"<(?:WS|HOME|CASSETTES|PYTHON|PROJECT_HASH|PORT|I)>")
 _PLACEHOLDER_BYTES = 128
 """The assumed size of a filled-in placeholder, more than any path of a run has."""
 
 _MACROS: Final = frozenset({"$repeat", "$lines", "$times"})
 _CHUNK_MARKERS: Final = frozenset({"$hang", "$sleep"})
+_PIECE_MARKERS: Final = frozenset({"$hang", "$raw", "$error", "$cut"})
+"""The same in the streams of `http`."""
 _DATA_KEYS: Final = frozenset({"records", "args", "json", "settings"})
 """Keys below which an unknown `$key` is data."""
 
@@ -54,10 +56,13 @@ class Paths:
     home: Path
     cassettes: Path
     python: Path = Path(sys.executable)
+    port: int | None = None
+    """The port of the addresses in `http`; `None` for a run without them."""
 
     def values(self) -> dict[str, str]:
         """Placeholder, without its brackets → text."""
-        return {
+        found = {} if self.port is None else {"PORT": str(self.port)}
+        return found | {
             "WS": str(self.workspace),
             "HOME": str(self.home),
             "CASSETTES": str(self.cassettes),
@@ -144,7 +149,11 @@ def substitute(value: T, paths: Paths) -> T:
     texts = paths.values()
 
     def fill(text: str) -> str:
-        return _PLACEHOLDER.sub(lambda match: texts[match[1]], text) if "<" in text else text
+        return (
+            _PLACEHOLDER.sub(lambda match: texts.get(match[1], match[0]), text)
+            if "<" in text
+            else text
+        )
 
     result: T = _map_text(value, fill)
     return result
@@ -204,10 +213,9 @@ class _Measure:
             if key.startswith("$"):
                 if key in _MACROS and (len(node) == 1 or not data):
                     return self._macro(node, key)
-                marker = key in _CHUNK_MARKERS and parent == "stream"
-                if not data and not marker:
-                    known = _MACROS | (_CHUNK_MARKERS if parent == "stream" else set())
-                    self._refuse(key, "unknown macro", suggest(key, known))
+                markers = self._markers(parent)
+                if not data and key not in markers:
+                    self._refuse(key, "unknown macro", suggest(key, _MACROS | markers))
         size = Size()
         for key, value in node.items():
             self._path.append(f".{key}")
@@ -215,10 +223,15 @@ class _Measure:
             size += self.of(value, parent=key, data=data or key in _DATA_KEYS)
             self._path.pop()
         repeat = node.get("repeat")
-        if parent == "model" and not data and _is_count(repeat):
+        if parent in ("model", "http") and not data and _is_count(repeat):
             # The reader of steps refuses a `repeat` of 0 later.
             size *= max(repeat, 1)
         return size
+
+    def _markers(self, parent: str) -> frozenset[str]:
+        if parent != "stream":
+            return frozenset()
+        return _PIECE_MARKERS if self._path[0] == ".http" else _CHUNK_MARKERS
 
     def _macro(self, node: dict[str, Json], key: str) -> Size:
         if key == "$times":

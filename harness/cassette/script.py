@@ -22,7 +22,8 @@ from harness.cassette.format import (
     AfterChunk,
     AfterEvents,
     AtEventType,
-    AtFirstOutput,
+    AtHttpRequest,
+    AtOutput,
     AtRequest,
     AtTool,
     Compress,
@@ -79,7 +80,7 @@ _BARE: Final[dict[str, Action]] = {
     "quota_error": NoteQuotaError(),
 }
 _DURING: Final = ("hint", "set_approval_mode", "send")
-_TRIGGERS: Final = ("events", "type", "tool", "output", "request", "chunk")
+_TRIGGERS: Final = ("events", "type", "tool", "output", "request", "chunk", "http")
 _HINT_SOURCES: Final = {name: name for name in ("user_steering", "background_completion")}
 _ON_THE_WIRE: Final = ("message", "update", "action", "elicitations", "_meta")
 """Keys of a send as the contract writes it."""
@@ -135,11 +136,13 @@ def _read_trigger(value: Json, path: str) -> Trigger:
         return AfterEvents(whole_of(argument, here, least=1))
     if key == "request":
         return AtRequest(whole_of(argument, here))
+    if key == "http":
+        return AtHttpRequest(whole_of(argument, here))
+    if key == "output":
+        return _read_output(argument, here)
     text = text_of(argument, here)
     if key == "tool":
         return AtTool(text)
-    if key == "output":
-        return AtFirstOutput(text)
     if key == "type":
         if text not in _EVENT_TYPES:
             raise FormatProblem(here, f"{text!r} is not an event", suggest(text, _EVENT_TYPES))
@@ -148,6 +151,13 @@ def _read_trigger(value: Json, path: str) -> Trigger:
     if match is None:
         raise FormatProblem(here, f"{text!r} is not R:C", 'write request and chunk, such as "0:1"')
     return AfterChunk(int(match[1]), int(match[2]))
+
+
+def _read_output(value: Json, path: str) -> AtOutput:
+    whole = value if isinstance(value, dict) else {"of": value}
+    fields = Fields(whole, path, ("of", "nth"))
+    name = fields.text("of") if isinstance(value, dict) else text_of(value, path)
+    return AtOutput(name, whole_of(fields.raw("nth", 1), fields.at("nth"), least=1))
 
 
 def _read_during_action(value: Json, path: str) -> DuringAction:

@@ -42,6 +42,8 @@ def child_calls(seen: Observation) -> Iterator[str]:
         if thread != MAIN and side.get("event") == "confirmation":
             yield f"child:confirmed.{answered(side)}"
     yield from _hooks(seen)
+    if any(str(item.get("request")).startswith("POST ") for item in seen.custom.get("http", ())):
+        yield "child:remote.asked"
 
 
 def _starting(seen: Observation) -> Iterator[str]:

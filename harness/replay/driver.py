@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from harness.cassette.format import (
     AfterChunk,
     AfterEvents,
     AtEventType,
-    AtFirstOutput,
+    AtHttpRequest,
+    AtOutput,
     AtRequest,
     AtTool,
     Cassette,
@@ -48,6 +50,7 @@ class Driver:
         self._clock = clock
         self._waiting: list[During] = list(cassette.during)
         self._over = False
+        self._shown: Counter[str] = Counter()
         self.place = "the session's start"
         """The current action as a key of the cassette."""
         witness.listen(self._on_event)
@@ -79,6 +82,10 @@ class Driver:
         """Handle model request `index` (from 0)."""
         self._fire(lambda when: isinstance(when, AtRequest) and when.index == index)
 
+    def on_http_request(self, index: int) -> None:
+        """Handle that request `index` (from 0) has reached an address of the cassette."""
+        self._fire(lambda when: when == AtHttpRequest(index))
+
     def on_chunk(self, request: int, chunk: int) -> None:
         """Handle that the runtime has consumed a chunk; both numbers count from 0."""
         self._fire(lambda when: when == AfterChunk(request, chunk))
@@ -101,7 +108,8 @@ class Driver:
 
     def _on_output(self, tool: str) -> None:
         # Not inside the scheduler's own change of the call: the user acts after having seen it.
-        wanted = AtFirstOutput(tool)
+        self._shown[tool] += 1
+        wanted = AtOutput(tool, self._shown[tool])
         asyncio.get_running_loop().call_soon(self._fire, lambda when: when == wanted)
 
     def _fire(self, due: Callable[[object], bool]) -> None:

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from harness.cassette.macros import Paths
 from harness.replay.observation import RunPaths
 from harness.replay.run_folders import run_folder
 from services.clock import VirtualClock
@@ -68,6 +69,11 @@ class Envelope:
             environment=self.environment,
             content_generator=generator,
         )
+
+    def placeholders(self, cassettes: Path, port: int | None) -> Paths:
+        """Return the values of a cassette's placeholders in this run."""
+        root, home = self.workspace.root, self.workspace.home
+        return Paths(workspace=root, home=home, cassettes=cassettes.resolve(), port=port)
 
     def paths(self, cassettes: Path, others: Mapping[str, str] | None = None) -> RunPaths:
         """Return the replacements for this run's folders, `others`, and Python's package folders.

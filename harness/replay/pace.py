@@ -18,7 +18,7 @@ from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import ObservedRequest, ReplayNote
 from services.wire import JsonObject
 
-__all__ = ["Pace", "paced"]
+__all__ = ["Pace", "never_idle", "paced"]
 
 
 @dataclass(slots=True)
@@ -90,6 +90,12 @@ class Pace:
             if not waiter.woken.done():
                 waiter.woken.set_result(None)
         return bool(released)
+
+
+def never_idle(cassette: Cassette) -> Iterator[str]:
+    """Yield why the moment of an action of the user never comes, as a sentence."""
+    if cassette.during and any(step.hangs for step in cassette.http):
+        yield "the user acts when the run is idle, and an address that hangs keeps it waiting"
 
 
 def paced(source: ModelSource, pace: Pace) -> ModelSource:

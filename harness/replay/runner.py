@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.cassette.format import Cassette, During
-from harness.cassette.macros import Paths
 from harness.cassette.settings import INCLUDE_DIRECTORIES
 from harness.errors import ReplayFailure
 from harness.replay.answers import ScriptedUser
@@ -22,6 +21,7 @@ from harness.replay.confining import Cell
 from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
 from harness.replay.handover import inspected, joint_traits, script_halves
+from harness.replay.http_server import HttpServer, open_http_server
 from harness.replay.machine import machine_suffices
 from harness.replay.models import Interposed, ModelSource, scripted_model
 from harness.replay.observation import Observation, Screen
@@ -169,14 +169,17 @@ async def observe_cassette(
     with open_envelope() as envelope:
         paths = envelope.paths(cassette.root, traits.folders)
         enough = machine_suffices(runtime, envelope.folder, paths.mask_text)
-        with enough, cell.closed(envelope.folder, engines):
-            run = _Run(cassette, runtime, envelope, model, traits, cell, surface, between)
-            if missing:
-                run.error = f"not supported by this build: {', '.join(missing)}"
-            else:
-                with open_telemetry(telemetry, run.telemetry_seams()) as run.telemetry:
-                    await _play(run, envelope.clock, deadline_s)
-            return run.observation()
+        async with open_http_server(cassette.http, closed=cell.confines) as server:
+            with enough, cell.closed(envelope.folder, engines):
+                run = _Run(
+                    cassette, runtime, envelope, model, traits, cell, surface, server, between
+                )
+                if missing:
+                    run.error = f"not supported by this build: {', '.join(missing)}"
+                else:
+                    with open_telemetry(telemetry, run.telemetry_seams()) as run.telemetry:
+                        await _play(run, envelope.clock, deadline_s)
+                return run.observation()
 
 
 async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
@@ -249,13 +252,14 @@ class _Run:
         traits: RuntimeTraits,
         cell: Cell,
         surface: Surface,
+        server: HttpServer,
         between: Interposed | None = None,
     ) -> None:
         self.cell = cell
         workspace = envelope.workspace
-        self._cassette = cassette.bind(
-            Paths(workspace=workspace.root, home=workspace.home, cassettes=cassette.root.resolve())
-        )
+        self._cassette = cassette.bind(envelope.placeholders(cassette.root, server.port))
+        self._server = server
+        server.steps = self._cassette.http
         self.runtime = runtime
         self._traits = traits
         self.theirs = packages_of(runtime)
@@ -265,7 +269,7 @@ class _Run:
         self._between = between
         self._versions: Mapping[str, str] = {}
         self._envelope = envelope
-        self._paths = envelope.paths(cassette.root, traits.folders)
+        self._paths = envelope.paths(cassette.root, {**traits.folders, **server.masks})
         cell.watch(self._paths, self._moment)
         self._requests = RequestLog(self._paths)
         place = partial(stack_place, self.theirs) if self.theirs else None
@@ -352,6 +356,7 @@ class _Run:
         async with self._surface.playing(stage) as played:
             driver = Driver(cassette, played.client, self.witness, played.group, clock)
             self._driver = driver
+            self._server.on_request = driver.on_http_request
             try:
                 await driver.play(begun if cassette.resume is None else self._resumed())
             finally:
@@ -372,6 +377,8 @@ class _Run:
         # Opening reports to the user, too. An engine with words of its own opens by itself: its
         # user does not see what our services report beside it.
         own = self._traits.words == RuntimeTraits().words
+        # For the same reason only one of both asks remote agents, which may be scripted.
+        setup = replace(setup, asks_remote_agents=own)
         if own:
             setup.events.subscribe(self.witness.on_core_event)
         async with open_services(setup) as services:
@@ -392,8 +399,8 @@ class _Run:
 
     def observation(self) -> Observation:
         """Return the observation so far."""
-        witness, workspace = self.witness, self._envelope.workspace
-        clock = self._envelope.clock
+        witness, server = self.witness, self._server
+        workspace, clock = self._envelope.workspace, self._envelope.clock
         return Observation(
             name=self._cassette.name,
             runtime=self.runtime,
@@ -419,8 +426,8 @@ class _Run:
             wire=self._wire,
             threads=witness.threads,
             workspace_changes=changes(self._before, folder_state(workspace.root)),
-            custom=self._custom,
-            notes=[*(note.message for note in self._generator.notes), *witness.notes],
+            custom={**self._custom, **server.observed()},
+            notes=[*(n.message for n in self._generator.notes), *witness.notes, *server.notes],
             unused_steps=self._generator.unused_steps(),
             error=self.error,
             error_place=self.error_place,

@@ -5,7 +5,7 @@ Neither library is imported here: the caller gives the one that its client is of
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from functools import cache
 from types import ModuleType
 from typing import Any, NoReturn
@@ -100,8 +100,13 @@ def _body_class(library: ModuleType) -> Any:
             self._inner = inner
             self._decoder = decoder
             self._broken = broken
+            self._reading: Any = None
 
-        async def __aiter__(self) -> AsyncIterator[bytes]:
+        def __aiter__(self) -> AsyncIterator[bytes]:
+            pieces = self._reading = self._pieces()
+            return pieces
+
+        async def _pieces(self) -> AsyncGenerator[bytes, None]:
             try:
                 async for data in self._inner:
                     for piece in self._decoder.pieces(data):
@@ -110,6 +115,9 @@ def _body_class(library: ModuleType) -> Any:
                 _raise(error, self._broken)
 
         async def aclose(self) -> None:
+            # A reader that stopped early, as the A2A library does, has left it suspended.
+            if self._reading is not None and not self._reading.ag_running:
+                await self._reading.aclose()
             await self._inner.aclose()
 
     return Decoded

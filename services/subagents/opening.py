@@ -89,6 +89,7 @@ async def open_agents(
     policy: PolicyEngine,
     prompts: Prompts,
     extensions: Callable[[], Iterable[LoadedAgents]] = tuple,
+    asks_remote: bool = True,
 ) -> AsyncIterator[AgentRegistry]:
     """Load the agents of a session, and close their connections when leaving.
 
@@ -101,8 +102,9 @@ async def open_agents(
         policy: Receives the rules for remote agents.
         prompts: Has the main agent's instruction.
         extensions: The agents of each active extension.
+        asks_remote: Whether the session has remote agents.
     """
-    remote = RemoteAgents(session)
+    remote = RemoteAgents(session) if asks_remote else None
     registry = AgentRegistry(
         session,
         models=models,
@@ -121,4 +123,5 @@ async def open_agents(
         yield registry
     finally:
         registry.close()
-        await remote.close()
+        if remote is not None:
+            await remote.close()

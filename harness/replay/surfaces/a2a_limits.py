@@ -18,6 +18,7 @@ from harness.cassette.format import (
     SetModel,
     WriteFile,
 )
+from harness.replay.pace import never_idle
 from services.state import ApprovalMode
 
 __all__ = ["refusal", "texts_of"]
@@ -39,6 +40,7 @@ def refusal(cassette: Cassette) -> str | None:
 def _refusals(cassette: Cassette) -> Iterator[str]:
     for action in cassette.script:
         yield from _unsendable(action)
+    yield from never_idle(cassette)
     for moment in cassette.during:
         if not isinstance(moment.do, Abort):
             yield _DURING[type(moment.do).__name__]

@@ -18,6 +18,7 @@ from harness.cassette.format import (
     WriteFile,
 )
 from harness.cassette.needs import function_calls
+from harness.replay.pace import never_idle
 from harness.replay.surfaces.terminal_limits import prompt_of
 
 __all__ = ["refusal"]
@@ -42,6 +43,7 @@ def _refusals(cassette: Cassette) -> Iterator[str]:
         if not isinstance(action, _PLAYED):
             yield f"ACP has no request for `{type(action).__name__}`"
         yield from _unsendable(action)
+    yield from never_idle(cassette)
     for moment in cassette.during:
         if isinstance(moment.do, Send):
             yield "a second prompt cancels the first, instead of being refused"

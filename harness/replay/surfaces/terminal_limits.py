@@ -20,6 +20,7 @@ from harness.cassette.format import (
     SetModel,
     WriteFile,
 )
+from harness.replay.pace import never_idle
 from services.steering import InjectionSource
 
 __all__ = ["prompt_of", "refusal"]
@@ -46,6 +47,7 @@ def _refusals(cassette: Cassette) -> Iterator[str]:
         if not isinstance(action, _PLAYED):
             yield f"`{type(action).__name__}` between streams is nothing that its user does"
         yield from _unsendable(action)
+    yield from never_idle(cassette)
     for moment in cassette.during:
         meanwhile = moment.do
         if isinstance(meanwhile, Hint) and (

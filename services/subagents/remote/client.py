@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
+from typing import Any, Final
 
 import httpx
 from a2a.client.client import ClientCallContext
@@ -41,6 +41,8 @@ from services.wire import JsonObject
 
 __all__ = ["A2AClient"]
 
+_STREAM: Final = "text/event-stream"
+
 
 class A2AClient:
     """Sends messages to one agent and cancels its tasks."""
@@ -54,6 +56,7 @@ class A2AClient:
             streaming: whether the agent streams its response.
         """
         http.headers.setdefault(VERSION_HEADER, PROTOCOL_VERSION_CURRENT)
+        http.event_hooks["response"].append(self._require_stream)
         self._transport = transport_for(interface, http)
         self._streaming = streaming
         self._method = _method(interface, streaming=streaming)
@@ -107,6 +110,32 @@ class A2AClient:
             raise
         except Exception as error:
             raise RemoteAgentError(self._words(error)) from error
+
+    async def _require_stream(self, response: httpx.Response) -> None:
+        """Check that an answer to a request for a stream is one, or an error of the agent.
+
+        The library takes the text of any answer as an event.
+
+        Raises:
+            RemoteAgentError: it is neither.
+        """
+        kind = response.headers.get("content-type")
+        streams = kind is not None and kind.startswith(_STREAM)
+        if response.request.headers.get("accept") != _STREAM or not response.is_success or streams:
+            return
+        await response.aread()
+        try:
+            answer = parse_json(response.text)
+        except ValueError:
+            answer = None
+        over_rest = self._method.startswith("/")
+        if isinstance(answer, dict) and ("code" if over_rest else "error") in answer:
+            return
+        where = "" if over_rest else f" for {self._method}"
+        got = f", got '{kind or 'null'}'" if over_rest else ""
+        raise RemoteAgentError(
+            f"Invalid response Content-Type for SSE stream{where}. Expected '{_STREAM}'{got}."
+        )
 
     def _words(self, error: BaseException) -> str:
         """Return upstream's message for a failure, where upstream has one."""

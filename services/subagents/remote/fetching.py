@@ -79,7 +79,8 @@ class _Fetch:
     async def _response(self, url: httpx.URL) -> httpx.Response:
         request = self._http.build_request("GET", url, headers={"Accept": "application/json"})
         response = await self._http.send(request, auth=None, stream=True)
-        if response.status_code in DENIED and self._http.auth is not None:
+        if response.status_code in DENIED:
+            # As upstream, also where there are no credentials to add.
             await response.aclose()
             request = self._http.build_request("GET", url, headers={"Accept": "application/json"})
             response = await self._http.send(request, stream=True)

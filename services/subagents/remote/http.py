@@ -23,15 +23,10 @@ from services.subagents.remote.providers import AuthProvider
 
 __all__ = ["FAILURES", "ProviderAuth", "open_http", "transport_text"]
 
-_ESTABLISHING: Final = (
-    httpx.ConnectError,
-    httpx.ConnectTimeout,
-    httpx.PoolTimeout,
-    httpx.UnsupportedProtocol,
-    httpx.LocalProtocolError,
-)
 FAILURES: Final = (httpx.TransportError, NetError, OSError)
 """The errors of `open_http`'s client; `transport_text` has a message for each."""
+_ANSWERED: Final = "parity_answered"
+"""The key of a request's `extensions` once the head of its answer has come."""
 _NOWHERE: Final = "no configured address"
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 
@@ -65,13 +60,19 @@ def open_http(limits: Limits, provider: AuthProvider | None, home: str | None) -
     terms = Terms(answer_bytes=limits.answer_bytes)
     if provider is not None:
         terms = replace(terms, private=True, only_origin=home or _NOWHERE)
-    return open_client(
+    client = open_client(
         terms,
         auth=None if provider is None else ProviderAuth(provider),
         timeout=httpx.Timeout(
             connect=limits.connect_s, read=limits.silence_s, write=limits.silence_s, pool=None
         ),
     )
+    client.event_hooks = {"response": [_note_answer]}
+    return client
+
+
+async def _note_answer(response: httpx.Response) -> None:
+    response.request.extensions[_ANSWERED] = True
 
 
 def _sendable(headers: Mapping[str, str]) -> Mapping[str, str]:
@@ -90,7 +91,14 @@ def transport_text(error: BaseException) -> str:
     """Return the message of `fetch` for a failure; for a limit of ours, its own message."""
     if isinstance(error, (NetError, Refused)):
         return str(error)
-    if isinstance(error, _ESTABLISHING):
-        return "fetch failed"
-    began = isinstance(error, (httpx.ReadError, httpx.RemoteProtocolError, httpx.ReadTimeout))
-    return "terminated" if began else "fetch failed"
+    return (
+        "terminated" if isinstance(error, httpx.RequestError) and _began(error) else "fetch failed"
+    )
+
+
+def _began(error: httpx.RequestError) -> bool:
+    """Whether the answer had begun when the connection failed."""
+    try:
+        return _ANSWERED in error.request.extensions
+    except RuntimeError:  # it belongs to no request
+        return False

@@ -42,6 +42,12 @@ def test_an_unreachable_remote_agent_has_a_probe() -> None:
     assert "child:remote.unreachable" in answered(None, text, "executing", "success")
 
 
+@pytest.mark.parametrize(("request_line", "asked"), [("POST /rpc", True), ("GET /card", False)])
+def test_a_remote_agent_that_is_asked_has_a_probe(request_line: str, asked: bool) -> None:
+    probes = found(seen(custom={"http": [{"request": request_line}]}))
+    assert ("child:remote.asked" in probes) is asked
+
+
 def test_states_of_an_agents_calls_show_and_those_of_its_parents_do_not() -> None:
     states = ["validating", "awaiting_approval", "executing", "validating", "executing", "success"]
 

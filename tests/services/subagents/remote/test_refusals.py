@@ -24,6 +24,8 @@ NAMED = {"code": -32001, "message": "no"}
         (NAMED, True, "SSE event contained an error: no (Code: -32001) Data: {}"),
         (NAMED, False, "Task not found"),
         ("no", False, "JSON-RPC error: undefined (Code: undefined) Data: {}"),
+        ({**NO, "data": []}, False, "JSON-RPC error: no (Code: -32050) Data: []"),
+        ({**NO, "data": 0}, False, "JSON-RPC error: no (Code: -32050) Data: {}"),
     ],
 )
 def test_a_named_json_rpc_code_has_its_own_message(error: Any, streaming: bool, said: str) -> None:
@@ -35,6 +37,8 @@ def test_a_named_json_rpc_code_has_its_own_message(error: Any, streaming: bool, 
     [
         (NO, 'REST error: no (Code: -32050) Data: {"why":1}'),
         ({"code": 5, "message": "no"}, "REST error: no (Code: 5)"),
+        ({"code": 5, "message": "no", "data": {}}, "REST error: no (Code: 5) Data: {}"),
+        ({"code": 5, "message": "no", "data": ""}, "REST error: no (Code: 5)"),
         (NAMED, "no"),
         ({"code": -32001}, "Task not found"),
         ({"code": "5"}, None),
