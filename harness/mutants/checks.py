@@ -17,18 +17,22 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from harness.errors import ReplayFailure
+from harness.experiment.announcing import case_begins
 from harness.mutants.forked import Answer, Forked, Gone, Raised
 from harness.mutants.playing import CHECKS, TracedCheck
 from harness.mutants.reach import Lines
 from harness.mutants.result import Finding, Outcome
 from parity import own_name, short_name
 
-__all__ = ["CHECKED", "CheckTask", "Checks", "finding_of", "traced_checks"]
+__all__ = ["CHECKED", "UNENDED", "CheckTask", "Checks", "finding_of", "traced_checks"]
 
 CHECKED: Final = "adk"
 """The runtime whose mutants the checks judge."""
 _FOLDER: Final = f"runtimes/{CHECKED}"
 _GROUP: Final = "adk_probes"
+UNENDED: Final = "run the command again, with more --limits"
+"""What to do where good code cannot be checked."""
 _S: Final = 60.0
 """What a good check gets, of CPU time and of time that passes."""
 
@@ -74,14 +78,18 @@ def traced_checks(names: Sequence[str], fresh: partial[Answer]) -> Mapping[str, 
     """What each check executes, made in a forked process that `fresh` prepares.
 
     A check that finds something wrong in good code can show no mutant, and is left out.
+
+    Raises:
+        ReplayFailure: A check does not end.
     """
     found: dict[str, Lines] = {}
     importlib.import_module(CHECKS)
     with Forked(fresh, cpu_s=_S, wall_s=_S) as forked:
         for name in names:
+            case_begins()
             made: TracedCheck | Gone | Raised = forked.ask(name)
             if isinstance(made, Gone):
-                break
+                raise ReplayFailure(f"check {name!r} of the suite", "it did not end", UNENDED)
             if not isinstance(made, Raised) and not made[0]:
                 found[name] = made[1]
     return found

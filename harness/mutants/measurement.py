@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from harness.cassette.find import CassetteFile
+from harness.errors import ReplayFailure
 from harness.experiment.backend import Backend
 from harness.experiment.events import follow_whole, on_finished, on_waiting
 from harness.experiment.pool import Died, WorkerDied, run_on, workers_of
-from harness.mutants.checks import Checks, CheckTask
+from harness.mutants.checks import UNENDED, Checks, CheckTask
 from harness.mutants.choosing import FoundBefore, Reach
 from harness.mutants.infection import Probes, has_probe
 from harness.mutants.measuring import (
@@ -126,6 +127,7 @@ class Measurement:
 
         Raises:
             KeyboardInterrupt: the user's; what was found out by then is kept.
+            ReplayFailure: a check of the suite does not end with good code.
         """
         good: dict[str, GoodRun] = {}
         unknown: list[Unknown] = []
@@ -163,7 +165,7 @@ class Measurement:
         found: dict[str, Lines] = {}
 
         def died(task: CheckTask, death: WorkerDied) -> Mapping[str, Lines]:
-            return {}
+            raise ReplayFailure(task.name, death.why, UNENDED)
 
         def take(_: CheckTask, lines: Mapping[str, Lines]) -> None:
             found.update(lines)

@@ -1,7 +1,8 @@
 """Checks of the suite judge mutants of the adk runtime that no case shows."""
 
 import json
-from functools import partial
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,8 @@ class _One(Population):
 
 
 @pytest.fixture
-def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Result:
-    """A sample of the one mutant, with the checks of `few_checks` where `--in` concerns them."""
+def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Result]:
+    """Draws the one mutant, with the checks of `few_checks` where `--in` concerns them."""
     write_cassettes(tmp_path / "corpus", "text/a")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PARITY_CACHE_HOME", str(tmp_path / "cache"))
@@ -54,16 +55,34 @@ def result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Result:
         backend=lambda _: real_backend(None),
         clock=lambda: 0.0,
     )
-    invoke = partial(CliRunner().invoke, parity, obj=setup, prog_name="parity")
-    return invoke(["mutants", "corpus", "--sample", "1", "--json", "mutants.json"])
+    words = ["mutants", "corpus", "--sample", "1", "--json", "mutants.json"]
+    return lambda: CliRunner().invoke(parity, words, obj=setup, prog_name="parity")
 
 
-def test_a_check_finds_a_mutant_that_no_case_shows(result: Result, tmp_path: Path) -> None:
+def test_a_check_finds_a_mutant_that_no_case_shows(
+    sample: Callable[[], Result], tmp_path: Path
+) -> None:
+    result = sample()
+
     (row,) = json.loads((tmp_path / "mutants.json").read_text())["sample"]
 
     assert (row["outcome"], row["finding"]["case"]) == ("found", "adk_probes/holds")
     assert row["finding"]["place"] == "names"
     assert result.exit_code == 0
+
+
+def test_good_code_that_cannot_be_checked_is_an_error(
+    sample: Callable[[], Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise mutants would survive that checks find, and the share would be too low."""
+    monkeypatch.setattr(few_checks, "check", lambda name: os._exit(1))
+
+    result = sample()
+
+    assert (result.exit_code, "check 'holds' of the suite: it did not end" in result.output) == (
+        3,
+        True,
+    )
 
 
 def test_checks_judge_mutants_of_adk_alone() -> None:
