@@ -8,18 +8,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager, suppress
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, Protocol
 
 import h11
 
 from adapters.model.seam import ModelSeam
 from services.model.errors import NetworkError
+from services.net.loopback import LoopbackRequest, next_request, serving
 from services.providers.wire.server import WireAnswer
 
 __all__ = ["ModelServer", "open_model_server"]
 
-_PIECE: Final = 1 << 16
-_LARGEST: Final = 64 * 1024 * 1024
 _KEY: Final = "replayed"
 _PATHS: Final = {
     "GOOGLE_GEMINI_BASE_URL": "",
@@ -36,12 +35,6 @@ class Waits(Protocol):
     def model(self) -> AbstractContextManager[None]:
         """Mark one."""
         ...
-
-
-class _Request(NamedTuple):
-    method: str
-    target: str
-    body: bytes
 
 
 class ModelServer:
@@ -61,46 +54,32 @@ class ModelServer:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection until either side closes it."""
         connection = h11.Connection(h11.SERVER)
-        with suppress(ConnectionError, h11.RemoteProtocolError):
-            while (request := await _read(connection, reader)) is not None:
-                with self._waits.model():
-                    await self._answer(request, connection, writer)
-                if connection.our_state is not h11.DONE:
-                    return
-                if connection.their_state is not h11.DONE:
-                    return
-                connection.start_next_cycle()
+        try:
+            with suppress(ConnectionError, h11.RemoteProtocolError):
+                while (request := await next_request(connection, reader)) is not None:
+                    with self._waits.model():
+                        await self._answer(request, connection, writer)
+                    if connection.our_state is not h11.DONE:
+                        return
+                    if connection.their_state is not h11.DONE:
+                        return
+                    connection.start_next_cycle()
+        finally:
+            writer.close()
 
     async def _answer(
-        self, request: _Request, connection: h11.Connection, writer: asyncio.StreamWriter
+        self, request: LoopbackRequest, connection: h11.Connection, writer: asyncio.StreamWriter
     ) -> None:
         try:
-            await _write(await self._seam.server.answer(*request), connection, writer)
+            await _write(
+                await self._seam.server.answer(request.method, request.target, request.body),
+                connection,
+                writer,
+            )
         except NetworkError:
             # As a network does where a connection fails: the client gets no answer.
             writer.transport.abort()
             raise ConnectionError from None
-
-
-async def _read(connection: h11.Connection, reader: asyncio.StreamReader) -> _Request | None:
-    """Read the next request; `None` at the end of the connection."""
-    head: h11.Request | None = None
-    body = bytearray()
-    while True:
-        event = connection.next_event()
-        if event is h11.NEED_DATA:
-            connection.receive_data(await reader.read(_PIECE))
-        elif isinstance(event, h11.Request):
-            head = event
-        elif isinstance(event, h11.Data):
-            body += event.data
-            if len(body) > _LARGEST:
-                raise ConnectionError("request too long")
-        elif isinstance(event, h11.EndOfMessage) and head is not None:
-            target, method = head.target.decode("latin-1"), head.method.decode("latin-1")
-            return _Request(method, target, bytes(body))
-        else:
-            return None
 
 
 async def _write(
@@ -130,28 +109,6 @@ async def _write(
 async def open_model_server(seam: ModelSeam, waits: Waits) -> AsyncIterator[ModelServer]:
     """Open the server on a free port; leaving ends it and its connections."""
     made = ModelServer(seam, waits)
-    connections: set[asyncio.Task[None]] = set()
-
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        connections.add(task)
-        try:
-            # Only the end of the server cancels this; asyncio's streams would report a failure.
-            with suppress(asyncio.CancelledError):
-                await made.serve(reader, writer)
-        finally:
-            connections.discard(task)
-            writer.close()
-
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    made.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
+    async with serving(made.serve) as port:
+        made.url = f"http://127.0.0.1:{port}"
         yield made
-    finally:
-        server.close()
-        for task in (left := list(connections)):
-            task.cancel()
-        if left:
-            await asyncio.wait(left)
-        await server.wait_closed()

@@ -33,12 +33,13 @@ import re
 import socket
 import struct
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 from services.clock import Clock, SystemClock
 from services.model.event_stream import event_stream
+from services.net.loopback import serving, until_closed
 from services.wire import Json, JsonObject, js_json
 
 __all__ = ["STEP_HEADER", "StandIn", "StandInRequest", "open_standin", "stream_body"]
@@ -143,8 +144,7 @@ class StandIn:
         return True
 
     async def _wait_for_the_end(self, reader: asyncio.StreamReader) -> bool:
-        while await reader.read(4096):
-            pass
+        await until_closed(reader)
         self.disconnected.set()
         return False
 
@@ -155,30 +155,9 @@ async def open_standin(
 ) -> AsyncIterator[StandIn]:
     """Serve `steps` on an ephemeral loopback port; leaving ends the server and its connections."""
     standin = StandIn(list(steps), clock or SystemClock())
-    connections: set[asyncio.Task[None]] = set()
-
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        if task is not None:
-            connections.add(task)
-            task.add_done_callback(connections.discard)
-        # Only the end of the server cancels this; asyncio's streams would report a failure.
-        with suppress(asyncio.CancelledError):
-            await standin.serve(reader, writer)
-
-    server = await asyncio.start_server(connected, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    standin.base_url = f"http://127.0.0.1:{port}"
-    try:
+    async with serving(standin.serve) as port:
+        standin.base_url = f"http://127.0.0.1:{port}"
         yield standin
-    finally:
-        server.close()
-        remaining = list(connections)
-        for task in remaining:
-            task.cancel()
-        if remaining:
-            await asyncio.wait(remaining)
-        await server.wait_closed()
 
 
 def stream_body(step: Mapping[str, Json]) -> bytes:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final, Literal
@@ -21,7 +21,7 @@ import h11
 
 from harness.cassette.format import HttpAnswer, HttpStep
 from services.json_values import parse_json
-from services.net.listening import listening_socket
+from services.net.loopback import LoopbackRequest, next_request, serving, until_closed
 from services.wire import Json, JsonObject, js_json
 
 __all__ = ["HTTP_CHANNEL", "HttpServer", "open_http_server"]
@@ -29,11 +29,8 @@ __all__ = ["HTTP_CHANNEL", "HttpServer", "open_http_server"]
 HTTP_CHANNEL: Final = "http"
 """The name of the requests among an observation's custom items."""
 
-_HOST: Final = "127.0.0.1"
 _NOWHERE: Final = 9
 """The port that stands for `<PORT>` where no server may be opened: the discard service's."""
-_MOST_BYTES: Final = 64 * 1024 * 1024
-_READ_BYTES: Final = 64 * 1024
 _REASONS: Final = {status.value: status.phrase.encode() for status in HTTPStatus}
 _OF_THE_CLIENT: Final = frozenset(
     {
@@ -116,7 +113,8 @@ class HttpServer:
         """Answer the requests of one connection until either side closes it."""
         connection = h11.Connection(h11.SERVER)
         try:
-            while (request := await _next_request(connection, reader)) is not None:
+            while (arrived := await next_request(connection, reader)) is not None:
+                request = _request(arrived)
                 self._asked.append(request)
                 self.on_request(len(self._asked) - 1)
                 await self._answer(request, connection, reader, writer)
@@ -145,9 +143,9 @@ class HttpServer:
         for piece in _UNKNOWN if step is None else _answer_of(step, request.rpc.get("id")):
             if isinstance(piece, h11.Event):
                 await send(piece)
-            elif piece is HttpAnswer.HANG:
-                await _until_closed(reader)
             else:
+                if piece is HttpAnswer.HANG:
+                    await until_closed(reader)
                 raise _Cut
         await send(h11.EndOfMessage())
 
@@ -175,59 +173,12 @@ async def open_http_server(
         server.port = _NOWHERE if steps else None
         yield server
         return
-    connections: set[asyncio.Task[None]] = set()
-
-    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        connections.add(task)
-        task.add_done_callback(connections.discard)
-        # Only the end of the server cancels this; asyncio's streams would report a failure.
-        with suppress(asyncio.CancelledError):
-            await server.serve(reader, writer)
-
-    listener = listening_socket(_HOST, 0)
-    server.port = listener.getsockname()[1]
-    accepting = await asyncio.start_server(connected, sock=listener)
-    try:
+    async with serving(server.serve) as server.port:
         yield server
-    finally:
-        accepting.close()
-        remaining = list(connections)
-        for task in remaining:
-            task.cancel()
-        if remaining:
-            await asyncio.wait(remaining)
-        await accepting.wait_closed()
 
 
-async def _next_request(
-    connection: h11.Connection, reader: asyncio.StreamReader
-) -> _Request | None:
-    """Read one request; `None` at the end of the connection.
-
-    Raises:
-        h11.ProtocolError: it is not HTTP.
-        ConnectionError: it is too long, or the client left.
-    """
-    head: h11.Request | None = None
-    body = bytearray()
-    while True:
-        event = connection.next_event()
-        if event is h11.NEED_DATA:
-            connection.receive_data(await reader.read(_READ_BYTES))
-        elif isinstance(event, h11.Request):
-            head = event
-        elif isinstance(event, h11.Data):
-            body += event.data
-            if len(body) > _MOST_BYTES:
-                raise ConnectionError("the request is too long")
-        elif isinstance(event, h11.EndOfMessage) and head is not None:
-            headers = {name.decode(): value.decode("latin-1") for name, value in head.headers}
-            target = head.target.decode("latin-1")
-            return _Request(head.method.decode(), target, headers, _parsed(bytes(body)))
-        else:
-            return None
+def _request(arrived: LoopbackRequest) -> _Request:
+    return _Request(arrived.method, arrived.target, arrived.headers, _parsed(arrived.body))
 
 
 def _parsed(body: bytes) -> Json:
@@ -307,12 +258,6 @@ def _piece(
 
 def _rpc(request_id: Json, key: str, value: Json) -> JsonObject:
     return {"jsonrpc": "2.0", "id": request_id, key: value}
-
-
-async def _until_closed(reader: asyncio.StreamReader) -> None:
-    while await reader.read(_READ_BYTES):
-        pass
-    raise _Cut
 
 
 def _item(request: _Request, messages: dict[str, str]) -> JsonObject:

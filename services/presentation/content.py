@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from agent_protocol.content import ContentPart, MediaPart, ReferencePart, TextPart, ThoughtPart
-from services.wire import Json, Part, js_json
+from services.wire import Part, js_json, js_truthy
 
 __all__ = ["content_to_parts", "parts_to_content"]
 
@@ -26,7 +26,7 @@ def parts_to_content(parts: Iterable[Part]) -> tuple[ContentPart, ...]:
 def _shown(part: Part) -> ContentPart | None:
     text = part.get("text")
     if text is not None:
-        if _truthy(part.get("thought")):
+        if js_truthy(part.get("thought")):
             return ThoughtPart(thought=text, thought_signature=part.get("thoughtSignature") or None)
         return TextPart(text=text)
     inline = part.get("inlineData")
@@ -35,14 +35,9 @@ def _shown(part: Part) -> ContentPart | None:
     file = part.get("fileData")
     if isinstance(file, dict):
         return MediaPart(uri=file.get("fileUri"), mime_type=file.get("mimeType"))
-    if _truthy(part.get("functionCall")) or _truthy(part.get("functionResponse")):
+    if js_truthy(part.get("functionCall")) or js_truthy(part.get("functionResponse")):
         return None
     return TextPart(text=js_json(part), meta={"partType": "unknown"})
-
-
-def _truthy(value: Json) -> bool:
-    """Truth as in JavaScript, where empty objects are true."""
-    return bool(value) or isinstance(value, (dict, list))
 
 
 def content_to_parts(content: Iterable[ContentPart]) -> list[Part]:

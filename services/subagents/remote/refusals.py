@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 
 from services.mcp.json_text import parse_json
-from services.wire import js_json
+from services.wire import js_json, js_truthy
 
 __all__ = ["Refusal", "refused_over_rest", "refused_over_rpc", "stream_error_text"]
 
@@ -40,7 +40,7 @@ def refused_over_rpc(error: object, *, streaming: bool) -> str:
     if not streaming and code in _NAMED:
         return _NAMED[code]
     begin = "SSE event contained an error" if streaming else "JSON-RPC error"
-    return f"{begin}: {message} (Code: {code}) Data: {js_json(_or_empty(data))}"
+    return f"{begin}: {message} (Code: {code}) Data: {js_json(data if js_truthy(data) else {})}"
 
 
 def refused_over_rest(body: object) -> str | None:
@@ -52,7 +52,7 @@ def refused_over_rest(body: object) -> str | None:
         given = isinstance(body, dict) and body.get("message") is not None
         return str(message) if given else _NAMED[int(code)]
     text = f"REST error: {message} (Code: {code})"
-    return f"{text} Data: {js_json(data)}" if _is_truthy(data) else text
+    return f"{text} Data: {js_json(data)}" if js_truthy(data) else text
 
 
 def stream_error_text(error: Exception, *, rest: bool) -> str | None:
@@ -67,15 +67,6 @@ def stream_error_text(error: Exception, *, rest: bool) -> str | None:
     if rest:
         return refused_over_rest(body)
     return refused_over_rpc(body.get("error"), streaming=True) if isinstance(body, dict) else None
-
-
-def _or_empty(data: Any) -> Any:
-    return data if _is_truthy(data) else {}
-
-
-def _is_truthy(data: Any) -> bool:
-    """Whether JavaScript takes `data` as true: also an empty list or object."""
-    return bool(data) or isinstance(data, (list, dict))
 
 
 def _read(error: object) -> tuple[Any, Any, Any]:

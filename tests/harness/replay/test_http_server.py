@@ -286,7 +286,7 @@ def test_a_confined_run_opens_no_port_and_reaches_none(monkeypatch: pytest.Monke
     def listen(*_: Any) -> socket.socket:
         raise AssertionError("the run listens")
 
-    monkeypatch.setattr("harness.replay.http_server.listening_socket", listen)
+    monkeypatch.setattr("services.net.loopback.listening_socket", listen)
     with confining(True):
         seen = played("legacy", STREAMED)
     assert seen.refused is not None
