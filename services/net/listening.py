@@ -8,7 +8,7 @@ __all__ = ["listening_socket"]
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens on an address.
+    """A socket that listens on an address. Its connections send each write at once.
 
     Args:
         host: a name, or an IPv4 or IPv6 address.
@@ -18,4 +18,8 @@ def listening_socket(host: str, port: int) -> socket.socket:
         OSError: the address cannot be used.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    return socket.create_server((host, port), family=family)
+    listener = socket.create_server((host, port), family=family)
+    # Connections inherit this. asyncio sets it only where a socket names TCP as its protocol, which
+    # `create_server` does not do: a small event would wait until the client confirms the one before.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
