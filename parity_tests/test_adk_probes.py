@@ -18,6 +18,7 @@ from parity_tests.adk_probes.catalogue import GROUPS, all_probes
 from parity_tests.adk_probes.differences import DIFFERENCES
 from parity_tests.adk_probes.editing import PARAMETERS, UNPROBED
 from parity_tests.adk_probes.elsewhere import ELSEWHERE, Elsewhere
+from parity_tests.adk_probes.hooked import HOOKED
 from parity_tests.adk_probes.judge import Outcome, judged
 from parity_tests.adk_probes.lasting import LASTING
 from parity_tests.adk_probes.looking import LOOKING
@@ -39,7 +40,7 @@ def test_it_works_as_in_stock_adk(probe: Probe) -> None:
         pytest.fail("\n".join(left), pytrace=False)
 
 
-@pytest.mark.parametrize("plugin", ELSEWHERE, ids=lambda plugin: plugin.name)
+@pytest.mark.parametrize("plugin", [*ELSEWHERE, *HOOKED], ids=lambda plugin: plugin.name)
 def test_the_runtimes_plugins_work_in_an_app_of_others(plugin: Elsewhere) -> None:
     assert plugin.differs() == ()
 

@@ -6,6 +6,7 @@ from typing import Final
 
 from parity_tests.adk_probes.catalogue import all_probes
 from parity_tests.adk_probes.elsewhere import ELSEWHERE
+from parity_tests.adk_probes.hooked import HOOKED
 from parity_tests.adk_probes.judge import judged_anew
 from parity_tests.adk_probes.lasting import LASTING
 from parity_tests.adk_probes.looking import LOOKING
@@ -14,7 +15,7 @@ from parity_tests.adk_probes.within import WITHIN
 __all__ = ["NAMES", "check"]
 
 _PROBES: Final = {probe.name: probe for probe in all_probes()}
-_ALONE: Final = {each.name: each for each in (*ELSEWHERE, *WITHIN, *LASTING, *LOOKING)}
+_ALONE: Final = {each.name: each for each in (*ELSEWHERE, *HOOKED, *WITHIN, *LASTING, *LOOKING)}
 NAMES: Final = (*_PROBES, *_ALONE)
 """What `check` knows."""
 

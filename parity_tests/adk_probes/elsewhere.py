@@ -54,8 +54,8 @@ class Elsewhere:
     """The kinds of the parts of the last request's last content, if there is a request."""
     end: JsonObject | None = None
     """The custom metadata of the last event, which must end its turn; `None` is not looked at."""
-    notes: Sequence[Any] = ()
-    """Of the plugins, but for the numbers of tasks."""
+    notes: Sequence[Any] | None = ()
+    """Of the plugins, but for the numbers of tasks; `None` is not looked at."""
 
     def differs(self) -> tuple[str, ...]:
         """Run it once; return what is not as it must be, a line each."""
@@ -71,12 +71,15 @@ class Elsewhere:
         tasks = sorted({note[1] for note in seen.notes if note[0] == _TASKS})
         last = [part for each in seen.requests[-1:] for part in each["contents"][-1]["parts"]]
         end = None if self.end is None else seen.events[-1]
+        notes = None
+        if self.notes is not None:
+            notes = [note for note in seen.notes if note[0] != _TASKS]
         pairs: Sequence[tuple[str, Any, Any]] = (
             ("result", seen.result, self.result),
             ("last", [next(iter(part)) for part in last], [*self.last]),
             ("end", end and end.get("custom_metadata"), self.end),
             ("end of turn", end and end.get("turn_complete"), end and True),
-            ("notes", [note for note in seen.notes if note[0] != _TASKS], [*self.notes]),
+            ("notes", notes, self.notes if self.notes is None else [*self.notes]),
             # What a run leaves running is there when the next one begins.
             ("tasks", tasks, tasks[:1]),
         )

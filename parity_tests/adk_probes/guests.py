@@ -13,6 +13,7 @@ from google.adk.tools.base_toolset import BaseToolset
 from google.adk.tools.function_tool import FunctionTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
+from pydantic import BaseModel
 
 from parity_tests.adk_probes.observing import said
 from parity_tests.adk_probes.probe import Noting
@@ -43,6 +44,8 @@ __all__ = [
     "Placing",
     "Quiet",
     "Removing",
+    "Report",
+    "Reporting",
     "Sorry",
     "Thinking",
     "Times",
@@ -116,6 +119,19 @@ class Unsendable(Noting):
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         llm_request.config.system_instruction = 7
+
+
+class Report(BaseModel):
+    """What an answer has to be."""
+
+    title: str
+
+
+class Reporting(Noting):
+    """Asks for an answer of a class."""
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        llm_request.config.response_schema = Report
 
 
 class Quiet(Noting):

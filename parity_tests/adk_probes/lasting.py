@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from google.adk.tools.function_tool import FunctionTool
+
 from parity_tests.adk_probes.guests import (
     Answering,
     AppState,
@@ -22,9 +24,11 @@ from parity_tests.adk_probes.guests import (
     rewind,
     tokens_are_recorded,
 )
-from parity_tests.adk_probes.probe import Operation, chunk, text, thought
+from parity_tests.adk_probes.onlookers import AtTheEnd, Listing, Unread
+from parity_tests.adk_probes.probe import Operation, calls, chunk, text, thought
 from parity_tests.adk_probes.replacing import OnEventWhole
-from parity_tests.adk_probes.stated import Within, unwatched
+from parity_tests.adk_probes.stated import Within, hooks, unwatched
+from parity_tests.adk_probes.tooling import OnlyAdding, finish
 from parity_tests.adk_probes.within import AGENTS, CHILD, DONE, READ
 from services.model.errors import ApiError
 
@@ -34,6 +38,7 @@ _IDS: Final = [f"e-adk-event-1 adk-event-{number}" for number in (2, 3, 5, 7, 9)
 _MASKING: Final = {"masking_protection_tokens": 100, "masking_min_prunable_tokens": 100}
 _LONG: Final = "\n".join(map(str, range(3000)))
 _MANY: Final = {"promptTokenCount": 50_000}
+_READ: Final = [["text"], ["call read_file"], ["response read_file"]]
 
 LASTING: Final = (
     Within(
@@ -205,5 +210,60 @@ LASTING: Final = (
             messages=("hello", "again"),
         ),
         notes=[[""], ["", "flow/answer", ""]],
+    ),
+    Within(
+        probe=unwatched(
+            "stopped-at-the-end",
+            lambda: [AtTheEnd()],
+            (READ, text("one")),
+            messages=("hello", "again"),
+            settings=hooks("AfterTool", **{"continue": False, "stopReason": "enough"}),
+        ),
+        # The result of a call that a hook stopped is never sent, so that it is no event.
+        notes=[
+            [0, ["text"], ["call read_file"]],
+            [2, ["text"], ["call read_file"], ["text"], ["text"]],
+        ],
+    ),
+    Within(
+        probe=unwatched(
+            "finished-at-the-end",
+            lambda: [AtTheEnd(), OnlyAdding(FunctionTool(finish))],
+            (calls(("finish", {})), text("one")),
+            messages=("hello", "again"),
+        ),
+        notes=[
+            [0, ["text"], ["call finish"], ["response finish"]],
+            [2, ["text"], ["call finish"], ["response finish"], ["text"], ["text"]],
+        ],
+    ),
+    Within(
+        probe=unwatched(
+            "unread",
+            lambda: [Unread()],
+            (READ, text("one"), READ, text("two"), text("three")),
+            messages=("hello", "again", "and then"),
+        ),
+        # A settled event is made when it is read, and neither ADK nor the runtime reads one.
+        notes=[[0, 1], [2, 3], [4, 5], [6, 7], [8, 9]],
+    ),
+    Within(
+        probe=unwatched(
+            "listing",
+            lambda: [Listing()],
+            (READ, text("one"), READ, text("two")),
+            messages=("hello", "again"),
+        ),
+        notes=[
+            _READ[:1],
+            _READ,
+            [*_READ, ["text"], ["text"]],
+            [*_READ, ["text"], *_READ],
+        ],
+        session=[
+            ("user", ["text"]),
+            *(("gemini_cli_agent", kinds) for kinds in (*_READ[1:], ["text"])),
+        ]
+        * 2,
     ),
 )

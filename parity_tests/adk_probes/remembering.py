@@ -145,6 +145,35 @@ class Metadata(Noting):
         return event
 
 
+class InPlace(Noting):
+    """Notes a value of the state, and adds to it in place: no event says so."""
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        names = callback_context.state.get("names")
+        if names is None:
+            callback_context.state["names"] = ["a"]
+        else:
+            self.note([*names])
+            names.append("b")
+
+
+class BeforeTheMessage(Noting):
+    """Appends an event that sets state before that of the user's message."""
+
+    async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> None:
+        context = invocation_context
+        event = Event(
+            author="probe",
+            invocation_id=context.invocation_id,
+            actions=EventActions(state_delta={"message": user_message.parts[0].text}),
+        )
+        await context.session_service.append_event(context.session, event)
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        events = callback_context.session.events
+        self.note([[event.author, kinds_of(event.content)] for event in events])
+
+
 class Copied(Noting):
     """Takes a copy of the session with its last events, and appends to that."""
 
@@ -299,6 +328,14 @@ PROBES: Final = (
         plugins=lambda: [Sessions()],
         script=_TURNS,
     ),
+    Probe(
+        name="state-in-place",
+        row="a value of `state` that is changed in place",
+        plugins=lambda: [InPlace()],
+        script=tuple(map(text, ("one", "two", "three"))),
+        messages=("hello", "again", "and then"),
+    ),
+    _state("before-the-message", "an event before that of the message", BeforeTheMessage),
     _state("copied", "an event that is appended to a copy of the session", Copied),
     *map(_reading, ("iteration", "list", "index", "slice", "reversed", "deepcopy", "model_dump")),
     *_after(

@@ -291,7 +291,8 @@ class SkipSummarization(Noting):
         tool_context.actions.skip_summarization = True
 
 
-POLITE: Final = AfterAgent("polite")
+# A plugin that can be called, but is neither a class nor a factory of one.
+POLITE: Final = type("Polite", (AfterAgent,), {"__call__": None})("polite")
 
 
 def loud() -> BasePlugin:

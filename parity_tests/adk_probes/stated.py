@@ -10,7 +10,7 @@ from parity_tests.adk_probes.clients import Items
 from parity_tests.adk_probes.ours import run_ours
 from parity_tests.adk_probes.probe import Probe
 from services.settings.hooks import read_hooks
-from services.wire import Content, js_json
+from services.wire import Content, JsonObject, js_json
 
 __all__ = ["Watched", "Within", "hooks", "unwatched"]
 
@@ -28,6 +28,8 @@ class Within:
     """Of each event that the session has at the end: author, and the kinds of its parts."""
     contents: Sequence[Sequence[Content]] | None = None
     """Of the last request, if there is one, without the first, which describes the workspace."""
+    config: JsonObject | None = None
+    """Fields of the last request's configuration."""
     tools: Sequence[str] | None = None
     """The names of those that the last request declares."""
     state: dict[str, Any] | None = None
@@ -44,10 +46,12 @@ class Within:
         session = [(event["author"], event["parts"]) for event in seen.session]
         declared = [tool for each in seen.requests[-1:] for tool in each.get("tools", ())]
         tools = [each["name"] for tool in declared for each in tool["functionDeclarations"]]
+        config = [{key: each.get(key) for key in self.config or ()} for each in seen.requests[-1:]]
         pairs: Sequence[tuple[str, Any, Any]] = (
             ("notes", seen.notes, self.notes),
             ("result", seen.result, self.result),
             ("session", session, self.session),
+            ("configuration", config, self.config and [self.config]),
             ("tools", tools, self.tools),
             ("state", seen.state, self.state),
             ("contents", [each["contents"][1:] for each in seen.requests[-1:]], self.contents),

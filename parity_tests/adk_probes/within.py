@@ -22,6 +22,8 @@ from parity_tests.adk_probes.guests import (
     Names,
     Partial,
     Removing,
+    Report,
+    Reporting,
     Sorry,
     Thinking,
     Unsendable,
@@ -34,6 +36,7 @@ from parity_tests.adk_probes.guests import (
     words,
     words_and_more,
 )
+from parity_tests.adk_probes.onlookers import AbortedLoop, Emptying, Processing
 from parity_tests.adk_probes.probe import (
     MODEL,
     Again,
@@ -78,6 +81,11 @@ _NO_INSTRUCTION: Final = (
     "llm_request.config.system_instruction cannot be sent: it takes a text, parts, or a "
     "google.genai.types.Content, not int"
 )
+_READING: Final[list[list[Any]]] = [
+    ["text", "hm"],
+    ["call", "read_file", {"file_path": "a.txt"}],
+    ["tool", "read_file", False, []],
+]
 _TOOLS: Final = ("words", "words_and_more", "picture", "picture_and_more")
 _SOURCES: Final = {
     "citations": [{"uri": "https://example.com/b"}, {"uri": "https://example.com/a"}]
@@ -217,6 +225,10 @@ WITHIN: Final = (
         result=[["text", "one"], ["end", "completed"]],
     ),
     Within(
+        probe=unwatched("schema-class", lambda: [Reporting()], (text("{}"),)),
+        config={"responseJsonSchema": Report.model_json_schema(), "responseSchema": None},
+    ),
+    Within(
         probe=unwatched("one-tool-fewer", lambda: [Removing()], (text("one"),)),
         tools=["read_file"],
     ),
@@ -246,6 +258,42 @@ WITHIN: Final = (
             ["LOOP_DETECTED"],
             [None, "text"],
         ],
+    ),
+    Within(
+        probe=unwatched(
+            "loop-aborted",
+            lambda: [AbortedLoop(5)],
+            (*[[chunk({"text": "hm"}, called("a.txt", "c1"))]] * 5, text("one")),
+            messages=("hello", "again"),
+        ),
+        # The invocation comes to its end, although the user has aborted when the loop is found.
+        notes=[["LOOP_DETECTED", None], *[["the run is over"]] * 2],
+        result=[
+            *_READING * 4,
+            *(["text", "hm"], ["end", "aborted"], ["text", "one"], ["end", "completed"]),
+        ],
+    ),
+    Within(
+        probe=unwatched(
+            "processor-of-the-agent",
+            lambda: [Processing()],
+            (READ, text("one"), text("two")),
+            messages=("hello", "again"),
+        ),
+        notes=[
+            [MODEL, ["text"], ["text"]],
+            [MODEL, ["text"], ["call read_file"], ["response read_file"]],
+            [MODEL, ["text"], ["call read_file"], ["response read_file"], ["text"], ["text"]],
+        ],
+    ),
+    Within(
+        probe=unwatched(
+            "nothing-to-send",
+            lambda: [Emptying()],
+            (),
+        ),
+        notes=[[["text"]]],
+        result=[["error", "there is nothing to send", None], ["end", "failed"]],
     ),
     Within(
         probe=unwatched("aborted", lambda: [Aborting()], (text("one"),)),

@@ -17,7 +17,6 @@ _LOGGERS: Final = ("google_adk", "google_genai")
 _SILENT: Final = logging.NullHandler()
 _WARNERS: Final = r"google\.(adk|genai)(\.|\Z)"
 _WARM_UP: Final = (
-    "google.adk.flows.llm_flows.single_flow",
     "google.adk.auth.auth_preprocessor",
     "google.adk.workflow:Workflow",
     "google.adk.telemetry.node_tracing",

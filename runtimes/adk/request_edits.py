@@ -153,10 +153,10 @@ class TypedConfig:
         self._made: tuple[JsonObject, types.GenerateContentConfig] | None = None
 
     def of(self, config: JsonObject) -> types.GenerateContentConfig:
-        """The typed form of a configuration in the API's JSON; the caller must not change it."""
+        """The typed form of a configuration in the API's JSON; neither may change any more."""
         if self._made is None or config != self._made[0]:
             known = {key: value for key, value in config.items() if key in _KNOWN}
-            self._made = copy.deepcopy(config), typed(types.GenerateContentConfig, known)
+            self._made = config, typed(types.GenerateContentConfig, known)
         return self._made[1]
 
 
@@ -199,8 +199,10 @@ def _instruction_edit(now: Any, instruction: str | None) -> Callable[[str], Json
     if not now:
         return None if instruction == "" else lambda _: None
     if isinstance(now, str):
-        before, found, after = now.partition(instruction) if instruction else (now, "", "")
-        return (lambda fresh: before + fresh + after) if found else (lambda _: now)
+        if not instruction or instruction not in now:
+            return lambda _: now
+        before, _, after = now.partition(instruction)
+        return lambda fresh: before + fresh + after
     if isinstance(now, types.Content):
         return lambda _: edited_wire(now)
     given = now if isinstance(now, list) else [now]

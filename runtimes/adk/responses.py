@@ -47,13 +47,11 @@ def consolidated(
     """
     content = WireContent.of({"role": "model", "parts": turn.parts}, Answer(turn, model))
     calls = [part.get("functionCall") for part in turn.parts]
-    if not any(calls):
-        content.parts = [*(content.parts or ()), *map(WirePart.aside, requests)]
-    elif hides_calls:
-        content.parts = [
-            WirePart.blank(part) if part.get("functionCall") else WirePart.of(part, content.role)
-            for part in turn.parts
-        ]
+    parts: list[types.Part] = [
+        WirePart.blank(part) if call and hides_calls else WirePart.of(part, content.role)
+        for part, call in zip(turn.parts, calls, strict=True)
+    ]
+    content.parts = parts if any(calls) else [*parts, *map(WirePart.aside, requests)]
     return LlmResponse(
         content=content,
         finish_reason=_finish_reason(turn.finish_reason),

@@ -44,7 +44,7 @@ AGENT_NAME: Final = "gemini_cli_agent"
 """The agent's name, and so the author of its events."""
 
 _RECORD: Final = "settled record"
-_APART: Final = {"content", "actions", "partial"}
+_APART: Final = {"content", "actions"}
 """The fields of an event that its record does not keep, or keeps in a form of its own."""
 _EMPTY: Final = (None, NodeInfo())
 """What a field of an event is where nothing was set."""

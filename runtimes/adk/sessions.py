@@ -87,7 +87,8 @@ class GcliSessionService(InMemorySessionService):
         now = self._clock.now_ms() / 1000
         session = Session(id=session_id, app_name=app_name, user_id=user_id, last_update_time=now)
         known = self.sessions.setdefault(app_name, {}).setdefault(user_id, {})
-        known[session_id] = session.model_copy(update={"events": [], "state": self._state})
+        known[session_id] = session.model_copy(update={"state": self._state})
+        session.events = SessionEvents()
         self._live[app_name, user_id, session_id] = session
         return session
 
@@ -101,7 +102,7 @@ class GcliSessionService(InMemorySessionService):
         session = self._made(*key)
         for event in self._turns.events:
             await BaseSessionService.append_event(self, session, event)
-        events = _events_of(session)
+        events = self._events_of(session)
         events.settled, events.version = len(events), self._turns.version
         self.refresh(session)
         return session
@@ -134,7 +135,7 @@ class GcliSessionService(InMemorySessionService):
 
     def pending(self, session: Session) -> types.Content | None:
         """The user-role turn that waits to be sent: all that came since the model's last answer."""
-        contents = [content for _, content in _unsent(session)]
+        contents = [content for _, content in self._unsent(session)]
         if not contents:
             return None
         # It is not in the history yet, so all that is in there is settled.
@@ -151,20 +152,20 @@ class GcliSessionService(InMemorySessionService):
 
     def extend_pending(self, session: Session, parts: list[Part]) -> None:
         """Give the turn that waits to be sent other parts."""
-        for event, content in _unsent(session):
+        for event, content in self._unsent(session):
             wire = {**wire_of(content), "parts": parts}
             event.content, parts = WireContent.of(wire, note_of(event)), []
 
     def discard_pending(self, session: Session) -> None:
         """Forget a user-role turn that will not be sent after all, unless it joined the history."""
-        unsent = [event for event, _ in _unsent(session)]
+        unsent = [event for event, _ in self._unsent(session)]
         if unsent:
             self._settle(session, unsent)
 
     def settle(self, session: Session) -> None:
         """End an invocation: its events are settled, and values that it kept for itself go."""
         self.conversation.expect(None)
-        self._settle(session, live_events(session))
+        self._settle(session, self._live_of(session))
         self.refresh(session)
 
     def reset(self) -> None:
@@ -257,7 +258,7 @@ class GcliSessionService(InMemorySessionService):
             self.conversation.answer(note.turn, note.model)
             self._answered = event.id
         elif isinstance(note, (ToolsDone, CallsOutcome)):
-            self._settle(live, live_events(live))
+            self._settle(live, self._live_of(live))
         await super().append_event(live, event)
         # google-adk's list would grow, and each event be looked for in it.
         self.sessions[app][user][name].events.clear()
@@ -268,7 +269,7 @@ class GcliSessionService(InMemorySessionService):
 
     def _settle(self, session: Session, over: list[Event]) -> None:
         """Settle some of the live events; the others stay live."""
-        live, gone = live_events(session), set(map(id, over))
+        live, gone = self._live_of(session), set(map(id, over))
         kept = [event for event in live if id(event) not in gone]
         session.events[len(session.events) - len(live) :] = kept
         self._show(session, over)
@@ -277,23 +278,32 @@ class GcliSessionService(InMemorySessionService):
         """Show what was settled outside of this session: by another one, or by a new history."""
         if self._turns.outdated:
             self._turns.follow()
-        self._turns.show(_events_of(session))
+        self._turns.show(self._events_of(session))
 
     def _show(self, session: Session, over: Sequence[Event] = ()) -> None:
         """Have the session's events begin with those of the turns that are settled now."""
         self._turns.follow(over, answered=self._answered)
-        self._turns.show(_events_of(session))
+        self._turns.show(self._events_of(session))
 
+    def _unsent(self, session: Session) -> list[tuple[Event, types.Content]]:
+        """The events of the turn that waits to be sent, with their contents."""
+        live = self._live_of(session)
+        said = [(each, each.content) for each in live if each.content is not None]
+        return list(takewhile(lambda each: each[1].role == "user", reversed(said)))[::-1]
 
-def _unsent(session: Session) -> list[tuple[Event, types.Content]]:
-    """The events of the turn that waits to be sent, with their contents; others do not count."""
-    said = [(each, each.content) for each in live_events(session) if each.content is not None]
-    return list(takewhile(lambda each: each[1].role == "user", reversed(said)))[::-1]
+    def _live_of(self, session: Session) -> list[Event]:
+        """The events that are not settled yet, oldest first; a copy."""
+        self._events_of(session)
+        return live_events(session)
 
+    def _events_of(self, session: Session) -> SessionEvents:
+        """The session's list.
 
-def _events_of(session: Session) -> SessionEvents:
-    """The session's list; made anew where a plugin has put another list there."""
-    if not isinstance(session.events, SessionEvents):
-        session.events = SessionEvents(session.events)
-    events: SessionEvents = session.events
-    return events
+        Where a plugin has put another list there, it is made anew of the live events in that list.
+        """
+        events = session.events
+        if not isinstance(events, SessionEvents):
+            settled = set(map(id, self._turns.events))
+            events = SessionEvents(each for each in events if id(each) not in settled)
+            session.events = events
+        return events

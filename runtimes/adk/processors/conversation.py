@@ -137,8 +137,7 @@ class EditorContextProcessor(EngineProcessor):
     name = "editor_context"
 
     async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
-        if not context.end_invocation:
-            self._conversation.note_editor()
+        self._conversation.note_editor()
 
 
 class LoopCheckProcessor(EngineProcessor):

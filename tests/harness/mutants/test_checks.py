@@ -21,6 +21,7 @@ from harness.mutants.result import Outcome
 from harness.mutants.source import CODE_ROOT
 from parity_tests.adk_probes.catalogue import all_probes
 from parity_tests.adk_probes.elsewhere import ELSEWHERE
+from parity_tests.adk_probes.hooked import HOOKED
 from parity_tests.adk_probes.lasting import LASTING
 from parity_tests.adk_probes.looking import LOOKING
 from parity_tests.adk_probes.within import WITHIN
@@ -87,7 +88,7 @@ def test_good_code_that_cannot_be_checked_is_an_error(
 
 def test_checks_judge_mutants_of_adk_alone() -> None:
     checked = {probe.name for probe in all_probes()}
-    checked |= {each.name for each in (*ELSEWHERE, *WITHIN, *LASTING, *LOOKING)}
+    checked |= {each.name for each in (*ELSEWHERE, *HOOKED, *WITHIN, *LASTING, *LOOKING)}
 
     assert set(Checks.of(("runtimes/adk/plugins",)).names) == checked
     assert Checks.of(("runtimes",)).names == Checks.of((FILE,)).names

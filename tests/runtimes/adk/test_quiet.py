@@ -30,6 +30,16 @@ def test_importing_the_package_does_not_import_adk():
     assert done.stdout.strip() == "[]"
 
 
+def test_a_turn_does_not_wait_for_the_imports_that_adk_makes_late():
+    done = python(
+        "import sys\n"
+        "from runtimes.adk.quiet import _WARM_UP, import_quietly\n"
+        "import_quietly('runtimes.adk.runtime')\n"
+        "print([each for each in _WARM_UP if each.partition(':')[0] not in sys.modules])"
+    )
+    assert done.stdout.strip() == "[]"
+
+
 @pytest.mark.slow
 def test_opening_and_failing_writes_nothing_to_stderr():
     done = python(

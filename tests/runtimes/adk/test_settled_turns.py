@@ -166,6 +166,19 @@ def test_turns_around_a_request_are_not_taken_for_it():
     assert {each.invocation_id for each in settled.events[:4]} == {live[0].invocation_id}
 
 
+def test_answer_is_not_the_turn_that_the_user_said_after_it():
+    turns = Turns()
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
+    asked, added = ({"role": "user", "parts": [{"text": words}]} for words in ("asked", "added"))
+    answer: Content = {"role": "model", "parts": [{"text": "answer"}]}
+    live = [event(turns, asked), event(turns, answer)]
+    for content in (asked, answer, added):
+        turns.push(content)
+    settled.follow(live, answered=live[1].id)
+    assert [wire_of(cast("Any", each.content)) for each in settled.events] == [asked, answer, added]
+    assert settled.events[2].author == "user"
+
+
 def test_events_of_others_stay_where_they_were_said():
     turns = Turns()
     settled = SettledTurns(cast("Any", turns), VirtualClock())
