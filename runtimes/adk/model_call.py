@@ -115,7 +115,7 @@ class ModelCall:
         """Ask until an answer is complete. What failed attempts yielded is not withdrawn."""
         services, run = self._services, self._run
         answer, cancel = run.step.answer, run.step.stream.signal
-        most = max(1, min(services.settings.max_attempts, _STREAM_ATTEMPTS))
+        most = min(services.settings.max_attempts, _STREAM_ATTEMPTS)
         invalid: InvalidStreamError | None = None
         for attempt in range(most):
             if attempt and self._parts.child_call is not None:
@@ -147,6 +147,8 @@ class ModelCall:
             answer.finish()
             yield consolidated(turn, asked.model, answer.calls, hides_calls=not answer.asked)
             return
+        # Settings may allow no attempt at all: the turn ends without an answer, and is no failure.
+        answer.finish()
 
     def _refused(self, verdict: HookVerdict) -> Iterator[LlmResponse]:
         """What takes the place of an answer that a hook does not allow; history gets none."""

@@ -79,7 +79,8 @@ class GeminiChat(Chat):
                 ) as attempts:
                     async for item in attempts:
                         yield item
-                succeeded = True
+                # Settings may allow no attempt at all; then the turn ends like this, too.
+                succeeded = self._services.settings.max_attempts > 0
             except AgentExecutionStopped as verdict:
                 yield server.AgentExecutionStopped(verdict.reason)
                 succeeded = True
@@ -105,7 +106,7 @@ class GeminiChat(Chat):
         settings = self._services.settings
         last_invalid: InvalidStreamError | None = None
         attempt = 0
-        while True:
+        while attempt < settings.max_attempts:
             if attempt > 0:
                 yield server.Retry()
             call = Attempt(
