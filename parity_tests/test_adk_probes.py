@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
+from parity_tests.adk_probes.batches import BATCHES
 from parity_tests.adk_probes.catalogue import GROUPS, all_probes
 from parity_tests.adk_probes.differences import DIFFERENCES
 from parity_tests.adk_probes.editing import PARAMETERS, UNPROBED
@@ -45,7 +46,9 @@ def test_the_runtimes_plugins_work_in_an_app_of_others(plugin: Elsewhere) -> Non
     assert plugin.differs() == ()
 
 
-@pytest.mark.parametrize("check", [*WITHIN, *LASTING, *LOOKING], ids=lambda check: check.name)
+@pytest.mark.parametrize(
+    "check", [*WITHIN, *BATCHES, *LASTING, *LOOKING], ids=lambda check: check.name
+)
 def test_the_runtime_is_as_each_check_states(check: Within | Watched) -> None:
     assert check.differs() == ()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from parity_tests.adk_probes.batches import BATCHES
 from parity_tests.adk_probes.catalogue import all_probes
 from parity_tests.adk_probes.elsewhere import ELSEWHERE
 from parity_tests.adk_probes.hooked import HOOKED
@@ -15,7 +16,9 @@ from parity_tests.adk_probes.within import WITHIN
 __all__ = ["NAMES", "check"]
 
 _PROBES: Final = {probe.name: probe for probe in all_probes()}
-_ALONE: Final = {each.name: each for each in (*ELSEWHERE, *HOOKED, *WITHIN, *LASTING, *LOOKING)}
+_ALONE: Final = {
+    each.name: each for each in (*ELSEWHERE, *HOOKED, *WITHIN, *BATCHES, *LASTING, *LOOKING)
+}
 NAMES: Final = (*_PROBES, *_ALONE)
 """What `check` knows."""
 
