@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
+from parity_tests.adk_probes.aborted import ABORTED
 from parity_tests.adk_probes.batches import BATCHES
 from parity_tests.adk_probes.catalogue import GROUPS, all_probes
 from parity_tests.adk_probes.differences import DIFFERENCES
@@ -47,7 +48,7 @@ def test_the_runtimes_plugins_work_in_an_app_of_others(plugin: Elsewhere) -> Non
 
 
 @pytest.mark.parametrize(
-    "check", [*WITHIN, *BATCHES, *LASTING, *LOOKING], ids=lambda check: check.name
+    "check", [*WITHIN, *ABORTED, *BATCHES, *LASTING, *LOOKING], ids=lambda check: check.name
 )
 def test_the_runtime_is_as_each_check_states(check: Within | Watched) -> None:
     assert check.differs() == ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from parity_tests.adk_probes.aborted import ABORTED
 from parity_tests.adk_probes.batches import BATCHES
 from parity_tests.adk_probes.catalogue import all_probes
 from parity_tests.adk_probes.elsewhere import ELSEWHERE
@@ -17,7 +18,8 @@ __all__ = ["NAMES", "check"]
 
 _PROBES: Final = {probe.name: probe for probe in all_probes()}
 _ALONE: Final = {
-    each.name: each for each in (*ELSEWHERE, *HOOKED, *WITHIN, *BATCHES, *LASTING, *LOOKING)
+    each.name: each
+    for each in (*ELSEWHERE, *HOOKED, *WITHIN, *ABORTED, *BATCHES, *LASTING, *LOOKING)
 }
 NAMES: Final = (*_PROBES, *_ALONE)
 """What `check` knows."""

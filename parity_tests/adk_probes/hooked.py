@@ -35,6 +35,12 @@ class Hooks(Noting):
     def __init__(self, said: Said) -> None:
         super().__init__("hooks")
         self._said = {event: list(outputs) for event, outputs in said.items()}
+        self.bridge: HookBridgePlugin | None = None
+
+    async def before_run_callback(self, *, invocation_context: Any) -> None:
+        """Note what is left of the runs before."""
+        if self.bridge is not None and self.bridge._calls:
+            self.note("left", *self.bridge._calls)
 
     async def before_model(self, request: HookModelRequest) -> HookOutput | None:
         """Note the request."""
@@ -79,7 +85,8 @@ async def look(path: str) -> str:
 
 def _hooked(said: Said) -> list[BasePlugin]:
     hooks = Hooks(said)
-    return [Choosing("choosing"), HookBridgePlugin(cast("HookSystem", hooks)), hooks]
+    hooks.bridge = HookBridgePlugin(cast("HookSystem", hooks))
+    return [Choosing("choosing"), hooks.bridge, hooks]
 
 
 def _answering(*words: str) -> JsonObject:

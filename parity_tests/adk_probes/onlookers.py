@@ -18,6 +18,7 @@ __all__ = [
     "AbortedLoop",
     "AtTheEnd",
     "Emptying",
+    "Ends",
     "Listing",
     "Processing",
     "Unread",
@@ -55,6 +56,20 @@ class AbortedLoop(Noting):
 
     async def after_run_callback(self, *, invocation_context: Any) -> None:
         self.note("the run is over")
+
+
+class Ends(Noting):
+    """Notes how each run ends, and what it says in whole events."""
+
+    async def on_event_callback(self, *, invocation_context: Any, event: Event) -> None:
+        if not event.partial:
+            self.note("event", *kinds_of(event.content))
+
+    async def after_run_callback(self, *, invocation_context: Any) -> None:
+        self.note("over")
+
+    async def on_run_error_callback(self, *, invocation_context: Any, error: Exception) -> None:
+        self.note("error", type(error).__name__)
 
 
 class Unread(Noting):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Sequence
-from contextlib import redirect_stdout
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout, suppress
 from dataclasses import replace
 from io import StringIO
 from typing import Any
@@ -122,6 +123,8 @@ async def _run(probe: Probe, envelope: Envelope) -> Seen:
     ):
         agent = runtime.agent()
         agent.subscribe(clients.append)
+        if probe.aborts_at is not None:
+            agent.subscribe(_aborting(agent, *probe.aborts_at))
         async with watched_runners(note, seen.state, seen.session):
             with redirect_stdout(printed):
                 for message in probe.messages:
@@ -137,6 +140,19 @@ async def _run(probe: Probe, envelope: Envelope) -> Seen:
     seen.client += [f"does not see {words!r}" for words in probe.shown if words not in emitted]
     seen.client += [f"sees {words!r}" for words in probe.hidden if words in emitted]
     return _placeless(seen, str(envelope.folder))
+
+
+def _aborting(agent: AgentProtocol, kind: str, number: int) -> Callable[[AgentEvent], None]:
+    seen = Counter[str]()
+
+    def abort(event: AgentEvent) -> None:
+        seen[event.type] += 1
+        if event.type == kind and seen[kind] == number:
+            with suppress(StopIteration):
+                # It returns at once; the end of the stream follows.
+                agent.abort().send(None)
+
+    return abort
 
 
 async def _agree(_: FallbackQuestion) -> FallbackIntent:

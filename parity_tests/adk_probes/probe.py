@@ -122,6 +122,8 @@ class Probe:
     counted: bool = True
     """A plugin before those of the probe counts callbacks. It has them all, so that the runtime
     calls each; without it the runtime has to see for itself which ones it must call."""
+    aborts_at: tuple[str, int] | None = None
+    """The client of the runtime aborts with the agent event of this type and number, from 1."""
     model: str = MODEL
     falls_back: bool = False
     """The session's fallback handler agrees to another model."""
