@@ -21,11 +21,11 @@ _SCRIPT: Final[tuple[Answer, ...]] = (
     text("three"),
     text("four"),
 )
-_CALL: Final = ["call", "read_file", {"file_path": "a.txt"}]
-_TOOL: Final = ["tool", "read_file", False, []]
-_CITED: Final = ["citations", "Citations:\nhttps://example.com/a\nhttps://example.com/b"]
-_COUNTED: Final = ["usage", "gemini-2.5-flash", 5, 2, None]
-_ABORTED: Final = ["end", "aborted"]
+_CALL: Final[list[Any]] = ["call", "read_file", {"file_path": "a.txt"}]
+_TOOL: Final[list[Any]] = ["tool", "read_file", False, []]
+_CITED: Final[list[Any]] = ["citations", "Citations:\nhttps://example.com/a\nhttps://example.com/b"]
+_COUNTED: Final[list[Any]] = ["usage", "gemini-2.5-flash", 5, 2, None]
+_ABORTED: Final[list[Any]] = ["end", "aborted"]
 _TOOLS: Final = [_TOOL, _TOOL]
 _THREE: Final[Items] = [["text", "three"], ["end", "completed"]]
 _ASKED: Final = ["event", "text", "call read_file", "call read_file"]
@@ -47,8 +47,8 @@ def _aborted(kind: str, number: int, *, result: Items, notes: list[Any], **more:
     )
 
 
-_FOUND: Final = ["error", "Loop detected, stopping execution", "LOOP_DETECTED"]
-_BLOCKED: Final = ["error", "not now", "AGENT_EXECUTION_BLOCKED"]
+_FOUND: Final[list[Any]] = ["error", "Loop detected, stopping execution", "LOOP_DETECTED"]
+_BLOCKED: Final[list[Any]] = ["error", "not now", "AGENT_EXECUTION_BLOCKED"]
 _ANSWER: Final[Items] = [["text", "one two "], _CALL, _CALL, _CITED, _COUNTED]
 """What a client gets of the first answer, in order."""
 
@@ -58,8 +58,11 @@ ABORTED: Final = (
         _aborted(
             *at,
             result=[
-                *(_ABORTED, *_ANSWER[:-1]),
-                *(["usage", "unknown", 5, 2, None], *_TOOLS, *_THREE),
+                _ABORTED,
+                *_ANSWER[:-1],
+                ["usage", "unknown", 5, 2, None],
+                *_TOOLS,
+                *_THREE,
             ],
             notes=[["error", "AbortError"], _ASKED, _RESPONDED, *_SAID],
         )
@@ -67,8 +70,12 @@ ABORTED: Final = (
     ),
     # While it answers: nothing of the answer stays.
     *(
-        _aborted(*at, result=[*_ANSWER[:got], _ABORTED, *_THREE], notes=[["over"], *_SAID])
-        for *at, got in (
+        _aborted(
+            *(kind, number),
+            result=[*_ANSWER[:got], _ABORTED, *_THREE],
+            notes=[["over"], *_SAID],
+        )
+        for kind, number, got in (
             ("message", 2, 1),
             ("tool_request", 1, 2),
             ("tool_request", 2, 3),

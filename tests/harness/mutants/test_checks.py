@@ -19,14 +19,8 @@ from harness.mutants.forked import Gone, Raised
 from harness.mutants.population import Population
 from harness.mutants.result import Outcome
 from harness.mutants.source import CODE_ROOT
-from parity_tests.adk_probes.aborted import ABORTED
-from parity_tests.adk_probes.batches import BATCHES
 from parity_tests.adk_probes.catalogue import all_probes
-from parity_tests.adk_probes.elsewhere import ELSEWHERE
-from parity_tests.adk_probes.hooked import HOOKED
-from parity_tests.adk_probes.lasting import LASTING
-from parity_tests.adk_probes.looking import LOOKING
-from parity_tests.adk_probes.within import WITHIN
+from parity_tests.adk_probes.checks import ALONE
 from tests.harness.detection.stand_ins import write_cassettes
 from tests.harness.mutants import few_checks
 from tests.harness.mutants.crafted import inserted
@@ -90,9 +84,7 @@ def test_good_code_that_cannot_be_checked_is_an_error(
 
 def test_checks_judge_mutants_of_adk_alone() -> None:
     checked = {probe.name for probe in all_probes()}
-    checked |= {
-        each.name for each in (*ELSEWHERE, *HOOKED, *WITHIN, *ABORTED, *BATCHES, *LASTING, *LOOKING)
-    }
+    checked |= {each.name for each in ALONE}
 
     assert set(Checks.of(("runtimes/adk/plugins",)).names) == checked
     assert Checks.of(("runtimes",)).names == Checks.of((FILE,)).names
