@@ -129,10 +129,12 @@ _DETAILS: Final[Mapping[str, Callable[[JsonObject, JsonObject], Iterator[str]]]]
 def retry_probes(seen: Observation) -> Iterator[str]:
     """Causes of retries (a status, a network failure, a bad stream), and their numbers."""
     for retry in seen.retries:
-        if match := _CODE.search(retry.error):
+        # A broken runtime may give a cause that is no text.
+        cause = str(retry.error)
+        if match := _CODE.search(cause):
             yield f"retry:{match[1]}"
-        elif word_of(retry.error) == retry.error and retry.error.isupper():
-            yield f"retry:{retry.error}"
+        elif word_of(cause) == cause and cause.isupper():
+            yield f"retry:{cause}"
         else:
             yield "retry:other"
         if retry.attempt == 1:

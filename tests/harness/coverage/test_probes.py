@@ -1,5 +1,5 @@
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -111,6 +111,7 @@ def test_a_baseline_shows_what_its_run_showed() -> None:
         (retry("NO_FINISH_REASON"), "retry:NO_FINISH_REASON"),
         (retry("read ECONNRESET"), "retry:other"),
         (retry("E", attempt=3), "retry:last"),
+        (retry(cast("Any", None)), "retry:other"),
         (asked(said("hm"), said("hm", model="gemini-2.5-pro")), "fallback:flash->pro"),
         (
             asked(said("hm", digest="a"), said("hm", digest="b", model="gemini-2.5-pro")),
