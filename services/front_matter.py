@@ -106,8 +106,6 @@ class _FrontMatter(YamlReader):
     }
 
     def key(self, event: NodeEvent, value: Json) -> Json:
-        if is_merge(event):
-            return "<<"
         return _key(self.scalar(event) if isinstance(event, ScalarEvent) else value, event)
 
     def mapping(self, entries: list[tuple[NodeEvent, Json, Json]]) -> Json:
