@@ -40,7 +40,6 @@ class ChildProcess(GroupLeader):
 
     def __init__(self, name: str) -> None:
         self._name = name
-        super().__init__()
         self._pieces: list[bytes] = []
         self._held = 0
         self._lines: deque[bytes] = deque()
