@@ -235,4 +235,9 @@ class YamlReader:
 
 def is_merge(event: NodeEvent) -> bool:
     """Whether a key is `<<`, whose value is merged into the mapping."""
-    return isinstance(event, ScalarEvent) and event.implicit[0] and event.value == "<<"
+    return (
+        isinstance(event, ScalarEvent)
+        and event.implicit[0]
+        and event.tag is None
+        and event.value == "<<"
+    )

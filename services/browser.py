@@ -22,7 +22,6 @@ class _Shell(GroupLeader):
     """The shell that starts the browser, and ends at once."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_lost(self, exc: Exception | None) -> None:

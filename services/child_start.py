@@ -23,29 +23,18 @@ __all__ = ["GroupLeader", "program_output", "start_child"]
 class GroupLeader(asyncio.SubprocessProtocol):
     """A child that `start_child` has started: it leads a process group of its own."""
 
-    def __init__(self) -> None:
-        self._transport: asyncio.SubprocessTransport | None = None
+    _child: asyncio.SubprocessTransport
+    """The process and its pipes. The loop gives it before it calls anything else here."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The process has been started."""
-        self._transport = cast("asyncio.SubprocessTransport", transport)
-        child_started(self._transport.get_pid())
+        self._child = cast("asyncio.SubprocessTransport", transport)
+        child_started(self._child.get_pid())
 
     @property
     def pid(self) -> int:
         """The process id, which is the group's id too."""
         return self._child.get_pid()
-
-    @property
-    def _child(self) -> asyncio.SubprocessTransport:
-        """The process and its pipes.
-
-        Raises:
-            RuntimeError: it has not been started.
-        """
-        if self._transport is None:
-            raise RuntimeError("the process has not been started")
-        return self._transport
 
     def signal_group(self, number: signal.Signals) -> None:
         """Signal every process of the group that is still there."""

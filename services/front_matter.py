@@ -19,7 +19,7 @@ from yaml.events import (
 )
 
 from services.bounded_yaml import YAML_TAG, YamlProblem, YamlReader, is_merge
-from services.wire import Json, JsonObject, js_number
+from services.wire import Json, JsonObject, js_entries, js_text
 from services.zod import UNDEFINED
 
 __all__ = ["FrontMatterError", "parse_front_matter", "split_file"]
@@ -36,11 +36,8 @@ _BOOLEANS: Final = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_WHOLE: Final = re.compile(
-    r"[-+]?(?:0b[01][01_]*|0x[0-9a-fA-F][0-9a-fA-F_]*|0o[0-7][0-7_]*|[0-9][0-9_]*)(?<!_)"
-)
-_LONGEST_WHOLE: Final = 255
-"""Digits; a longer number is read as a double, which holds 256 digits of base 16."""
+_WHOLE: Final = re.compile(r"[-+]?(?:0b[01_]+|0x[0-9a-fA-F_]+|0o[0-7_]+|[0-9][0-9_]*)(?<!_)")
+_EXACT: Final = 2**53
 _BASES: Final = {"0b": 2, "0x": 16, "0o": 8}
 _FLOAT: Final = re.compile(
     r"(?:[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:[eE][-+]?[0-9]+)?"
@@ -48,7 +45,6 @@ _FLOAT: Final = re.compile(
 )
 _INFINITE: Final = re.compile(r"([-+]?)\.(?:inf|Inf|INF)")
 _NANS: Final = frozenset({".nan", ".NaN", ".NAN"})
-_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}", re.ASCII)
 _DATE: Final = re.compile(
     r"\d{4}-\d\d-\d\d"
     r"|\d{4}-\d\d?-\d\d?(?:[Tt]|[ \t]+)\d\d?:\d\d:\d\d(?:\.\d*)?"
@@ -110,8 +106,6 @@ class _FrontMatter(YamlReader):
     }
 
     def key(self, event: NodeEvent, value: Json) -> Json:
-        if is_merge(event):
-            return "<<"
         return _key(self.scalar(event) if isinstance(event, ScalarEvent) else value, event)
 
     def mapping(self, entries: list[tuple[NodeEvent, Json, Json]]) -> Json:
@@ -125,13 +119,13 @@ class _FrontMatter(YamlReader):
                 raise YamlProblem("duplicated mapping key", event)
             own.add(key)
             values[key] = value
-        return _in_order(values)
+        return dict(js_entries(values))
 
     def scalar(self, event: ScalarEvent) -> Json:
         text: str = event.value
-        if event.implicit[0]:
+        if event.implicit[0] and event.tag is None:
             return _plain(text)
-        if event.implicit[1] or event.tag == f"{YAML_TAG}str":
+        if event.implicit[1] or event.tag in ("!", f"{YAML_TAG}str"):
             return text
         value = _plain(text)
         expected = {
@@ -158,12 +152,6 @@ def _merge(values: JsonObject, sources: Json, event: NodeEvent) -> None:
         values.update([item for item in source.items() if item[0] not in values])
 
 
-def _in_order(values: JsonObject) -> JsonObject:
-    """Keys in JavaScript's order: numbers first."""
-    numbers = [key for key in values if _INDEX.fullmatch(key)]
-    return {**{key: values[key] for key in sorted(numbers, key=int)}, **values}
-
-
 def _plain(text: str) -> Json:
     if text in _NULLS:
         return None
@@ -181,31 +169,24 @@ def _plain(text: str) -> Json:
 
 
 def _integer(text: str) -> int | float:
+    """A whole number as JavaScript has it: a double, which is exact up to 53 bits."""
     digits = text.lstrip("+-")
     base = _BASES.get(digits[:2])
-    # To JavaScript all numbers are doubles, and Python does not even read very long ones.
-    if len(digits) > _LONGEST_WHOLE:
-        value = math.inf if base else float(digits)
-    else:
-        value = int(digits, 10) if base is None else int(digits[2:], base)
-    return -value if text.startswith("-") else value
+    try:
+        value = float(digits) if base is None else float(int(digits[2:], base))
+    except OverflowError:
+        value = math.inf
+    value = -value if text.startswith("-") else value
+    return int(value) if abs(value) < _EXACT else value
 
 
 def _key(value: Json, event: NodeEvent) -> str:
     """A mapping's key as in JavaScript: a text."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None:
-        return "null"
-    if isinstance(value, (int, float)):
-        return js_number(value)
     if isinstance(value, list):
         if any(isinstance(item, list) for item in value):
             raise YamlProblem("nested arrays are not supported inside keys", event)
         return ",".join("" if item is None else _key(item, event) for item in value)
-    return "[object Object]"
+    return "[object Date]" if value is _SOME_DATE else js_text(value)
 
 
 def _place(line: int | None) -> str:

@@ -142,6 +142,8 @@ def js_text(value: Json) -> str:
         return "[object Object]"
     if isinstance(value, (list, tuple)):
         return ",".join("" if item is None else js_text(item) for item in value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "-Infinity" if value < 0 else "Infinity"
     return js_json(value)
 
 

@@ -112,7 +112,6 @@ class _HookProcess(GroupLeader):
     """A running hook. It must be awaited (`closed`) or ended."""
 
     def __init__(self) -> None:
-        super().__init__()
         self._output = (bytearray(), bytearray())
         loop = asyncio.get_running_loop()
         self._exited: asyncio.Future[None] = loop.create_future()

@@ -130,7 +130,7 @@ def response_for_hooks(response: Mapping[str, Json]) -> JsonObject:
         shown["text"] = text
     shown["candidates"] = [_candidate(each) for each in response.get("candidates") or ()]
     usage = response.get("usageMetadata")
-    if usage:
+    if usage is not None:
         shown["usageMetadata"] = _some(usage, _USAGE)
     return shown
 

@@ -40,7 +40,6 @@ class ChildProcess(GroupLeader):
 
     def __init__(self, name: str) -> None:
         self._name = name
-        super().__init__()
         self._pieces: list[bytes] = []
         self._held = 0
         self._lines: deque[bytes] = deque()
@@ -135,8 +134,10 @@ class ChildProcess(GroupLeader):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take a piece of output."""
         if fd != 1:
-            said = redacted(data.decode(errors="replace"))
-            logger.debug("[MCP STDERR (%s)]: %r", self._name, said[:_SHOWN])
+            # To search a text for secrets takes time, which nothing is gained by without a log.
+            if logger.isEnabledFor(logging.DEBUG):
+                said = redacted(data.decode(errors="replace"))
+                logger.debug("[MCP STDERR (%s)]: %r", self._name, said[:_SHOWN])
             return
         *whole, rest = data.split(b"\n")
         for line in whole:

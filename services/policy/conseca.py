@@ -61,14 +61,14 @@ class Conseca:
     async def check(self, request: SafetyRequest) -> SafetyVerdict:
         """Judge a call by the policy for the last prompt."""
         if not self._enabled:
-            return SafetyVerdict(Decision.ALLOW, "Conseca is disabled")
+            return SafetyVerdict(Decision.ALLOW)
         turns = request.context.get("history", {}).get("turns", [])
         prompt = turns[-1]["user"]["text"] if turns else ""
         if prompt and (prompt != self._prompt or self._policy is None):
             self._policy = await self._make_policy(prompt)
             self._prompt = prompt
         if self._policy is None:
-            return SafetyVerdict(Decision.ALLOW, "No security policy generated.")
+            return SafetyVerdict(Decision.ALLOW)
         return await self._judge(request, self._policy.get(request.tool_name, {}))
 
     async def _make_policy(self, prompt: str) -> dict[str, JsonObject]:

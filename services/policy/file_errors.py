@@ -15,16 +15,7 @@ from typing import Final, Literal
 from services.policy.rules import Tier
 from services.zod import Issue
 
-__all__ = ["ErrorKind", "FileErrors", "PolicyFileError", "TomlProblem", "syntax_problem"]
-
-ErrorKind = Literal[
-    "file_read",
-    "toml_parse",
-    "schema_validation",
-    "rule_validation",
-    "regex_compilation",
-    "tool_name_warning",
-]
+__all__ = ["FileErrors", "PolicyFileError", "TomlProblem", "syntax_problem"]
 
 _PLACE: Final = re.compile(r" \(at line (\d+), column (\d+)\)\Z")
 _END: Final = " (at end of document)"
@@ -38,7 +29,6 @@ class PolicyFileError:
     file: Path
     """The file, or the folder that cannot be read."""
     tier: Tier
-    kind: ErrorKind
     message: str
     details: str | None = None
     suggestion: str | None = None
@@ -96,7 +86,6 @@ class FileErrors:
     def syntax(self, problem: TomlProblem) -> None:
         """Add: the file is not TOML."""
         self._add(
-            "toml_parse",
             "TOML parsing failed",
             problem.details,
             "Check for syntax errors like missing quotes, brackets, or commas",
@@ -110,7 +99,6 @@ class FileErrors:
         if len(first) > 1 and isinstance(first[1], int):
             line = self._line(str(first[0]), first[1])
         self._add(
-            "schema_validation",
             "Schema validation failed",
             # Upstream counts every file as its first rule; the fields say which one is meant.
             "Invalid policy rule (rule #1):\n" + "\n".join(map(_issue_line, issues)),
@@ -121,12 +109,12 @@ class FileErrors:
     def rule(self, table: str, index: int, message: str, details: str) -> None:
         """Add: a rule's keys contradict each other, or one is empty."""
         line = self._line(table, index)
-        self._add("rule_validation", message, details, None, line=line)
+        self._add(message, details, None, line=line)
 
     def warning(self, table: str, index: int, message: str, details: str) -> None:
         """Add: a rule's tool name looks like a typing error."""
         line = self._line(table, index)
-        self._add("tool_name_warning", message, details, None, line=line, severity="warning")
+        self._add(message, details, None, line=line, severity="warning")
 
     def pattern(self, table: str, index: int, pattern: str, problem: str | None) -> None:
         """Add: a pattern is invalid (`problem` says why), or unsafe (`None`)."""
@@ -143,7 +131,6 @@ class FileErrors:
                 "Check regex syntax for errors like unmatched brackets or invalid escape sequences"
             )
         self._add(
-            "regex_compilation",
             message,
             details,
             None if checker else advice,
@@ -152,7 +139,6 @@ class FileErrors:
 
     def _add(
         self,
-        kind: ErrorKind,
         message: str,
         details: str,
         suggestion: str | None,
@@ -160,8 +146,9 @@ class FileErrors:
         line: int | None = None,
         severity: Literal["error", "warning"] = "error",
     ) -> None:
-        place = (self._file, self._tier, kind)
-        error = PolicyFileError(*place, message, details, suggestion, line, severity)
+        error = PolicyFileError(
+            self._file, self._tier, message, details, suggestion, line, severity
+        )
         self._errors.append(error)
 
     def _line(self, table: str, index: int) -> int | None:

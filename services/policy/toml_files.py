@@ -65,7 +65,7 @@ def load_policies(paths: Iterable[Path], tier_of: Callable[[Path], Tier]) -> Loa
             files = read_policy_files(path)
         except OSError as problem:
             details = node_error_message(problem, *_failed_call(problem, path))
-            error = PolicyFileError(path, tier, "file_read", "Failed to read policy path", details)
+            error = PolicyFileError(path, tier, "Failed to read policy path", details)
             loaded.errors.append(error)
             continue
         for file, text in files:

@@ -100,9 +100,10 @@ def _array(values: Sequence[Any]) -> str:
         return "[ ]"
     kind = _kind_of(values)
     items = [_float(item) if kind == "float" else _value(item) for item in values]
-    if len(", ".join(items)) > _LONGEST_ARRAY or any("\n" in item for item in items):
+    # An item of several lines is an array that is too long itself.
+    if len(joined := ", ".join(items)) > _LONGEST_ARRAY:
         return "[\n  " + ",\n  ".join(items) + "\n]"
-    return f"[ {', '.join(items)} ]"
+    return f"[ {joined} ]"
 
 
 def _kind_of(values: Sequence[Any]) -> str:

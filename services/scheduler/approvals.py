@@ -34,7 +34,7 @@ def remember_answer(
     tool: Tool,
     invocation: ToolInvocation,
     outcome: ConfirmationOutcome,
-    details: ConfirmationDetails | None,
+    details: ConfirmationDetails,
     state: SessionState,
     bus: MessageBus,
     workspace_root: Path,
@@ -61,7 +61,7 @@ def remember_answer(
     scope = None
     if outcome is _AND_SAVE:
         scope = "workspace" if workspace_policies else "user"
-    if details is not None and details.type == "mcp":
+    if details.type == "mcp":
         server = details.fields["serverName"]
         bus.publish(
             UpdatePolicy(
@@ -90,13 +90,11 @@ def remember_answer(
 def _narrowing(
     invocation: ToolInvocation,
     outcome: ConfirmationOutcome,
-    details: ConfirmationDetails | None,
+    details: ConfirmationDetails,
     workspace_root: Path,
 ) -> Mapping[str, Any]:
     """The limits of the approval: those of the invocation, else those that the user saw."""
     options = dict(invocation.policy_update(outcome) or {})
-    if details is None:
-        return options
     if details.type == "exec" and not options.get("commandPrefix"):
         options["commandPrefix"] = details.fields.get("rootCommands")
     elif details.type == "edit" and not options.get("argsPattern"):

@@ -55,7 +55,7 @@ TRANSITIONS: Final[Mapping[CallStatus, frozenset[CallStatus]]] = {
 
 
 class TransitionError(ValueError):
-    """A transition that is not allowed, or that lacks its data."""
+    """A transition that is not allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +186,12 @@ class CallStore:
         an `Approval` for `awaiting_approval`, an `ExecutingPatch` or nothing for `executing`.
 
         Raises:
-            TransitionError: wrong data, no tool or invocation, or not a transition of the table.
+            TransitionError: no tool or invocation, or not a transition of the table.
         """
         call = self._active.get(call_id)
         if call is None or call.status.terminal:
             return
-        _check(call, status, data)
+        _check(call, status)
         self._active[call_id] = _MOVES[status](self, call, data)
         self._publish()
 
@@ -340,24 +340,9 @@ _MOVES: Final[Mapping[CallStatus, Callable[[CallStore, ToolCall, Any], ToolCall]
     _CANCELLED: CallStore._cancelled,
 }
 
-_DATA: Final[Mapping[CallStatus, tuple[tuple[type, ...], str]]] = {
-    _OK: ((ToolCallResponse,), "Invalid data for 'success' transition"),
-    _ERROR: ((ToolCallResponse,), "Invalid data for 'error' transition"),
-    _A: ((Approval,), "Missing data for 'awaiting_approval' transition"),
-    _CANCELLED: (
-        (str, ToolCallResponse),
-        "Invalid reason (string) or response for 'cancelled' transition",
-    ),
-    _X: ((ExecutingPatch, type(None)), "Invalid patch for 'executing' transition"),
-}
 
-
-def _check(call: ToolCall, status: CallStatus, data: object) -> None:
+def _check(call: ToolCall, status: CallStatus) -> None:
     where = f"(callId: {call.call_id})"
-    if status in _DATA:
-        types, problem = _DATA[status]
-        if not isinstance(data, types):
-            raise TransitionError(f"{problem} {where}")
     if status not in TRANSITIONS[call.status]:
         raise TransitionError(
             f"Invalid state transition: cannot transition from {call.status} to {status} {where}"

@@ -171,7 +171,7 @@ class Validator:
                 system_message=verdict.system_message,
             )
         self._store.set_outcome(call.call_id, result.outcome)
-        if asked:
+        if asked and result.details is not None:
             remember_answer(
                 tool=call.tool,
                 invocation=call.invocation,

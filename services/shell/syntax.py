@@ -95,13 +95,11 @@ def parse_shell(command: str) -> list[CommandDetail]:
         ShellSyntaxError: the line has no command, or its commands cannot be determined.
     """
     parsed = parse_command(command)
-    if parsed is None or parsed.has_error:
-        raise ShellSyntaxError("no command line")
-    if parsed.doubtful:
-        raise ShellSyntaxError("it may run more than can be seen")
+    if parsed is None or parsed.has_error or parsed.doubtful:
+        raise ShellSyntaxError
     commands = [detail for detail in parsed.details if detail.program]
     if not commands:
-        raise ShellSyntaxError("no command")
+        raise ShellSyntaxError
     return commands
 
 

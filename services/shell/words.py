@@ -102,7 +102,7 @@ class _WordReader:
         if following == "{":
             end = self._chunk.find("}", self._at + 1)
             if end <= self._at + 1:
-                raise BadSubstitution(f"Bad substitution: {self._chunk[self._at - 1 :]}")
+                raise BadSubstitution
             name = self._chunk[self._at + 1 : end]
             self._at = end
         elif following and following in "*@#?$!_-":

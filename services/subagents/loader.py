@@ -6,6 +6,7 @@ Source: core `agents/agentLoader.ts`.
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -181,6 +182,7 @@ def _claims(values: Json) -> tuple[str | None, tuple[str, ...]]:
 
 def _local(values: JsonObject, body: str, digest: str, path: Path) -> LocalAgentDefinition:
     turns, minutes = values.get("max_turns"), values.get("timeout_mins")
+    temperature = values.get("temperature", 1)
     tools = values.get("tools")
     servers = {name: _server(server) for name, server in (values.get("mcp_servers") or {}).items()}
     return LocalAgentDefinition(
@@ -193,7 +195,11 @@ def _local(values: JsonObject, body: str, digest: str, path: Path) -> LocalAgent
         prompt=AgentPrompt(system=body, query="${query}"),
         model=AgentModel(
             model=values.get("model") or "inherit",
-            generation_config={"temperature": values.get("temperature", 1), "topP": 0.95},
+            # JSON has no infinite number: the core's requests have `null` in its place.
+            generation_config={
+                "temperature": temperature if math.isfinite(temperature) else None,
+                "topP": 0.95,
+            },
         ),
         limits=RunLimits(
             max_turns=DEFAULT_MAX_TURNS if turns is None else int(turns),

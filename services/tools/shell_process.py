@@ -108,7 +108,6 @@ class ShellProcess(GroupLeader):
         self._output = _Output()
         self._timers: list[asyncio.TimerHandle] = []
         self._group: list[int] = []
-        super().__init__()
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done when the process has ended and its output is complete, or after the last wait."""
 

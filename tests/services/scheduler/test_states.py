@@ -71,31 +71,6 @@ def test_only_the_transitions_of_the_table_are_made(
             store.transition("c", after, DATA[after])
 
 
-@pytest.mark.parametrize(
-    ("status", "data", "problem"),
-    [
-        ("success", "x", "Invalid data for 'success' transition (callId: c)"),
-        ("error", None, "Invalid data for 'error' transition (callId: c)"),
-        ("awaiting_approval", None, "Missing data for 'awaiting_approval' transition (callId: c)"),
-        (
-            "cancelled",
-            3,
-            "Invalid reason (string) or response for 'cancelled' transition (callId: c)",
-        ),
-        ("executing", "x", "Invalid patch for 'executing' transition (callId: c)"),
-    ],
-)
-def test_wrong_data_is_refused(
-    rig: Any, store: CallStore, status: str, data: object, problem: str
-) -> None:
-    active(store, call(rig, CallStatus.EXECUTING))
-
-    with pytest.raises(TransitionError) as caught:
-        store.transition("c", CallStatus(status), data)
-
-    assert str(caught.value) == problem
-
-
 def test_a_call_without_a_tool_can_only_fail(rig: Any, store: CallStore) -> None:
     active(store, call(rig, tool=None, invocation=None))
 
