@@ -255,13 +255,13 @@ class Server:
         return {"content": [text(f"counted to {to}")]}
 
     def heard(self, args):
-        """All messages, without what differs between products: versions and tokens."""
+        """All messages, without versions, tokens and empty parameters, which clients choose."""
         for message in self.messages:
-            params = message.get("params") or {}
+            params = message.get("params") or message.pop("params", {})
             params.get("clientInfo", {}).pop("version", None)
             if "progressToken" in params.get("_meta", {}):
                 params["_meta"]["progressToken"] = "given"
-        return json.dumps(self.messages, sort_keys=True)
+        return json.dumps({"messages": self.messages}, sort_keys=True)
 
     def ask(self, args):
         """Makes a request of each kind, and waits for each answer."""
