@@ -19,7 +19,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.create_server((host, port), family=family)
-    # Connections inherit this. asyncio sets it only where a socket names TCP as its protocol, which
-    # `create_server` does not do: a small event would wait until the client confirms the one before.
+    # Connections inherit this. asyncio sets it only where a socket names TCP as its protocol, and
+    # `create_server` names none: small events would wait until the client confirms earlier ones.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener

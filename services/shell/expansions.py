@@ -16,6 +16,13 @@ _CONTINUATION: Final = re.compile(r"(?:\\\n)+")
 _LINE_END: Final = re.compile(r"\r*(?:\n|\Z)")
 _PROMPT_EXPANSION: Final = re.compile(r"@\s*[pP]\s*\Z")
 _PARAMETER: Final = re.compile(r"\$\{[#!]?(?:\w+|[@*#?$!-])")
+_DEFAULT: Final = re.compile(r":?[-=?+]")
+_IN_A_WORD: Final = re.compile(r"\w[^\w\s-]")
+_METACHARACTERS: Final = ";|&<>()"
+_FREE_TEXT: Final = re.compile(
+    r"(?:\([\w\s]*\)|[^\w$'\"(}])(?:[^$'\"}`\\{]|\\[^$'\"}`\\{])*(?=[$}])"
+)
+"""Inside the default of a parameter, tree-sitter-bash takes this whole, metacharacters included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +162,8 @@ class WordReader(Cursor, ABC):
         if opening is None:
             raise Unreadable
         self.place = opening.end()
+        default = _DEFAULT.match(self.text, self.place)
+        begun = self.place = default.end() if default else self.place
         while not self._at("}"):
             if self.place >= len(self.text) or self._at("{"):
                 raise Unreadable
@@ -173,10 +182,22 @@ class WordReader(Cursor, ABC):
                 self.place = end + 1
             elif not self._at("$") or not self._substitution(quoted=quoted):
                 self.doubtful = self.doubtful or self._at("'") or self._process_substitution_here()
-                self.place += 1
+                self.place += self._plain_length(begun) if default else 1
         if _PROMPT_EXPANSION.search(self.text, start, self.place):
             raise Unreadable
         self.place += 1
+
+    def _plain_length(self, begun: int) -> int:
+        """How many plain characters of a default that begins at `begun` are read together."""
+        misplaced = self.text[self.place] in _METACHARACTERS
+        free = _FREE_TEXT.match(self.text, self.place)
+        within = self.place > begun
+        if free is None or (within and (misplaced or _IN_A_WORD.match(self.text, self.place - 1))):
+            if misplaced:
+                raise Unreadable
+            return 1
+        self.doubtful = self.doubtful or "<(" in free[0] or ">(" in free[0]
+        return free.end() - self.place
 
     def _skip_space(self) -> None:
         """Blanks, comments and line ends, with the here-documents behind them."""

@@ -143,7 +143,8 @@ def test_simple_commands_are_found(command: str, commands: list[str]) -> None:
         "for x in < f; do ls; done", "[ -f x", "[[ -f x; evil ]]", "(ls) evil", "{ ls", "a || ! ",
         "if a; then; fi", "echo $()", "echo a=(b)", "ls \\", "echo ${ evil; }",
         "cat <<EOF", "echo $((ls); evil)", "> #f", "echo $(cat <<EOF)\nx\nEOF",
-        "case x in a ls;; esac",
+        "case x in a ls;; esac", "echo ${x:-y;b}", "echo ${x=y|b}", "echo ${x:-${y};b}",
+        "echo ${x-y.;b}", "echo ${x+;'q'}",
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_an_error(command: str) -> None:
@@ -188,6 +189,8 @@ def test_what_is_read_as_upstream_does_but_may_run_more_is_not_vouched_for(
         ('echo "${x:-$(evil)}"', ['echo "${x:-$(evil)}"', "evil"]),
         ("echo $((1+$(evil)))", ["echo $((1+$(evil)))", "evil"]),
         ("echo $(( (1+2)*3 )) ${x@Q} ${a:-${b}}", ["echo $(( (1+2)*3 )) ${x@Q} ${a:-${b}}"]),
+        ("echo ${x:-${y} b;c}", ["echo ${x:-${y} b;c}"]),
+        ("echo ${x:-;b} ${x-y-;b} ${x#y;b}", ["echo ${x:-;b} ${x-y-;b} ${x#y;b}"]),
         ("echo ${x:-'a}b'} ; ls", ["echo ${x:-'a}b'}", "ls"]),
         ("[[ a =~ ^(x|y)$ && $(evil) ]] || b", ["[[ a =~ ^(x|y)$ && $(evil) ]]", "evil", "b"]),
         ("[ a ] && evil", ["[ a ]", "evil"]),
