@@ -3,8 +3,8 @@
 
 The command line's arguments add features: `resources` (with `pages`: one per page), `prompts`,
 `instructions`, and the further tools `inputs`, `long`, `count`, `never`, `leave`, `babble`,
-`forget` and `unlearn`. `bare`: without any tool. `scripted FILE`: the server answers as a JSON file
-says, see `Scripted`.
+`forget`, `unlearn`, `variables`, `heard`, `ask` and `news`. `bare`: without any tool.
+`scripted FILE`: the server answers as a JSON file says, see `Scripted`.
 """
 
 import json
@@ -65,7 +65,12 @@ SWITCHED = {
     "babble": tool("babble", "Sends a line that is no message before it answers."),
     "forget": tool("forget", "Announces another list of tools, and dies when it is asked for it."),
     "unlearn": tool("unlearn", "Withdraws the tool `say`, and says so."),
+    "variables": tool("variables", "Returns environment variables.", {"names": {"type": "array"}}),
+    "heard": tool("heard", "Returns all messages of the client so far."),
+    "ask": tool("ask", "Asks the client, and returns its answers."),
+    "news": tool("news", "Announces a new resource or prompt.", {"kind": TEXT}, ["kind"]),
 }
+ASKED = ("roots/list", "ping", "sampling/createMessage", "elicitation/create", "none/such")
 
 
 def text(value):
@@ -102,6 +107,10 @@ def inputs(args):
     return [text(json.dumps({"arguments": args, "variables": variables}))]
 
 
+def variables(args):
+    return [text(json.dumps({name: os.environ.get(name) for name in args["names"]}))]
+
+
 CONTENTS = {
     "sum": lambda args: [text(f"sum={args['a'] + args['b']}")],
     "say": lambda args: [text(args["text"])],
@@ -110,6 +119,7 @@ CONTENTS = {
     "blocks": lambda args: blocks(),
     "nothing": lambda args: [],
     "inputs": inputs,
+    "variables": variables,
     SWITCHED["long"]["name"]: lambda args: [text("long indeed")],
     "leave": lambda args: [text("good-bye")],
 }
@@ -124,6 +134,8 @@ class Server:
         self.switches = switches
         more = [tool for switch, tool in SWITCHED.items() if switch in switches]
         self.tools = [] if "bare" in switches else TOOLS + more
+        self.resources, self.prompts = RESOURCES, PROMPTS
+        self.messages = []
 
     def run(self):
         while message := self.read():
@@ -131,7 +143,10 @@ class Server:
 
     def read(self):
         line = sys.stdin.readline()
-        return json.loads(line) if line else None
+        if not line:
+            return None
+        self.messages.append(json.loads(line))
+        return json.loads(line)
 
     def send(self, **message):
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
@@ -175,7 +190,7 @@ class Server:
             token = (params.get("_meta") or {}).get("progressToken")
             return self.call(params["name"], params.get("arguments") or {}, token)
         if method == "prompts/list" and "prompts" in self.switches:
-            return {"prompts": PROMPTS}
+            return {"prompts": self.prompts}
         if method == "prompts/get" and "prompts" in self.switches:
             return {"messages": [{"role": "user", "content": prompt(**params)}]}
         if method == "resources/list" and resources:
@@ -186,10 +201,10 @@ class Server:
 
     def page(self, cursor):
         if "pages" not in self.switches:
-            return {"resources": RESOURCES}
+            return {"resources": self.resources}
         at = int(cursor or 0)
-        more = {"nextCursor": str(at + 1)} if at + 1 < len(RESOURCES) else {}
-        return {"resources": RESOURCES[at : at + 1], **more}
+        more = {"nextCursor": str(at + 1)} if at + 1 < len(self.resources) else {}
+        return {"resources": self.resources[at : at + 1], **more}
 
     def call(self, name, args, token):
         if name in CONTENTS:
@@ -201,8 +216,8 @@ class Server:
             return self.wait(args["ms"], token)
         if name == "die":
             os._exit(3)
-        if name in ("learn", "unlearn"):
-            return self.change(name)
+        if name in ("learn", "unlearn", "heard", "ask", "news"):
+            return {"content": [text(getattr(self, name)(args))]}
         if name == "count":
             return self.count(args["to"], token)
         if name == "never":
@@ -239,14 +254,47 @@ class Server:
             self.send(method="notifications/progress", params={"progressToken": token, **notice})
         return {"content": [text(f"counted to {to}")]}
 
-    def change(self, how):
-        """Adds or withdraws a tool, notifies the client, and handles its request first."""
-        kept = [each for each in self.tools if each["name"] != "say"]
-        self.tools = [*self.tools, NEW] if how == "learn" else kept
-        self.send(method="notifications/tools/list_changed")
+    def heard(self, args):
+        """All messages, without versions, tokens and empty parameters, which clients choose."""
+        for message in self.messages:
+            params = message.get("params") or message.pop("params", {})
+            params.get("clientInfo", {}).pop("version", None)
+            if "progressToken" in params.get("_meta", {}):
+                params["_meta"]["progressToken"] = "given"
+        return json.dumps({"messages": self.messages}, sort_keys=True)
+
+    def ask(self, args):
+        """Makes a request of each kind, and waits for each answer."""
+        answers = {}
+        for method in ASKED:
+            self.send(id=f"of {method}", method=method, params={})
+            answers[method] = self.read()
+        return json.dumps(answers, sort_keys=True)
+
+    def news(self, args):
+        """Adds a resource or a prompt, and says so."""
+        if args["kind"] == "resources":
+            self.resources = [*self.resources, {"uri": "memo://new", "name": "new"}]
+        else:
+            self.prompts = [*self.prompts, {"name": "new"}]
+        self.announce(args["kind"])
+        return args["kind"]
+
+    def learn(self, args):
+        self.tools = [*self.tools, NEW]
+        self.announce("tools")
+        return "learned"
+
+    def unlearn(self, args):
+        self.tools = [each for each in self.tools if each["name"] != "say"]
+        self.announce("tools")
+        return "unlearned"
+
+    def announce(self, what):
+        """Notifies the client that a list has changed, and handles its request first."""
+        self.send(method=f"notifications/{what}/list_changed")
         self.handle(self.read() or {})
         time.sleep(0.3)
-        return {"content": [text(f"{how}ed")]}
 
 
 class Scripted(Server):

@@ -12,6 +12,9 @@ from typing import Final
 __all__ = ["collation_key"]
 
 _BEFORE_DIGITS: Final = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$"
+_ACCENTS: Final = "\u0301\u0300\u0306\u0302\u030c\u030a\u0308\u030b\u0303\u0307\u0327\u0328\u0304"
+_ACCENT_RANK: Final = {accent: chr(index) for index, accent in enumerate(_ACCENTS)}
+"""The order of accents on one letter; others come after these."""
 _RANK: Final = {character: index for index, character in enumerate(_BEFORE_DIGITS)}
 
 CollationKey = tuple[tuple[tuple[int, str], ...], tuple[str, ...], tuple[bool, ...], str]
@@ -25,7 +28,7 @@ def collation_key(text: str) -> CollationKey:
     for character in unicodedata.normalize("NFD", text):
         if unicodedata.combining(character):
             if accents:
-                accents[-1] += character
+                accents[-1] += _ACCENT_RANK.get(character, character)
             continue
         if character < " ":
             continue

@@ -129,9 +129,7 @@ def looks_binary(path: Path) -> bool:
 
 
 def _binary(head: bytes) -> bool:
-    if not head or head.startswith(
-        (b"\xef\xbb\xbf", b"\x00\x00\xfe\xff", b"\xff\xfe\x00\x00", b"\x84\x31\x95\x33")
-    ):
+    if not head or head.startswith((b"\xef\xbb\xbf", b"\x00\x00\xfe\xff", b"\x84\x31\x95\x33")):
         return False
     if head.startswith(b"%PDF-"):
         return True

@@ -45,6 +45,7 @@ MOST_ENTRIES: Final = 500_000
 """The most folder entries that the globs of one call may visit."""
 
 _RANGE: Final = re.compile(r"(-?\d{1,15})\.\.(-?\d{1,15})(?:\.\.(-?\d{1,15}))?")
+_SPECIAL: Final = re.compile(r"[?*()\[\]\\]")
 _GROUP: Final = re.compile(r"[?*+@!]\(")
 _POSIX_NAME: Final = re.compile(r"\[:(\w{1,10}):\]")
 _POSIX: Final = {
@@ -82,7 +83,8 @@ def find_files(
 ) -> list[str]:
     """Absolute paths of the files below `root` that match, each once, folders in name order.
 
-    Symbolic links are not followed. With `literal` the pattern has no special characters.
+    Symbolic links are not followed. With `literal` only braces are special, as where upstream
+    escapes a pattern that names a file.
 
     Raises:
         GlobTooLarge: the pattern is too long or has too many alternatives, or the searches with
@@ -92,12 +94,12 @@ def find_files(
     flags = int(re.DOTALL) if case_sensitive else int(re.IGNORECASE | re.DOTALL)
     search = _Search(budget or GlobBudget())
     found: dict[str, None] = {}
-    for each in [pattern] if literal else expand_braces(pattern):
+    if literal:
+        pattern = _SPECIAL.sub(r"\\\g<0>", pattern)
+    for each in expand_braces(pattern):
         start = Path("/") if each.startswith("/") else root
         steps: list[OutsidePattern | str] = [
-            part
-            if part in ("..", "**")
-            else compile_outside(re.escape(part) if literal else _segment(part), flags)
+            part if part in ("..", "**") else compile_outside(_segment(part), flags)
             for part in each.split("/")
             if part not in ("", ".")
         ]

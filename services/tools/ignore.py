@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -138,6 +139,7 @@ def _lines(file: Path) -> list[str]:
 class _IgnorePattern(GitIgnoreSpecPattern):
     """One line of an ignore file; a slow one is matched within a budget.
 
+    As in npm `ignore`, and unlike in git, case does not count.
     With few stars the time grows at most with the cube of a path's length. Such a line, which is
     the usual case, is matched by `pathspec`.
     """
@@ -146,9 +148,13 @@ class _IgnorePattern(GitIgnoreSpecPattern):
         super().__init__(line)
         self._budget = budget
         self._outside: OutsidePattern | None = None
-        if self.regex is not None and line.count("*") > _FEW_STARS:
-            flags = self.regex.flags & int(re.IGNORECASE | re.DOTALL)
-            self._outside = compile_outside(self.regex.pattern, flags)
+        if self.regex is None:
+            return
+        if line.count("*") > _FEW_STARS:
+            flags = self.regex.flags & int(re.DOTALL)
+            self._outside = compile_outside(self.regex.pattern, flags | int(re.IGNORECASE))
+        else:
+            self.regex = re.compile(self.regex.pattern, self.regex.flags | re.IGNORECASE)
 
     def match_file(self, file: Any) -> RegexMatchResult | None:
         if self._outside is None:
@@ -167,7 +173,10 @@ def _spec(lines: Iterable[str], budget: PatternBudget) -> GitIgnoreSpec:
         except (ValueError, re.error):
             return _IgnorePattern("", budget)
 
-    return GitIgnoreSpec.from_lines(lines, pattern, backend="simple")
+    with warnings.catch_warnings():
+        # Of a bracket in a class, which may get another meaning in Python.
+        warnings.simplefilter("ignore", FutureWarning)
+        return GitIgnoreSpec.from_lines(lines, pattern, backend="simple")
 
 
 class _Layers:

@@ -186,6 +186,9 @@ def _offered(card: Mapping[str, Any]) -> list[CardInterface]:
     # The card's own version is of the old spelling, but may be the only one.
     default = version or (_LEGACY if card.get("url") else _CURRENT)
     new = [_read(item, default) for item in _items(card, "supportedInterfaces")]
+    if isinstance(card.get("additionalInterfaces"), list):
+        # As upstream, the old spelling has all interfaces of the old protocol.
+        new = [each for each in new if each is not None and not each.legacy]
     return [each for each in (*old, *new) if each is not None]
 
 

@@ -74,8 +74,8 @@ class A2AClient:
                 role=Role.ROLE_USER,
                 message_id=message_id,
                 parts=[Part(text=text)],
-                context_id=conversation.context_id or "",
-                task_id=conversation.task_id or "",
+                context_id=conversation.context_id,
+                task_id=conversation.task_id,
             )
         )
         request.configuration.return_immediately = False
