@@ -213,13 +213,13 @@ Statement = SignOff | Revocation | Head
 
 
 def payload_of(statement: Statement) -> bytes:
-    """Return the bytes to sign, redacted except for the digests under names of files."""
+    """Return the bytes to sign, redacted except for the digests under names of files and cases."""
     document = statement.to_json()
     cleaned: JsonObject = redacted_value(document)
-    components = document["predicate"].get("components")
-    if components is not None:
-        cleaned = {**cleaned, "predicate": {**cleaned["predicate"], "components": components}}
-    return canonical(cleaned).encode()
+    predicate = document["predicate"]
+    # A name such as `refused_credentials` makes a digest look like a secret.
+    kept = {name: predicate[name] for name in ("components", "traces") if name in predicate}
+    return canonical({**cleaned, "predicate": {**cleaned["predicate"], **kept}}).encode()
 
 
 def _statement(kind: str, subjects: list[JsonObject], predicate: JsonObject) -> JsonObject:

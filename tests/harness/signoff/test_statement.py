@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from harness.canonical import canonical
+from harness.canonical import canonical, sha256_hex
 from harness.gate.answer import GateAnswer, Reason, ReasonKind
 from harness.signoff.reading import NotAStatement, parse_statement
 from harness.signoff.statement import (
@@ -127,6 +127,13 @@ def test_a_field_that_is_missing_is_refused() -> None:
 def test_a_statement_has_one_spelling() -> None:
     with pytest.raises(NotAStatement, match="canonical"):
         parse_statement(json.dumps(STATEMENT).encode())
+
+
+def test_the_digests_of_a_case_that_is_named_like_a_secret_are_signed_as_they_are() -> None:
+    digests = (sha256_hex("one"), sha256_hex("two"))
+    signed = sign_off(traces={"errors/refused_credentials": digests})
+
+    assert parse_statement(payload_of(signed)) == signed
 
 
 def test_a_key_that_is_there_twice_is_refused() -> None:
