@@ -14,22 +14,17 @@ from click.testing import CliRunner
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
-from parity_tests.adk_probes.aborted import ABORTED
-from parity_tests.adk_probes.batches import BATCHES
 from parity_tests.adk_probes.catalogue import GROUPS, all_probes
+from parity_tests.adk_probes.checks import ALONE
 from parity_tests.adk_probes.differences import DIFFERENCES
 from parity_tests.adk_probes.editing import PARAMETERS, UNPROBED
-from parity_tests.adk_probes.elsewhere import ELSEWHERE, Elsewhere
-from parity_tests.adk_probes.hooked import HOOKED
+from parity_tests.adk_probes.elsewhere import Elsewhere
 from parity_tests.adk_probes.judge import Outcome, judged
-from parity_tests.adk_probes.lasting import LASTING
-from parity_tests.adk_probes.looking import LOOKING
 from parity_tests.adk_probes.page import main, page
 from parity_tests.adk_probes.probe import Noting, Probe, text
 from parity_tests.adk_probes.shipped import LEFT_OUT
 from parity_tests.adk_probes.stated import Watched, Within
 from parity_tests.adk_probes.watching import CALLBACKS
-from parity_tests.adk_probes.within import WITHIN
 
 PROBES = all_probes()
 REPOSITORY = Path(__file__).parents[1]
@@ -42,15 +37,8 @@ def test_it_works_as_in_stock_adk(probe: Probe) -> None:
         pytest.fail("\n".join(left), pytrace=False)
 
 
-@pytest.mark.parametrize("plugin", [*ELSEWHERE, *HOOKED], ids=lambda plugin: plugin.name)
-def test_the_runtimes_plugins_work_in_an_app_of_others(plugin: Elsewhere) -> None:
-    assert plugin.differs() == ()
-
-
-@pytest.mark.parametrize(
-    "check", [*WITHIN, *ABORTED, *BATCHES, *LASTING, *LOOKING], ids=lambda check: check.name
-)
-def test_the_runtime_is_as_each_check_states(check: Within | Watched) -> None:
+@pytest.mark.parametrize("check", ALONE, ids=lambda check: check.name)
+def test_the_runtime_is_as_each_check_states(check: Elsewhere | Within | Watched) -> None:
     assert check.differs() == ()
 
 

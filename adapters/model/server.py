@@ -54,18 +54,15 @@ class ModelServer:
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one connection until either side closes it."""
         connection = h11.Connection(h11.SERVER)
-        try:
-            with suppress(ConnectionError, h11.RemoteProtocolError):
-                while (request := await next_request(connection, reader)) is not None:
-                    with self._waits.model():
-                        await self._answer(request, connection, writer)
-                    if connection.our_state is not h11.DONE:
-                        return
-                    if connection.their_state is not h11.DONE:
-                        return
-                    connection.start_next_cycle()
-        finally:
-            writer.close()
+        with suppress(ConnectionError, h11.RemoteProtocolError):
+            while (request := await next_request(connection, reader)) is not None:
+                with self._waits.model():
+                    await self._answer(request, connection, writer)
+                if connection.our_state is not h11.DONE:
+                    return
+                if connection.their_state is not h11.DONE:
+                    return
+                connection.start_next_cycle()
 
     async def _answer(
         self, request: LoopbackRequest, connection: h11.Connection, writer: asyncio.StreamWriter

@@ -91,7 +91,6 @@ class StandIn:
             self.disconnected.set()
         finally:
             self.open_connections -= 1
-            writer.close()
 
     async def _answer(
         self,

@@ -123,8 +123,6 @@ class HttpServer:
                 connection.start_next_cycle()
         except (_Cut, ConnectionError, h11.ProtocolError):
             writer.transport.abort()
-        finally:
-            writer.close()
 
     async def _answer(
         self,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -22,7 +22,7 @@ _MOST_BYTES: Final = 64 * 1024 * 1024
 _READ_BYTES: Final = 64 * 1024
 
 Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-"""Answers the requests of one connection; it closes the writer."""
+"""Answers the requests of one connection, which is closed then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ async def serving(handle: Handle) -> AsyncIterator[int]:
         connections.add(task)
         task.add_done_callback(connections.discard)
         # Only the end of the server cancels this; asyncio's streams would report a failure.
-        with suppress(asyncio.CancelledError):
+        with suppress(asyncio.CancelledError), closing(writer):
             await handle(reader, writer)
 
     listener = listening_socket(_HOST, 0)
