@@ -138,8 +138,8 @@ class Store:
         folder = base / digest
         folder.mkdir(parents=True, exist_ok=True)
         folder.touch()
-        kept = sorted((each for each in base.iterdir() if each.is_dir()), key=_age)
-        for old in kept[:-_MOST]:
+        others = (each for each in base.iterdir() if each.is_dir() and each != folder)
+        for old in sorted(others, key=_age, reverse=True)[_MOST - 1 :]:
             with suppress(OSError):
                 shutil.rmtree(old)
         return cls(folder)

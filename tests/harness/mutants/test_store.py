@@ -1,5 +1,6 @@
 """Where the good runs are kept."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,25 @@ def test_good_runs_are_kept_outside_of_the_working_directory(
 
 
 def test_only_the_newest_states_are_kept(tmp_path: Path) -> None:
-    for name in ("a", "b", "c", "d"):
+    for age, name in enumerate(("b", "c", "d", "a")):
         Store.open(name, tmp_path)
+        os.utime(tmp_path / name, (0, -age))
 
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["b", "c", "d"]
+    Store.open("e", tmp_path)
+
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["b", "c", "e"]
+
+
+def test_the_opened_state_is_kept_where_others_are_as_new(tmp_path: Path) -> None:
+    """A file system may count time in steps: states that are opened in one step have one age."""
+    for name in ("d", "c", "b"):
+        Store.open(name, tmp_path)
+        os.utime(tmp_path / name, (2**32, 2**32))
+
+    Store.open("a", tmp_path)
+
+    assert (tmp_path / "a").is_dir()
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 def test_without_a_place_for_a_cache_the_error_says_how_to_name_one(
