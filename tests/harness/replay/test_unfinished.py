@@ -18,6 +18,7 @@ from harness.parity.compare import compare_repeated, observation_digest
 from harness.parity.verdict import CaseVerdict
 from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
+from harness.replay.unfinished import unfinished_work
 from runtimes import legacy
 from services.bundle import Services
 
@@ -157,3 +158,14 @@ def test_after_a_run_python_warns_again() -> None:
         gc.collect()
 
     assert ["was never awaited" in str(warning.message) for warning in seen] == [True]
+
+
+def test_the_collector_passes_over_what_lived_before_the_run_and_only_then() -> None:
+    gc.unfreeze()  # pytest has set aside what it collected
+    loop = asyncio.new_event_loop()
+    with unfinished_work(loop):
+        during = gc.get_freeze_count()
+    loop.close()
+
+    assert during > 0
+    assert gc.get_freeze_count() == 0
