@@ -86,7 +86,7 @@ class RequestBase:
         before = request.config
         # Changes in place stay within this request.
         written = {
-            name: _copied(value)
+            name: copy.deepcopy(value)
             for name, value in base.__dict__.items()
             if isinstance(value, _MUTABLE)
         }
@@ -135,12 +135,10 @@ class RequestBase:
         if contents == written:
             return None
         own = set(map(id, written))
-        made = [wire_of(content) for content in written]
-        now = [
+        return [
             wire_of(content) if id(content) in own else edited_wire(content)
             for content in list.__iter__(contents)
         ]
-        return None if [*map(id, now)] == [*map(id, made)] else now
 
 
 class TypedConfig:
@@ -168,21 +166,13 @@ def _lending(functions: Sequence[types.FunctionDeclaration]) -> types.Tool:
     return tool
 
 
-def _copied(value: Any) -> Any:
-    """A deep copy; a model of plain values costs less to copy by itself."""
-    plain = isinstance(value, BaseModel) and not any(
-        isinstance(each, _MUTABLE) for each in value.__dict__.values()
-    )
-    return value.model_copy() if plain else copy.deepcopy(value)
-
-
 def _changed(
     config: types.GenerateContentConfig, base: types.GenerateContentConfig
 ) -> dict[str, Any]:
     return {
         name: value
         for name, value in config.__dict__.items()
-        if value is not base.__dict__[name] and name not in _APART and value != base.__dict__[name]
+        if name not in _APART and value != base.__dict__[name]
     }
 
 
