@@ -83,7 +83,6 @@ class _AddedTool(SchemaTool):
     """
 
     kind = ToolKind.OTHER
-    is_output_markdown = False
     parameters: ClassVar[JsonObject] = {}
 
     def __init__(self, tool: BaseTool, context: ToolContext) -> None:
