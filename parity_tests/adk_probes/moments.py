@@ -26,6 +26,8 @@ from parity_tests.adk_probes.watching import kinds_of
 from runtimes.adk import open_runtime, tool_round
 from runtimes.chat_runtime import ChatRuntime
 from runtimes.contract import ConversationCommands, Runtime, RuntimeUnavailable
+from services.message_bus import ToolCallsUpdate
+from services.scheduler.calls import CallStatus
 
 __all__ = [
     "Afterwards",
@@ -43,6 +45,7 @@ __all__ = [
     "Transcribing",
     "Uncallable",
     "Unwatching",
+    "Updates",
     "Visits",
     "Warned",
     "before_again",
@@ -198,6 +201,18 @@ class Warned(Noting):
     async def close(self) -> None:
         """Stop."""
         logging.getLogger(tool_round.__name__).removeHandler(self._handler)
+
+
+class Updates(Noting):
+    """Notes how clients of the scheduler show the result of each call."""
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        agent.model._parts.services.bus.subscribe(ToolCallsUpdate, self._take)
+
+    def _take(self, update: Any) -> None:
+        for call in update.calls:
+            if call.status is CallStatus.SUCCESS and call.tool is not None:
+                self.note(call.tool.name, call.tool.is_output_markdown)
 
 
 def leave(to: str, tool_context: ToolContext) -> dict[str, Any]:

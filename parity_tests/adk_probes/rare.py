@@ -23,6 +23,7 @@ from parity_tests.adk_probes.moments import (
     Transcribing,
     Uncallable,
     Unwatching,
+    Updates,
     Visits,
     Warned,
     before_again,
@@ -84,6 +85,16 @@ RARE: Final = (
         result=[["error", _NO_TOOL, None], ["end", "failed"]],
     ),
     Within(
+        probe=unwatched(
+            "no-tools",
+            tuple,
+            (text("one"),),
+            settings={"core_tools": ("nothing",), "skills_support": False},
+        ),
+        # As the published core has it.
+        config={"tools": [{"functionDeclarations": []}]},
+    ),
+    Within(
         probe=unwatched("renewing", lambda: [Renewing()], (text("one"),)),
         tools=["read_file", "read_later"],
     ),
@@ -116,6 +127,14 @@ RARE: Final = (
             ["read_file", "Read one file a", {"file_path": "none.txt"}, "file_not_found"],
             ["fly", "Tool not found", {"to": "the moon"}, "tool_not_registered"],
         ],
+    ),
+    Within(
+        probe=unwatched(
+            "updates",
+            lambda: [Updates(), OnlyAdding(FunctionTool(leave))],
+            (calls(("leave", {"to": ""})), text("done")),
+        ),
+        notes=[["leave", False]] * 2,
     ),
     Within(
         probe=unwatched(

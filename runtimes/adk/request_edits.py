@@ -207,13 +207,8 @@ def _instruction_edit(now: Any, instruction: str | None) -> Callable[[str], Json
 
 def _tools_edit(
     tools: Sequence[Any] | None, declared: DeclaredTools | None
-) -> Callable[[_Tools], _Tools | None] | None:
+) -> Callable[[_Tools], _Tools | None]:
     functions = [] if declared is None else declared.functions
-    single = tools[0] if tools and len(tools) == 1 else None
-    if isinstance(single, types.Tool) and not single.model_fields_set:
-        held = list.__iter__(single.function_declarations or [])
-        if [*map(id, held)] == [*map(id, functions)]:
-            return None
     made = {each.name: each for each in functions}
     now: dict[str | None, types.FunctionDeclaration] = {}
     ours, others = list[JsonObject](), _Tools()

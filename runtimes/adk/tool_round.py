@@ -83,6 +83,7 @@ class _AddedTool(SchemaTool):
     """
 
     kind = ToolKind.OTHER
+    is_output_markdown = False
     parameters: ClassVar[JsonObject] = {}
 
     def __init__(self, tool: BaseTool, context: ToolContext) -> None:
