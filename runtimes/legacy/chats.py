@@ -33,6 +33,10 @@ class Chats(ChatSuccession):
         """The current chat."""
         return self._current
 
+    def begin_turn(self, model: str) -> None:
+        """Choose the tools that a turn of this model declares. Source: core `setTools`."""
+        self.declarations.current(model)
+
     def _open(self, recording: ChatRecording, turns: Sequence[HistoryTurn]) -> None:
         self._current = GeminiChat(self._services, self._request_parts)
         self._current.begin(recording, turns)

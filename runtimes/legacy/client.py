@@ -183,6 +183,7 @@ class GeminiClient:
         if not signal.aborted and state.sequence_model is None:
             yield server.ModelInfo(model)
         state.sequence_model = model
+        self._chats.begin_turn(model)  # also where the abort has come: the next turn sees it
         services.steering.main.request_sent(parts)
         async with aclosing(
             turn.run(key, parts, signal, display_content=sending.display_content)

@@ -35,7 +35,8 @@ class ToolDeclarations:
     def current(self, model: str) -> list[JsonObject]:
         """The `tools` of the next request to `model`.
 
-        The approval mode at this time counts until a request is made, in this turn or a later one.
+        Call this at the start of each turn, after its model is chosen. The approval mode at that
+        time counts until a request is made, in this turn or a later one.
         """
         made_for = (model, self._state.mode_breaks, self._tools.revision)
         if made_for != self._made_for:
