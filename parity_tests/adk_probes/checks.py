@@ -13,6 +13,7 @@ from parity_tests.adk_probes.hooked import HOOKED
 from parity_tests.adk_probes.judge import judged_anew
 from parity_tests.adk_probes.lasting import LASTING
 from parity_tests.adk_probes.looking import LOOKING
+from parity_tests.adk_probes.rare import RARE
 from parity_tests.adk_probes.stated import Watched, Within
 from parity_tests.adk_probes.within import WITHIN
 
@@ -21,7 +22,7 @@ __all__ = ["ALONE", "NAMES", "check"]
 _PROBES: Final = {probe.name: probe for probe in all_probes()}
 ALONE: Final = tuple(
     chain[Elsewhere | Within | Watched](
-        ELSEWHERE, HOOKED, WITHIN, ABORTED, BATCHES, LASTING, LOOKING
+        ELSEWHERE, HOOKED, WITHIN, ABORTED, BATCHES, LASTING, RARE, LOOKING
     )
 )
 """The checks that stock ADK has nothing to compare with."""

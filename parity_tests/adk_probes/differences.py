@@ -381,7 +381,7 @@ DIFFERENCES: Final = (
     ),
     Difference(
         "announcements",
-        "The runtime emits events without parts, for instance for a chosen model or a compression.",
+        "The runtime emits events without parts, for instance for a chosen model.",
         _announcements,
     ),
     Difference(

@@ -82,6 +82,7 @@ class Elsewhere:
             ("notes", notes, self.notes if self.notes is None else [*self.notes]),
             # What a run leaves running is there when the next one begins.
             ("tasks", tasks, tasks[:1]),
+            ("unfinished work", seen.unfinished, []),
         )
         return tuple(
             f"{what}: the app has {found}, and must have {wanted}"

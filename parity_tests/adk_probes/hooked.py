@@ -10,6 +10,7 @@ from google.adk.tools.function_tool import FunctionTool
 
 from parity_tests.adk_probes.clients import Items
 from parity_tests.adk_probes.elsewhere import Elsewhere
+from parity_tests.adk_probes.guests import Report
 from parity_tests.adk_probes.probe import Noting, calls, chunk, text
 from parity_tests.adk_probes.watching import json_of
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
@@ -103,6 +104,18 @@ class Choosing(Noting):
         llm_request.config.top_p = 0.75
 
 
+class Requiring(Noting):
+    """Requires an answer of a class, or of none."""
+
+    def __init__(self, name: str, schema: type[Report] | None) -> None:
+        super().__init__(name)
+        self._schema = schema
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        """Require it."""
+        llm_request.config.response_schema = self._schema
+
+
 def _watched() -> list[BasePlugin]:
     detector = LoopDetector(model=_UNASKED, models=_UNASKED, history=list)
     return [LoopDetectionAdkPlugin(detector), Hooks({})]
@@ -123,6 +136,8 @@ _CHANGED: Final = {
         }
     }
 }
+_NO_ANSWER: Final[JsonObject] = {"hookSpecificOutput": {"llm_response": {"candidates": []}}}
+_CODE: Final = {"executableCode": {"code": "x", "language": "PYTHON"}}
 _NO_TOOLS: Final = {"hookSpecificOutput": {"toolConfig": {"mode": "NONE"}}}
 _TWO: Final = [chunk({"text": "one "}, finish=None), chunk({"text": "two"})]
 
@@ -272,6 +287,25 @@ HOOKED: Final = (
             *_asked("hello", "made up", "again"),
             _answered("one"),
         ],
+    ),
+    Elsewhere(
+        name="hooks-answer-nothing-elsewhere",
+        plugins=lambda: _hooked({HookEvent.BEFORE_MODEL: [{**_BLOCK, **_NO_ANSWER}]}),
+        script=[],
+        result=[["error", "not this", "AGENT_EXECUTION_BLOCKED"], _END],
+        last=[],
+        notes=[_asked("hello")[0], _refused("BLOCKED", "not this", partial=None)],
+    ),
+    Elsewhere(
+        name="hooks-leave-a-request-elsewhere",
+        # The model of the script could not write down a class.
+        plugins=lambda: [Requiring("some", Report), *_hooked({}), Requiring("none", None)],
+        script=[text("{}")],
+        messages=[[_CODE]],
+        result=[["text", "{}"], _END],
+        # What hooks do not change is sent as it was, and a class never gets to them.
+        last=["executableCode"],
+        notes=[*_asked(None), _answered("{}")],
     ),
     Elsewhere(
         name="loop-elsewhere",

@@ -31,7 +31,7 @@ class AtTheEnd(Noting):
     async def after_run_callback(self, *, invocation_context: Any) -> None:
         session = invocation_context.session
         events: Sequence[Event] = session.events
-        self.note(len(live_events(session)), *(kinds_of(event.content) for event in events))
+        self.note(len(live_events(session.events)), *(kinds_of(event.content) for event in events))
 
 
 class AbortedLoop(Noting):

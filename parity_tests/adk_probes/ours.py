@@ -18,6 +18,7 @@ from agent_protocol.codec import to_wire
 from agent_protocol.content import ContentPart, MediaPart, TextPart
 from agent_protocol.events import AgentEvent
 from harness.replay.envelope import Envelope, open_envelope
+from harness.replay.unfinished import unfinished_work
 from parity_tests.adk_probes.clients import of_agent_events
 from parity_tests.adk_probes.probe import OVER, Again, Answer, Operation, Probe, Seen, notes_of
 from parity_tests.adk_probes.watching import Counting, merged, shown_event, watched_runners
@@ -70,8 +71,10 @@ class ScriptedGenerator:
         return {"totalTokens": 10}
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """A summary, for compression."""
+        """A summary, for compression; of JSON, that the model speaks next."""
         part = {"text": "<state_snapshot>what was said</state_snapshot>"}
+        if request.config.get("responseMimeType") == "application/json":
+            part = {"text": '{"reasoning": "a rule", "next_speaker": "model"}'}
         content = {"role": "model", "parts": [part]}
         return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
 
@@ -87,8 +90,13 @@ def run_ours(probe: Probe) -> Seen:
         with open_envelope() as envelope:
             return await _run(probe, envelope)
 
-    with asyncio.Runner(loop_factory=virtual_loop) as runner:
-        return runner.run(go())
+    with (
+        asyncio.Runner(loop_factory=virtual_loop) as runner,
+        unfinished_work(runner.get_loop()) as left,
+    ):
+        seen = runner.run(go())
+        seen.client += left.sentences
+        return seen
 
 
 async def _run(probe: Probe, envelope: Envelope) -> Seen:

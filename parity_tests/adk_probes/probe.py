@@ -154,6 +154,8 @@ class Seen:
     """Of the probe's own plugins."""
     emitted: list[JsonObject] = field(default_factory=list)
     """The runtime's agent events as on the wire; of stock ADK none."""
+    unfinished: list[str] = field(default_factory=list)
+    """What a run of stock ADK began and did not finish. What the runtime did not is in `client`."""
     client: list[str] = field(default_factory=list)
     """What the runtime's client should have seen and did not, or the other way round; and events
     with a time that is not the session's."""

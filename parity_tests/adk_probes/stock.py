@@ -30,6 +30,7 @@ from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 from pydantic import PrivateAttr
 
+from harness.replay.unfinished import unfinished_work
 from parity_tests.adk_probes.clients import Reader
 from parity_tests.adk_probes.probe import OVER, Again, Answer, Operation, Probe, Seen, notes_of
 from parity_tests.adk_probes.watching import Counting, json_of, merged, shown_event, watched_runners
@@ -182,8 +183,17 @@ def run_stock(
     Returns:
         What was seen, and how many errors of tools became answers.
     """
-    with asyncio.Runner(loop_factory=loop_factory) as runner:
-        return runner.run(_run(probe, ground, list(histories)))
+    with (
+        asyncio.Runner(loop_factory=loop_factory) as runner,
+        unfinished_work(runner.get_loop()) as left,
+    ):
+        seen, answered = runner.run(_run(probe, ground, list(histories)))
+        seen.unfinished = [*left.sentences, *_running(runner.get_loop())]
+        return seen, answered
+
+
+def _running(loop: asyncio.AbstractEventLoop) -> list[str]:
+    return [f"a task still runs {task.get_coro()}" for task in asyncio.all_tasks(loop)]
 
 
 async def _run(

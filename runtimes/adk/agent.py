@@ -78,8 +78,6 @@ class AdkConfig:
     """In a child: what its batch runs for a function call of the model's."""
     arrange_flow: ArrangeFlow | None = None
     """Called with the flow."""
-    prompt_id: str = ""
-    """That of every send."""
     continuation: Continuation | None = None
     """What follows an invocation; a child has none, as its `ChildTermination` sends for it."""
 
@@ -212,7 +210,7 @@ class AdkAgentProtocol(StreamingAgent):
     ) -> None:
         """Send the message, and the requests that follow from it."""
         run = Run(
-            prompt_id=self._config.prompt_id,
+            prompt_id=continuation.prompt_id,
             signal=stream.controller.signal,
             display_content=payload.display_content,
             hooks=self._sessions.conversation.hooks,

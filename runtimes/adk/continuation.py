@@ -50,6 +50,8 @@ class Continuation:
     _conversation: Conversation
     _sessions: GcliSessionService
     _link: RunLink
+    prompt_id: str
+    """That of every send."""
     max_turns: MaxTurnsAdkPlugin
     _steering: SteeringAdkPlugin
 

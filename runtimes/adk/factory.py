@@ -83,7 +83,7 @@ class SessionFactory:
         )
         token_limit = TokenLimitAdkPlugin(services.content_generator, driven=True)
         steering = SteeringAdkPlugin(services.steering.main, driven=True)
-        continuation = Continuation(*parts, max_turns, steering)
+        continuation = Continuation(*parts, prompt_id, max_turns, steering)
         return AdkAgentProtocol(
             AdkConfig(
                 services=services,
@@ -92,7 +92,6 @@ class SessionFactory:
                 session_id=f"{session_id}/{number}" if number else session_id,
                 batch=continuation.run_tools,
                 arrange_flow=self._arrange_flow,
-                prompt_id=prompt_id,
                 continuation=continuation,
             ),
             instruction_provider=services.prompts.system_instruction,

@@ -59,13 +59,12 @@ class RuntimeFlow(SingleFlow):
     def __init__(self, processors: Sequence[BaseLlmRequestProcessor], tools: Batch) -> None:
         super().__init__()
         self._tools = tools
-        ours = {processor.name: processor for processor in processors}
-        unknown = ours.keys() - PROCESSOR_ORDER
-        if unknown:
-            raise ValueError(f"no place for the request processors {sorted(unknown)}")
         adks = (*self.request_processors, *self.tool_request_processors)
-        known = {processor.name: processor for processor in adks} | ours
-        self.request_processors = [known[name] for name in PROCESSOR_ORDER if name in known]
+        kept = {each.name: each for each in adks if each.name in PROCESSOR_ORDER}
+        found = kept | {each.name: each for each in processors}
+        self.request_processors = sorted(
+            found.values(), key=lambda each: PROCESSOR_ORDER.index(each.name)
+        )
         self.tool_request_processors, self.response_processors = [], []
 
     def _run_and_handle_error(
@@ -98,7 +97,7 @@ class RuntimeFlow(SingleFlow):
                 failing = _failing(error)
             async with aclosing(handle(failing, *given)) as responses:
                 async for response in responses:
-                    yield await _instead(invocation_context, response)
+                    yield await _model_of(invocation_context).replaced(response)
 
         return handled()
 
@@ -114,7 +113,7 @@ class RuntimeFlow(SingleFlow):
         response = await super()._handle_before_model_callback(
             invocation_context, llm_request, model_response_event
         )
-        return response and await _instead(invocation_context, response)
+        return response and await _model_of(invocation_context).replaced(response)
 
     async def _handle_after_model_callback(
         self,
@@ -132,11 +131,10 @@ class RuntimeFlow(SingleFlow):
         response = await super()._handle_after_model_callback(
             invocation_context, llm_response, model_response_event
         )
-        now, model = response or llm_response, getattr(invocation_context.agent, "model", None)
-        same = now.content is content and content == before
-        if same or not isinstance(model, GcliAgentModel):
+        now = response or llm_response
+        if now.content is content and content == before:
             return response
-        return model.changed(now, llm_response)
+        return _model_of(invocation_context).changed(now, llm_response)
 
     async def _postprocess_handle_function_calls_async(
         self,
@@ -151,22 +149,19 @@ class RuntimeFlow(SingleFlow):
                 yield event
 
 
-async def _instead(context: InvocationContext, response: LlmResponse) -> LlmResponse:
+def _model_of(context: InvocationContext) -> GcliAgentModel:
     model = getattr(context.agent, "model", None)
-    return await model.replaced(response) if isinstance(model, GcliAgentModel) else response
+    assert isinstance(model, GcliAgentModel), "the agent of this flow has another model"
+    return model
 
 
 def asked_for(context: InvocationContext, callback: str) -> bool:
-    """Whether a plugin or the agent has a callback of its own by this name.
-
-    Plugins that the runtime drives (`driven`) are called by its parts, and not by ADK.
-    """
+    """Whether a plugin or the agent has a callback of its own by this name."""
     if getattr(context.agent, callback, None):
         return True
     default = getattr(BasePlugin, callback)
     return any(
         getattr(getattr(plugin, callback), "__func__", None) is not default
-        and not getattr(plugin, "driven", False)
         for plugin in context.plugin_manager.plugins
     )
 

@@ -11,7 +11,6 @@ from google.adk.models.llm_response import LlmResponse
 from agent_protocol.events import Meta
 from services.chat import Delta
 from services.children.calls import CallsOutcome
-from services.compression.service import CompressionInfo
 from services.model.sdk_contents import WireContent
 from services.model.stream import AssembledTurn
 from services.scheduler.calls import CompletedToolCall
@@ -98,21 +97,9 @@ class Retrying:
 
 
 Note = (
-    ModelChosen
-    | Delta
-    | Looped
-    | Answer
-    | Blocked
-    | Stopped
-    | Retrying
-    | ToolsDone
-    | (CallsOutcome | CompressionInfo)
+    ModelChosen | Delta | Looped | Answer | Blocked | Stopped | Retrying | ToolsDone | CallsOutcome
 )
-"""What an event may be about.
-
-`CallsOutcome`: a turn's calls of a child are answered. `CompressionInfo`: the history was
-summarised before this request.
-"""
+"""What an event may be about. `CallsOutcome`: a turn's calls of a child are answered."""
 
 
 def note_of(event: LlmResponse) -> Note | None:

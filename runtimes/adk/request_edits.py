@@ -86,7 +86,7 @@ class RequestBase:
         before = request.config
         # Changes in place stay within this request.
         written = {
-            name: _copied(value)
+            name: copy.deepcopy(value)
             for name, value in base.__dict__.items()
             if isinstance(value, _MUTABLE)
         }
@@ -135,12 +135,10 @@ class RequestBase:
         if contents == written:
             return None
         own = set(map(id, written))
-        made = [wire_of(content) for content in written]
-        now = [
+        return [
             wire_of(content) if id(content) in own else edited_wire(content)
             for content in list.__iter__(contents)
         ]
-        return None if [*map(id, now)] == [*map(id, made)] else now
 
 
 class TypedConfig:
@@ -168,21 +166,13 @@ def _lending(functions: Sequence[types.FunctionDeclaration]) -> types.Tool:
     return tool
 
 
-def _copied(value: Any) -> Any:
-    """A deep copy; a model of plain values costs less to copy by itself."""
-    plain = isinstance(value, BaseModel) and not any(
-        isinstance(each, _MUTABLE) for each in value.__dict__.values()
-    )
-    return value.model_copy() if plain else copy.deepcopy(value)
-
-
 def _changed(
     config: types.GenerateContentConfig, base: types.GenerateContentConfig
 ) -> dict[str, Any]:
     return {
         name: value
         for name, value in config.__dict__.items()
-        if value is not base.__dict__[name] and name not in _APART and value != base.__dict__[name]
+        if name not in _APART and value != base.__dict__[name]
     }
 
 
@@ -217,13 +207,8 @@ def _instruction_edit(now: Any, instruction: str | None) -> Callable[[str], Json
 
 def _tools_edit(
     tools: Sequence[Any] | None, declared: DeclaredTools | None
-) -> Callable[[_Tools], _Tools | None] | None:
+) -> Callable[[_Tools], _Tools | None]:
     functions = [] if declared is None else declared.functions
-    single = tools[0] if tools and len(tools) == 1 else None
-    if isinstance(single, types.Tool) and not single.model_fields_set:
-        held = list.__iter__(single.function_declarations or [])
-        if [*map(id, held)] == [*map(id, functions)]:
-            return None
     made = {each.name: each for each in functions}
     now: dict[str | None, types.FunctionDeclaration] = {}
     ours, others = list[JsonObject](), _Tools()

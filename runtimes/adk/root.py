@@ -7,18 +7,17 @@ with the model's stream. So the root is a shell around one `LlmAgent` of the sam
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import ClassVar, Final
 
 from google.adk.agents.base_agent import BaseAgent
 from google.adk.agents.invocation_context import InvocationContext
-from google.adk.agents.llm_agent import LlmAgent
+from google.adk.agents.llm_agent import LlmAgent, ToolUnion
 from google.adk.agents.readonly_context import ReadonlyContext
 from google.adk.events.event import Event
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
-from google.adk.tools.base_toolset import BaseToolset
 from pydantic import PrivateAttr
 
 from runtimes.adk.flow import RuntimeFlow
@@ -51,14 +50,14 @@ class HostedAgent(LlmAgent):
         model: GcliAgentModel,
         flow: RuntimeFlow,
         instruction: Callable[[], str],
-        toolsets: Sequence[BaseToolset] = (),
+        tools: list[ToolUnion],
     ) -> HostedAgent:
         """Make the agent. `instruction` is asked at every step; it is taken as it is."""
 
         def provide(_: ReadonlyContext) -> str:
             return instruction()
 
-        agent = cls(name=AGENT_NAME, model=model, instruction=provide, tools=[*toolsets])
+        agent = cls(name=AGENT_NAME, model=model, instruction=provide, tools=tools)
         agent._flow = flow
         return agent
 

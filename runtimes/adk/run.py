@@ -153,8 +153,7 @@ class RunLink:
     `AdkAgentProtocol` puts the run in around its call of the Runner, and nowhere else.
     """
 
-    def __init__(self) -> None:
-        self._run: Run | None = None
+    _run: Run | None = None
 
     @property
     def run(self) -> Run:

@@ -28,13 +28,9 @@ __all__ = ["GcliInvocation", "GcliRunner"]
 class GcliInvocation(InvocationContext):
     """An invocation without events of its own to go on from: none is ever entered again."""
 
-    def _get_events(
-        self, *, current_invocation: bool = False, current_branch: bool = False
-    ) -> list[Event]:
-        if not current_invocation:
-            return super()._get_events(current_branch=current_branch)
-        # They are asked for to go on with an invocation that was interrupted. None is here.
-        return []
+    def _get_events(self, **which: bool) -> list[Event]:
+        # Those of the invocation are asked for to go on with one that was interrupted.
+        return [] if which.get("current_invocation") else super()._get_events(**which)
 
 
 class GcliRunner(Runner):
@@ -60,8 +56,7 @@ class GcliRunner(Runner):
         self, events: list[Event], invocation_id: str
     ) -> types.Content | None:
         """Look among live events: an invocation that is settled is never entered again."""
-        live = events[getattr(events, "settled", 0) :]
-        return super()._find_user_message_for_invocation(live, invocation_id)
+        return super()._find_user_message_for_invocation(live_events(events), invocation_id)
 
     async def _build_and_append_user_event(
         self,
@@ -72,7 +67,7 @@ class GcliRunner(Runner):
         state_delta: dict[str, Any] | None = None,
     ) -> Event:
         """Look for an open task among live events; the session service appends to the session."""
-        current = ic.session.model_copy(update={"events": live_events(ic.session)})
+        current = ic.session.model_copy(update={"events": live_events(ic.session.events)})
         return await super()._build_and_append_user_event(
             ic, session=current, content=content, state_delta=state_delta
         )

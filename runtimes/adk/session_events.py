@@ -19,7 +19,7 @@ from itertools import chain
 from typing import Any, Final
 
 from google.adk.events.event import Event, NodeInfo
-from google.adk.sessions.session import Session
+from google.adk.events.event_actions import EventActions
 from pydantic import BaseModel
 
 from services.chat import ChatHistory, successors, with_parts
@@ -44,9 +44,7 @@ AGENT_NAME: Final = "gemini_cli_agent"
 """The agent's name, and so the author of its events."""
 
 _RECORD: Final = "settled record"
-_APART: Final = {"content", "actions"}
-"""The fields of an event that its record does not keep, or keeps in a form of its own."""
-_EMPTY: Final = (None, NodeInfo())
+_EMPTY: Final = (None, NodeInfo(), EventActions())
 """What a field of an event is where nothing was set."""
 
 
@@ -63,9 +61,9 @@ class SessionEvents(list[Event]):
         """Which version of the settled events these are; see `SettledTurns.version`."""
 
 
-def live_events(session: Session) -> list[Event]:
-    """The events of the current invocation that are not settled yet, oldest first; a copy."""
-    return session.events[getattr(session.events, "settled", 0) :]
+def live_events(events: list[Event]) -> list[Event]:
+    """Those of a session's events that are not settled yet, oldest first; a copy."""
+    return events[events.settled :] if isinstance(events, SessionEvents) else [*events]
 
 
 @dataclass(eq=False, slots=True)
@@ -85,10 +83,8 @@ class SettledEvent:
         fields = {
             name: value
             for name, value in event.__dict__.items()
-            if name not in _APART and value not in _EMPTY
+            if name != "content" and value not in _EMPTY
         }
-        if any(event.actions.__dict__.values()):
-            fields["actions"] = event.actions
         return cls(fields, content)
 
     @property
@@ -168,8 +164,6 @@ class SettledTurns:
         own = sum(len((record.content or {}).get("parts") or ()) for record in records)
         parts = first.get("parts") or []
         context = parts[: len(parts) - own]
-        if not context:
-            return said
         if not own:
             return [first, *said]
         return [{**said[0], "parts": [*context, *(said[0].get("parts") or ())]}, *said[1:]]

@@ -293,8 +293,7 @@ class GcliSessionService(InMemorySessionService):
 
     def _live_of(self, session: Session) -> list[Event]:
         """The events that are not settled yet, oldest first; a copy."""
-        self._events_of(session)
-        return live_events(session)
+        return live_events(self._events_of(session))
 
     def _events_of(self, session: Session) -> SessionEvents:
         """The session's list.

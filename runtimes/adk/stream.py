@@ -46,7 +46,7 @@ class Stream(AgentStream):
                 run.step.loop_emitted = True
                 self.emit(error)
             return True
-        if event.partial or (isinstance(note, Stopped) and not note.whatever_happens):
+        if isinstance(note, Stopped) and not note.whatever_happens:
             check()
         if isinstance(note, (ToolsDone, Stopped)):
             check = _emit_anyway

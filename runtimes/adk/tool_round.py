@@ -116,9 +116,10 @@ class _AddedCall(PlainInvocation):
         """Run the tool; what it raises is the call's error."""
         tool = self._tool
         tool.context.tool_confirmation = ToolConfirmation(confirmed=True)
-        running = tool.adk.run_async(args=self.params, tool_context=tool.context)
         try:
-            tool.result = await until_aborted(running, execution.signal)
+            tool.result = await until_aborted(
+                tool.adk.run_async(args=self.params, tool_context=tool.context), execution.signal
+            )
         except Exception as error:
             tool.error = error
             raise
@@ -228,11 +229,7 @@ class ToolRound:
             [Event(actions=call.context.actions) for call in self._calls]
         ).actions
         merged.skip_summarization = merged.skip_summarization or base.skip_summarization
-        asked = [name for name in EventActions.model_fields if getattr(merged, name)]
-        ignored = [name for name in asked if name not in _MERGED]
-        if ignored:
-            logger.warning("actions of tools that have no effect here: %s", ", ".join(ignored))
-        return EventActions(**{name: getattr(merged, name) for name in _MERGED})
+        return _effective(merged)
 
     def _call(self, request: ToolCallRequest) -> _Call:
         context = ToolContext(self._context, function_call_id=request.call_id)
@@ -322,6 +319,15 @@ class ToolRound:
         return tuple(
             convert_to_function_response(request.shown_name, request.call_id, content, model)
         )
+
+
+def _effective(actions: EventActions) -> EventActions:
+    """Those of `actions` that take effect; a warning names the others."""
+    asked = {name: value for name, value in actions.__dict__.items() if value}
+    ignored = [name for name in asked if name not in _MERGED]
+    if ignored:
+        logger.warning("actions of tools that have no effect here: %s", ", ".join(ignored))
+    return EventActions(**{name: asked[name] for name in asked if name in _MERGED})
 
 
 def _asked_for(done: CompletedToolCall, calls: Sequence[_Call]) -> _Call:

@@ -195,7 +195,7 @@ class EventTranslator(ConversationEvents):
         elif event.partial:
             pass
         elif call is not None:
-            if (call.id or "") not in response.calls:
+            if call.id not in response.calls:
                 wire = {"id": call.id, "name": call.name, "args": call.args}
                 yield partial(self.tool_request, tool_call_request(self._tools, "", wire))
         elif answer is not None:

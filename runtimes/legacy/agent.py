@@ -131,7 +131,6 @@ class _Stream(AgentStream):
                     self.end("failed")
                     return None
                 if isinstance(event, _ENDED_ITSELF):
-                    self.active = False
                     return None
         return outcome
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import assert_never
 
 from agent_protocol.events import AgentEvent, ErrorEvent
 from runtimes.legacy import events as server
@@ -46,6 +47,8 @@ class StreamTranslator(ConversationEvents):
                 yield self.end("aborted")
             case server.Finished() | server.Retry():
                 pass
+            case other:
+                assert_never(other)
 
     def _error(self, event: server.FailureEvent) -> ErrorEvent:
         match event:

@@ -76,6 +76,8 @@ class ChildCall:
 class ChildTermination(ChildRun):
     """Runs one child once. Its processors and its calls report to it what ends a turn."""
 
+    instruction: str
+    """The system instruction, once the chat is open."""
     _invoke: Invoke
     # Of the invocation under way:
     _recovering: bool
@@ -89,8 +91,6 @@ class ChildTermination(ChildRun):
         self.complete_task = CompleteTaskAdkPlugin()
         self.steering = SteeringAdkPlugin(SteeringInbox(services.steering), driven=True)
         super().__init__(child, self.max_time)
-        self.instruction = ""
-        """The system instruction, once the chat is open."""
         self._chat = chat
         self._link = link
         self._calls = ChildCalls(

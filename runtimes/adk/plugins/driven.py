@@ -37,7 +37,3 @@ class DrivenPlugin(BasePlugin):
     ) -> None:
         """Leave what was entered for a run that has failed."""
         await self._running.aclose()
-
-    async def close(self) -> None:
-        """Leave what was entered for a run that was given up."""
-        await self._running.aclose()

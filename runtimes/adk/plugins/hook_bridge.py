@@ -13,9 +13,9 @@ from google.adk.agents.callback_context import CallbackContext
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
-from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
+from runtimes.adk.plugins.driven import DrivenPlugin
 from runtimes.adk.responses import chunk_of, response_of
 from services.hooks.events import HookEvent
 from services.hooks.model_call import HookVerdict, ModelCallHooks
@@ -40,7 +40,7 @@ class _ModelCall:
     verdict: HookVerdict | None = None
 
 
-class HookBridgePlugin(ModelCallHooks, BasePlugin):
+class HookBridgePlugin(ModelCallHooks, DrivenPlugin):
     """`ModelCallHooks` as a plugin.
 
     ADK's callbacks fire once per model call, while hooks take part in each attempt that the call
@@ -48,18 +48,15 @@ class HookBridgePlugin(ModelCallHooks, BasePlugin):
     """
 
     def __init__(self, hooks: HookSystem, *, driven: bool = False) -> None:
-        """`driven`: the model layer calls the methods, and ADK's callbacks do nothing."""
+        """`driven`: the model layer calls the methods."""
         ModelCallHooks.__init__(self, hooks)
-        BasePlugin.__init__(self, name="hook_bridge")
-        self.driven = driven
+        DrivenPlugin.__init__(self, "hook_bridge", driven=driven)
         self._calls: dict[str, _ModelCall] = {}
 
     async def before_model_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
         """Let hooks change the request, or answer with the error that their verdict is."""
-        if self.driven:
-            return None
         contents = [wire_of(content) for content in llm_request.contents]
         config = dumped(llm_request.config, exclude=_APART)
         request = HookModelRequest(model=llm_request.model or "", config=config, contents=contents)
@@ -81,7 +78,7 @@ class HookBridgePlugin(ModelCallHooks, BasePlugin):
 
         After a verdict, nothing of the answer is left but the error at its end.
         """
-        call = None if self.driven else self._calls.get(callback_context.invocation_id)
+        call = self._calls.get(callback_context.invocation_id)
         if call is None or llm_response.content is None:
             return None
         chunk = chunk_of(llm_response, wire_of(llm_response.content))
@@ -95,7 +92,8 @@ class HookBridgePlugin(ModelCallHooks, BasePlugin):
                 return None if given is chunk else response_of(given)
         if call.verdict is None:
             return None
-        return LlmResponse(partial=True) if llm_response.partial else _refusal(call.verdict)
+        # ADK makes no event of an empty response.
+        return LlmResponse() if llm_response.partial else _refusal(call.verdict)
 
     async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Forget the invocation's model call."""

@@ -73,7 +73,7 @@ class InspectingAdkPlugin(BasePlugin):
             BrokenRule: a rule is broken.
         """
         context, known = invocation_context, self._known[invocation_context.session_service]
-        live, events = live_events(context.session), list(context.session.events)
+        live, events = live_events(context.session.events), list(context.session.events)
         settled, made = events[: len(events) - len(live)], known.seen.keys() | _ids(live)
         ids = [event.id for event in events if event.id in made]
         _must(all(ids) and len(set(ids)) == len(ids), "an id is empty or there twice", ids)
@@ -109,7 +109,7 @@ class InspectingAdkPlugin(BasePlugin):
 
     def _forget_unsent(self, invocation_context: InvocationContext) -> None:
         known, session = self._known[invocation_context.session_service], invocation_context.session
-        unsent = _ids(list(takewhile(_not_answered, reversed(live_events(session)))))
+        unsent = _ids(list(takewhile(_not_answered, reversed(live_events(session.events)))))
         there = _ids(session.events) - unsent
         known.seen = {key: event for key, event in known.seen.items() if key in there}
 

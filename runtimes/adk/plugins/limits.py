@@ -58,7 +58,7 @@ class TokenLimitAdkPlugin(ContextRoom, DrivenPlugin):
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
         """Measure the request's last content against what the last answer's prompt has left."""
-        self.room_measured(llm_request.model or "", self._used)
+        self.room_measured(str(llm_request.model), self._used)
         parts = wire_of(llm_request.contents[-1]).get("parts") if llm_request.contents else None
         signal, prompt_id = AbortController().signal, callback_context.invocation_id
         error = await self.request_measured(parts or [], signal, prompt_id)

@@ -36,7 +36,7 @@ class LoopDetectionAdkPlugin(BasePlugin):
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Begin to count anew; where there is a link, a processor says when a prompt begins."""
         if self._link is None:
-            self._loops.reset(invocation_context.invocation_id, "")
+            self._loops.reset(invocation_context.invocation_id)
 
     async def on_event_callback(
         self, *, invocation_context: InvocationContext, event: Event

@@ -31,7 +31,6 @@ class ContentsProcessor(EngineProcessor):
 
     async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
         conversation = self._conversation
-        conversation.match_configured_model()
         view = conversation.view
         made_of = conversation.generation, view.strips_thoughts
         replaced, self._made_of = made_of != self._made_of, made_of

@@ -17,7 +17,6 @@ from runtimes.adk.processors.base import EngineProcessor, note_event
 from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import Run
 from runtimes.adk.toolset import SessionToolset
-from services.compression.service import CompressionStatus
 from services.hooks.results import HookOutput
 from services.model.configs import ModelConfigKey
 from services.wire import Part
@@ -87,17 +86,12 @@ class CompressionProcessor(EngineProcessor):
     _token_limit: TokenLimitAdkPlugin
     name = "compression"
 
-    async def _step(
-        self, context: InvocationContext, run: Run, request: LlmRequest
-    ) -> Event | None:
-        event, conversation = None, self._conversation
+    async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
+        conversation = self._conversation
         model = conversation.model_for_limits
         if not self._services.settings.context_management:
-            info = await conversation.compress(run.prompt_id, run.signal)
-            if info.status is CompressionStatus.COMPRESSED:
-                event = note_event(context, info, partial=True)
+            await conversation.compress(run.prompt_id, run.signal)
         self._token_limit.room_measured(model, conversation.last_prompt_token_count)
-        return event
 
 
 class ToolOutputMaskingProcessor(EngineProcessor):

@@ -85,9 +85,9 @@ def test_a_turn_that_stays_in_adks_session_goes_when_its_invocation_is_over() ->
     def noting(left: list[Any]) -> Callable[[Any], Any]:
         def wrap(settle: Any) -> Any:
             def noted(self: Any, session: Any) -> None:
-                asked = [event.author == "user" for event in live_events(session)]
+                asked = [event.author == "user" for event in live_events(session.events)]
                 settle(self, session)
-                left.append((any(asked), len(live_events(session))))
+                left.append((any(asked), len(live_events(session.events))))
 
             return noted
 

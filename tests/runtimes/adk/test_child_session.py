@@ -239,7 +239,7 @@ async def test_adk_asks_whether_an_event_is_the_last_after_plugins_have_seen_it(
     asked.clear()
     sessions, batch = InMemorySessionService(), Rounds()
     await sessions.create_session(app_name=APP_NAME, user_id="u", session_id="s")
-    hosted = HostedAgent.make(Endless(model="m"), RuntimeFlow([], batch.execute), lambda: "")
+    hosted = HostedAgent.make(Endless(model="m"), RuntimeFlow([], batch.execute), lambda: "", [])
     plugins: list[BasePlugin] = [CompleteTaskAdkPlugin()]
     app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=plugins)
     runner = Runner(app=app, session_service=sessions)

@@ -34,7 +34,7 @@ def test_loop_without_turns_left_is_the_limits_business(kit, left, aborted, expe
                 controller.abort()
             unused: Any = None
             conversation = Conversation(played.services)
-            following = Continuation(played.services, conversation, unused, unused, unused, unused)
+            following = Continuation(played.services, conversation, *[unused] * 5)
             after = await following.after(cast("Any", None), run)
             if expected is None:
                 assert isinstance(after, list)

@@ -28,7 +28,7 @@ def test_early_stop_removes_the_pending_event_at_once(kit, monkeypatch):
     left = []
 
     def settle(self, session):
-        left.append([event.author for event in live_events(session)])
+        left.append([event.author for event in live_events(session.events)])
 
     monkeypatch.setattr(GcliSessionService, "settle", settle)
     kit.play([], max_session_turns=0)
@@ -59,7 +59,7 @@ def test_live_events_stay_few(kit, monkeypatch):
     plain = ContentsProcessor.run_async
 
     async def measured(self, context: InvocationContext, request):
-        sizes.append(len(live_events(context.session)))
+        sizes.append(len(live_events(context.session.events)))
         async for event in plain(self, context, request):
             yield event
 
@@ -128,7 +128,7 @@ def test_masked_response_reaches_the_event_that_holds_it_and_no_other(kit):
     session, history = kit.in_loop(go)
     masked = history[2]["parts"][0]["functionResponse"]["response"]["output"]
     assert masked.startswith("<tool_output_masked>")
-    settled, (waiting,) = session.events[1], live_events(session)
+    settled, (waiting,) = session.events[1], live_events(session.events)
     assert len(session.events) == 4
     part = (settled.content.parts or [])[0]
     assert output(settled) == masked

@@ -291,10 +291,12 @@ def test_other_tools_come_after_the_functions_or_instead_of_them(kit, hosted):
     assert "tools" not in played.model.requests[0].config
 
 
-def test_untouched_request_of_a_session_without_tools_is_no_edit():
-    request, base = LlmRequest(), RequestBase()
-    base.write_tools(request, DeclaredTools([{"functionDeclarations": []}]))
-    assert base.edits(request).tools is None
+def test_untouched_request_of_a_session_without_tools_keeps_its_empty_list():
+    request, base, empty = LlmRequest(), RequestBase(), [{"functionDeclarations": []}]
+    base.write_tools(request, DeclaredTools(empty))
+    edited = base.edits(request).tools
+    assert edited is not None
+    assert edited(empty) == empty
 
 
 def conversation(kit):

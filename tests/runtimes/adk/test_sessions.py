@@ -149,7 +149,7 @@ async def test_tool_responses_settle_their_round(note):
     await service.append_event(session, said("call", "model"))
     done = said("response", "user", note)
     await service.append_event(session, done)
-    assert live_events(session) == [done]
+    assert live_events(session.events) == [done]
 
 
 async def test_pending_is_the_user_turn_at_the_end():

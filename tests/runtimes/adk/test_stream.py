@@ -19,7 +19,6 @@ from runtimes.adk.notes import (
 from runtimes.adk.run import Run
 from runtimes.adk.stream import Stream
 from services.abort import AbortController, AbortError
-from services.compression.service import CompressionInfo, CompressionStatus
 from services.model.sdk_contents import WireContent
 from services.scheduler.calls import (
     CallStatus,
@@ -29,9 +28,6 @@ from services.scheduler.calls import (
 )
 
 UNREAD: Any = None  # what the reader does not look into
-SUMMARISED = CompressionInfo(
-    original_token_count=2, new_token_count=1, status=CompressionStatus.COMPRESSED
-)
 WORDS = Delta(part={"text": "x"})
 RESULT = ToolsDone(
     (
@@ -79,7 +75,6 @@ def read(kit, *events: Event, aborted: bool = False) -> tuple[Any, list[str], Ru
     [
         (event(WORDS), False, (True, ["message"])),
         (event(WORDS), True, (AbortError, [])),
-        (event(SUMMARISED), True, (AbortError, [])),
         (event(Answer(UNREAD, "m"), partial=False), True, (True, [])),
         (event(RESULT, partial=False), True, (True, ["tool_response"])),
         (event(Stopped(reason="failed"), partial=False), False, (False, ["agent_end"])),
