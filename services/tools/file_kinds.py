@@ -147,8 +147,6 @@ def _binary(head: bytes) -> bool:
             place += step
             if not valid:
                 suspicious += 1
-                if place >= 32 and suspicious * 100 / scanned > 10:
-                    return True
         place += 1
     if suspicious * 100 / scanned > 10:
         return True
