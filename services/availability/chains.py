@@ -67,7 +67,7 @@ class PolicyChains:
         tables = self._models.resolutions
         if tables is None:
             return flash_lite_chain(self._models.access)
-        return self._template(tables, "lite") or ()
+        return self._template(tables, "lite")
 
     def _family(
         self, asked: str | None, configured: str, resolved: str, *, gemini3: bool, auto: bool
@@ -81,16 +81,13 @@ class PolicyChains:
         if tables is None:
             build = preview_chain if preview else default_chain
             return build(access, auto=auto)
-        own = self._template(tables, configured) if tables.is_auto(configured) else None
-        if own:
-            return own
+        own = self._template(tables, configured) if tables.is_auto(configured) else ()
         name = ("auto-" if auto else "") + ("preview" if preview else "default")
-        return self._template(tables, name) or ()
+        return own or self._template(tables, name)
 
-    def _template(self, tables: ModelResolutions, name: str) -> PolicyChain | None:
-        templates = tables.chain(name, self._models.access)
-        if templates is None:
-            return None
+    def _template(self, tables: ModelResolutions, name: str) -> PolicyChain:
+        """The chain of this name in the settings; empty without one."""
+        templates = tables.chain(name, self._models.access) or ()
         return tuple(policy_from_template(template) for template in templates)
 
 

@@ -9,6 +9,7 @@ Source: core `services/gitService.ts`, `utils/gitUtils.ts`.
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 from typing import Final
 
@@ -25,10 +26,10 @@ __all__ = ["CheckpointingUnavailable", "GitFailed", "ShadowRepository"]
 _LIMIT_MS: Final = 120_000
 _NAME: Final = "Gemini CLI"
 _EMAIL: Final = "gemini-cli@google.com"
-_SETTINGS: Final = f"[user]\n  name = {_NAME}\n  email = {_EMAIL}\n[commit]\n  gpgsign = false\n"
 _BYTE_FOR_BYTE: Final = "* -text -ident -filter -working-tree-encoding\n"
 """No attribute of the workspace changes contents on their way into or out of the repository."""
 _OVERRIDES: Final = {
+    "commit.gpgsign": "false",
     "core.autocrlf": "false",
     "core.fsmonitor": "false",
     "core.hooksPath": "/dev/null",
@@ -122,8 +123,6 @@ class ShadowRepository:
             await self._git("clean", "-f", "-d")
 
     async def _make(self) -> None:
-        write_private(self.folder / ".gitconfig", _SETTINGS.encode())
-        write_private(self.folder / ".gitconfig_system_empty", b"")
         if not (self.folder / ".git" / "HEAD").is_file():
             await self._git("init", "--quiet", "--initial-branch=main", str(self.folder), bare=True)
             await self._git("commit", "--quiet", "--allow-empty", "--message", "Initial commit")
@@ -157,8 +156,7 @@ class ShadowRepository:
             variables[f"GIT_CONFIG_VALUE_{number}"] = value
         variables |= {
             "GIT_CONFIG_COUNT": str(len(_OVERRIDES)),
-            "GIT_CONFIG_GLOBAL": str(self.folder / ".gitconfig"),
-            "GIT_CONFIG_SYSTEM": str(self.folder / ".gitconfig_system_empty"),
+            "GIT_CONFIG_GLOBAL": os.devnull,
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_TERMINAL_PROMPT": "0",
             "GIT_AUTHOR_NAME": _NAME,

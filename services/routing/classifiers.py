@@ -105,27 +105,27 @@ class ClassifierStrategy:
     name: str = "classifier"
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """Decide, unless the request answers a tool call or the answer is unusable."""
+        """Decide, unless the request answers a tool call.
+
+        Raises:
+            Exception: there is no usable answer. The router goes on without this strategy.
+        """
         parts = self.parts
         started_ms = parts.clock.now_ms()
         requested = parts.requested(context)
         if parts.scores(requested):
             return None
-        try:
-            request = user_content(context.request)
-            # The window has no tool calls, so a request that answers one would be invalid.
-            if is_function_response(request):
-                return None
-            answer = await parts.ask(
-                context,
-                [*conversation_window(context.history), request],
-                CHOICE_INSTRUCTION,
-                CHOICE_SCHEMA,
-            )
-            tier, reasoning = model_choice(answer)
-        except Exception:  # a classifier is a convenience: without it routing goes on
-            logger.debug("[Routing] ClassifierStrategy failed", exc_info=True)
+        request = user_content(context.request)
+        # The window has no tool calls, so a request that answers one would be invalid.
+        if is_function_response(request):
             return None
+        answer = await parts.ask(
+            context,
+            [*conversation_window(context.history), request],
+            CHOICE_INSTRUCTION,
+            CHOICE_SCHEMA,
+        )
+        tier, reasoning = model_choice(answer)
         latency_ms = parts.clock.now_ms() - started_ms
         model = parts.model_of(requested, tier)
         if model is None:
@@ -143,26 +143,26 @@ class NumericalClassifierStrategy:
     name: str = "numerical_classifier"
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """Decide, unless all turns are tool turns or the answer is unusable."""
+        """Decide, unless all turns are tool turns.
+
+        Raises:
+            Exception: there is no usable answer. The router goes on without this strategy.
+        """
         parts = self.parts
         started_ms = parts.clock.now_ms()
         requested = parts.requested(context)
         if not parts.scores(requested):
             return None
         window = recent_window(context.history)
-        try:
-            if not window and is_function_response(user_content(context.request)):
-                return None
-            answer = await parts.ask(
-                context,
-                [*window, user_content([_as_text(part) for part in context.request])],
-                SCORE_INSTRUCTION,
-                SCORE_SCHEMA,
-            )
-            score, reasoning = complexity(answer)
-        except Exception:  # a classifier is a convenience: without it routing goes on
-            logger.debug("[Routing] NumericalClassifierStrategy failed", exc_info=True)
+        if not window and is_function_response(user_content(context.request)):
             return None
+        answer = await parts.ask(
+            context,
+            [*window, user_content([_as_text(part) for part in context.request])],
+            SCORE_INSTRUCTION,
+            SCORE_SCHEMA,
+        )
+        score, reasoning = complexity(answer)
         model = parts.model_of(requested, "pro" if score >= THRESHOLD else "flash")
         if model is None:
             return None

@@ -66,8 +66,6 @@ def plan_path(host: ToolHost, path: str) -> Path:
         raise DeniedPath("Plan file path must be non-empty.")
     plans = real_path(host.plans)
     readings = [Path(absolute(host.workspace.root, trimmed)), Path(absolute(host.plans, trimmed))]
-    if os.path.isabs(trimmed):  # noqa: PTH117 - text in, text out
-        readings.insert(0, Path(trimmed))
     for reading in readings:
         resolved = real_path(reading)
         if resolved == plans or plans in resolved.parents:

@@ -34,7 +34,6 @@ MEGABYTE: Final = 1024 * 1024
 AUDIO_FORMATS: Final = "MP3, WAV, AIFF, AAC, OGG, and FLAC"
 _SNIFFED: Final = 512
 _RESERVE: Final = 3
-_UTF_32_UNIT: Final = 4
 
 _TYPES: Final[dict[str, str]] = {
     suffix: f"{family}/{name}"
@@ -147,8 +146,6 @@ def _binary(head: bytes) -> bool:
             place += step
             if not valid:
                 suspicious += 1
-                if place >= 32 and suspicious * 100 / scanned > 10:
-                    return True
         place += 1
     if suspicious * 100 / scanned > 10:
         return True
@@ -218,17 +215,15 @@ def inline_data(data: bytes, media_type: str) -> Part:
 
 def decode(data: bytes) -> str:
     """Text from bytes: by the byte order mark, which is dropped, else UTF-8."""
-    for mark, encoding in (
-        (b"\xff\xfe\x00\x00", "utf-32-le"),
-        (b"\x00\x00\xfe\xff", "utf-32-be"),
-        (b"\xef\xbb\xbf", "utf-8"),
-        (b"\xff\xfe", "utf-16-le"),
-        (b"\xfe\xff", "utf-16-be"),
+    for mark, unit, encoding in (
+        (b"\xff\xfe\x00\x00", 4, "utf-32-le"),
+        (b"\x00\x00\xfe\xff", 4, "utf-32-be"),
+        (b"\xef\xbb\xbf", 1, "utf-8"),
+        (b"\xff\xfe", 2, "utf-16-le"),
+        (b"\xfe\xff", 2, "utf-16-be"),
     ):
         if data.startswith(mark):
             rest = data[len(mark) :]
-            if len(mark) == _UTF_32_UNIT:
-                # Upstream drops an incomplete character at the end.
-                rest = rest[: len(rest) // _UTF_32_UNIT * _UTF_32_UNIT]
-            return rest.decode(encoding, "replace")
+            # Upstream drops an incomplete unit at the end.
+            return rest[: len(rest) // unit * unit].decode(encoding, "replace")
     return data.decode(errors="replace")

@@ -325,9 +325,9 @@ def _translate(part: str, place: int, closers: str) -> tuple[str, int]:
         if character in closers:
             break
         if character in "?*+@!" and part[place + 1 : place + 2] == "(":
-            group, end = _group(part, place)
-            if end:
-                expression, place = expression + group, end
+            group = _group(part, place)
+            if group is not None:
+                expression, place = expression + group[0], group[1]
                 continue
         if character == "*":
             while part[place + 1 : place + 2] == "*":
@@ -346,14 +346,14 @@ def _translate(part: str, place: int, closers: str) -> tuple[str, int]:
     return expression, place
 
 
-def _group(part: str, place: int) -> tuple[str, int]:
-    """The extended group at `place` and the place after it, 0 for a group without an end."""
+def _group(part: str, place: int) -> tuple[str, int] | None:
+    """The extended group at `place` and the place after it; `None` for a group without an end."""
     kind, options, here = part[place], [], place + 2
     while True:
         option, here = _translate(part, here, "|)")
         options.append(option)
         if here >= len(part):
-            return "", 0
+            return None
         here += 1
         if part[here - 1] == ")":
             break

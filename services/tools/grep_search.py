@@ -67,7 +67,8 @@ class GrepTool(DeclarativeTool):
         """Check the patterns, access, and that the path is a folder."""
         for key, kind in (("pattern", ""), ("exclude_pattern", "exclude ")):
             try:
-                compile_js(params.get(key) or "")
+                if key in params:
+                    compile_js(params[key])
             except JsRegexError as error:
                 lead = f"Invalid {kind}regular expression pattern provided"
                 return f"{lead}: {params[key]}. Error: {error}"

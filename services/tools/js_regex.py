@@ -12,7 +12,6 @@ __all__ = ["JsRegexError", "compile_js", "js_source"]
 _REASONS: Final = (
     ("unterminated subpattern", "Unterminated group"),
     ("unbalanced parenthesis", "Unmatched ')'"),
-    ("nothing to repeat", "Nothing to repeat"),
     ("multiple repeat", "Nothing to repeat"),
     ("unterminated character set", "Unterminated character class"),
     ("bad escape (end of pattern)", "\\ at end of pattern"),

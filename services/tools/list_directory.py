@@ -155,8 +155,7 @@ class _ListDirectory(BuiltinInvocation):
             status = path.stat()
         except (InvalidPath, OSError):
             return None
-        is_folder = path.is_dir()
-        return _Entry(path.name, is_folder, 0 if is_folder else status.st_size)
+        return _Entry(path.name, stat.S_ISDIR(status.st_mode), status.st_size)
 
 
 def _name_pattern(glob: str) -> OutsidePattern:

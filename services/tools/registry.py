@@ -78,7 +78,7 @@ class ToolRegistry:
         settings: Settings,
         state: SessionState,
         *,
-        plans_folder: Callable[[], str] | None = None,
+        plans_folder: Callable[[], str] = str,
         excluded_too: Callable[[], Iterable[str]] = tuple,
     ) -> None:
         """Make an empty registry.
@@ -217,7 +217,7 @@ class ToolRegistry:
         ]
 
     def _for_plans(self, declaration: JsonObject) -> JsonObject:
-        folder = self._plans_folder() if self._plans_folder is not None else ""
+        folder = self._plans_folder()
         return {
             **declaration,
             "description": (

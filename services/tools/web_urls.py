@@ -22,7 +22,7 @@ _WEB_PORTS: Final = {"http": 80, "https": 443}
 _OTHER_SPECIAL: Final = frozenset({"ws", "wss", "ftp"})
 _FORBIDDEN_IN_HOSTS: Final = re.compile(r"[\x00-\x20#%/:<>?@\[\\\]^|\x7f]")
 _FORBIDDEN_OPAQUE: Final = re.compile(r"[\x00\t\n\r #/:<>?@\[\\\]^|]")
-_NUMBER: Final = re.compile(r"0[xX][0-9A-Fa-f]*|[0-9]+")
+_NUMBER: Final = re.compile(r"0x[0-9a-f]*|[0-9]+")
 _DOTS: Final = frozenset({".", "%2e"})
 _DOUBLE_DOTS: Final = frozenset({"..", ".%2e", "%2e.", "%2e%2e"})
 _BLOB: Final = re.compile(r"^/([^/]+/[^/]+)/blob/")
@@ -88,8 +88,8 @@ def parse_url(text: str) -> WebUrl | None:
         host=_host(host),
         port=_port(port, _WEB_PORTS[scheme]),
         path=_path(path),
-        query=f"?{_encoded(query, _KEPT_IN_QUERY)}" if question and query else question,
-        fragment=f"#{_encoded(fragment, _KEPT_IN_FRAGMENT)}" if mark and fragment else mark,
+        query=f"?{_encoded(query, _KEPT_IN_QUERY)}" if query else question,
+        fragment=f"#{_encoded(fragment, _KEPT_IN_FRAGMENT)}" if fragment else mark,
     )
 
 
@@ -143,7 +143,7 @@ def _host(host: str) -> str:
         if not name.isascii():
             name = idna.uts46_remap(name, std3_rules=False, transitional=False)
             name = ".".join(map(_ascii_label, re.split("[.\u3002\uff0e\uff61]", name)))
-    except (idna.IDNAError, UnicodeError) as error:
+    except UnicodeError as error:
         raise InvalidUrl(host) from error
     name = name.lower()
     labels = name.removesuffix(".").split(".")
@@ -163,7 +163,7 @@ def _is_readable(label: str) -> bool:
     try:
         name = label[4:].encode().decode("punycode")
         return not name.isascii() and idna.uts46_remap(name, std3_rules=False) == name
-    except (idna.IDNAError, UnicodeError):
+    except UnicodeError:
         return False
 
 
@@ -212,9 +212,9 @@ def _ipv4(labels: list[str]) -> str:
 
 
 def _number(label: str) -> int:
-    if label[:2] in ("0x", "0X"):
+    if label.startswith("0x"):
         return int(label[2:] or "0", 16)
-    return int(label, 8) if len(label) > 1 and label.startswith("0") else int(label)
+    return int(label, 8) if label.startswith("0") else int(label)
 
 
 def _user(text: str) -> str:
