@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.hooks.values import HookOutputError, listed, mapping, member
+from services.hooks.values import listed, mapping, member
 from services.model.parts import response_text
 from services.wire import Content, Json, JsonObject, Part, js_text, js_truthy
 
