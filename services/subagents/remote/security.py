@@ -28,7 +28,9 @@ def with_old_schemes(card: Json) -> Json:
     As upstream, the first scheme decides for all; a card in a definition stays as it is.
     """
     schemes = card.get("securitySchemes") if isinstance(card, dict) else None
-    first = next(iter(schemes.values()), None) if isinstance(schemes, dict) else None
+    if not isinstance(schemes, dict):
+        return card
+    first = next(iter(schemes.values()), None)
     if not isinstance(first, dict) or "type" in first:
         return card
     return {**card, "securitySchemes": {key: _old(each) for key, each in schemes.items()}}
