@@ -29,7 +29,7 @@ _RUN: Final = ("agent_protocol", "harness", "runtimes", "services", "surfaces")
 _CATALOGUE: Final = "faults"
 """The folder of seeded faults, beside what they break."""
 _PLAYS: Final = re.compile(
-    r"services/(model/replay/(generator|matching|steps)|providers/((wire|gemini)/\w+|(\w+/)?dialect))\.py"
+    r"services/(model/replay/(generator|matching|response_shape|steps)|providers/((wire|gemini)/\w+|(\w+/)?dialect))\.py"
 )
 """Modules of `services` that play a cassette's answers. They are a part of the harness: no product
 runs them, and what they do wrong breaks the case instead of showing in it."""

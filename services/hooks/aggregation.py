@@ -11,7 +11,7 @@ from typing import Final
 from services.hooks.events import HookEvent
 from services.hooks.outputs import HookFields
 from services.hooks.values import HookOutputError, has, mapping, spread
-from services.wire import Json, js_text, js_truthy
+from services.wire import Json, js_json, js_text, js_truthy
 
 __all__ = ["merge_outputs"]
 
@@ -118,9 +118,9 @@ def _tool_selection(outputs: Sequence[HookFields]) -> HookFields:
             continue
         if not isinstance(allowed, (list, str)):
             raise HookOutputError("allowedFunctionNames must be a list")
-        names.update({js_text(name): name for name in allowed})
+        names.update({js_json(name): name for name in allowed})
     mode = next((mode for mode in ("NONE", "ANY") if mode in modes), "AUTO")
-    in_order = [names[text] for text in sorted(names, key=_utf16)] if mode != "NONE" else []
+    in_order = sorted(names.values(), key=_utf16) if mode != "NONE" else []
     return {
         "hookSpecificOutput": {
             "hookEventName": "BeforeToolSelection",
@@ -129,5 +129,5 @@ def _tool_selection(outputs: Sequence[HookFields]) -> HookFields:
     }
 
 
-def _utf16(text: str) -> bytes:
-    return text.encode("utf-16-be", "surrogatepass")
+def _utf16(name: Json) -> bytes:
+    return js_text(name).encode("utf-16-be", "surrogatepass")

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.hooks.values import HookOutputError, listed, mapping, member
+from services.hooks.values import listed, mapping, member
 from services.model.parts import response_text
-from services.model.response_shape import ResponseShapeError, check_response
 from services.wire import Content, Json, JsonObject, Part, js_text, js_truthy
 
 __all__ = [
@@ -29,6 +28,10 @@ __all__ = [
 
 _CONFIG: Final = ("temperature", "maxOutputTokens", "topP", "topK")
 _USAGE: Final = ("promptTokenCount", "candidatesTokenCount", "totalTokenCount")
+_UNKNOWN: Final = "unknown"
+"""In place of a finish reason that is no text: no client knows it, either."""
+_MOST: Final = 2**53
+"""Python does not write out whole numbers of some thousand digits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
@@ -154,8 +157,7 @@ def response_from_hook(said: Json) -> JsonObject:
     """A hook's `llm_response` as the API's JSON: texts only, so it can call no function.
 
     Raises:
-        HookOutputError: it has no candidates, one without a list of parts, or something else in it
-            is of a wrong type.
+        HookOutputError: it has no candidates, or one without a list of parts.
     """
     response = mapping(said)
     candidates: list[JsonObject] = []
@@ -164,18 +166,28 @@ def response_from_hook(said: Json) -> JsonObject:
         candidates.append(
             {
                 "content": {"role": "model", "parts": list(map(_part_of, parts))},
-                **_some(mapping(candidate), ("finishReason", "index", "safetyRatings")),
+                **_finish_reason(mapping(candidate).get("finishReason")),
             }
         )
-    answer = {
-        **_some(response, ("text",)),
-        "candidates": candidates,
-        **_some(response, ("usageMetadata",)),
-    }
-    try:
-        return check_response(answer, "llm_response")
-    except ResponseShapeError as error:
-        raise HookOutputError(str(error)) from error
+    return {"candidates": candidates, **_usage(response.get("usageMetadata"))}
+
+
+def _finish_reason(said: Json) -> JsonObject:
+    if not js_truthy(said):
+        return {}
+    return {"finishReason": said if isinstance(said, str) else _UNKNOWN}
+
+
+def _usage(said: Json) -> JsonObject:
+    """A hook's token counts; those that are no numbers are left out."""
+    if not js_truthy(said):
+        return {}
+    counts = {key: count for key, count in mapping(said).items() if _is_count(count)}
+    return {"usageMetadata": counts}
+
+
+def _is_count(value: Json) -> bool:
+    return type(value) in (int, float) and abs(value) <= _MOST
 
 
 def _part_of(said: Json) -> Part:

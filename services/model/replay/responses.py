@@ -17,8 +17,8 @@ from pathlib import Path
 from services.json_values import parse_json
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import copy_json
+from services.model.replay.response_shape import ResponseShapeError, check_response
 from services.model.replay.steps import StepMethod
-from services.model.response_shape import ResponseShapeError, check_response
 from services.regular_files import MOST_TEXT, read_regular
 from services.wire import Json, JsonObject, js_json
 

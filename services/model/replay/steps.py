@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from services.model.errors import ApiError, NetworkError
 from services.model.generator import LlmRole
-from services.model.response_shape import ResponseShapeError, check_response, kind_in_words
+from services.model.replay.response_shape import ResponseShapeError, check_response, kind_in_words
 from services.wire import Json, JsonObject, js_json
 
 __all__ = [

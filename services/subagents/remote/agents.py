@@ -10,7 +10,7 @@ from services.abort import AbortError, AbortSignal, until_aborted
 from services.session import Session
 from services.subagents.definition import RemoteAgentDefinition
 from services.subagents.remote.cards import target_url
-from services.subagents.remote.errors import A2AAgentError, RemoteAgentError
+from services.subagents.remote.errors import AgentConnectionError, RemoteAgentError
 from services.subagents.remote.google import AccountTokens
 from services.subagents.remote.limits import Limits
 from services.subagents.remote.results import Conversation
@@ -62,7 +62,7 @@ class RemoteAgents:
         """Get an agent's card and make its client.
 
         Raises:
-            A2AAgentError: for a reason that the user can resolve.
+            AgentConnectionError: for a reason that the user can resolve.
             RemoteAgentError: for another reason.
         """
         card = self.secrets.masked_value(await self._loaded(definition))
@@ -86,7 +86,7 @@ class RemoteAgents:
         """Load an agent if necessary, send `query` and yield its response.
 
         Raises:
-            A2AAgentError: the agent cannot be reached.
+            AgentConnectionError: the agent cannot be reached.
             RemoteAgentError: it failed, or the signal was aborted.
         """
         manager = self._agents()
@@ -129,7 +129,7 @@ class RemoteAgents:
     async def _loaded(self, definition: RemoteAgentDefinition) -> JsonObject:
         try:
             return await self._agents().load(definition)
-        except A2AAgentError as error:
+        except AgentConnectionError as error:
             error.user_message = self.secrets.masked(error.user_message)
             error.args = (error.user_message,)
             raise

@@ -14,7 +14,7 @@ from services.background import background_tasks
 from services.subagents.definition import DEFAULT_QUERY, RemoteAgentDefinition
 from services.subagents.remote.agents import RemoteAgents, conversation_key
 from services.subagents.remote.errors import (
-    A2AAgentError,
+    AgentConnectionError,
     RemoteAgentError,
     TaskCancelled,
     failure_text,
@@ -117,7 +117,7 @@ class RemoteAgentInvocation(RemoteInvocation):
                     conversation = conversation.after(chunk)
             if not answered:
                 raise RemoteAgentError("No response from remote agent.")
-        except (RemoteAgentError, A2AAgentError) as error:
+        except (RemoteAgentError, AgentConnectionError) as error:
             if isinstance(error, TaskCancelled):
                 conversation = conversation.without_task()
             text = _joined(found.text(), failure_text(error))
@@ -165,7 +165,7 @@ class RemoteSessionInvocation(RemoteInvocation):
         off = execution.signal.on_abort(session.stop)
         try:
             result = await session.result()
-        except (A2AAgentError, RemoteAgentError) as error:
+        except (AgentConnectionError, RemoteAgentError) as error:
             return self._failed(session, execution, error)
         finally:
             off()

@@ -28,13 +28,14 @@ from services.subagents.remote.cards import (
     target_url,
 )
 from services.subagents.remote.client import A2AClient
-from services.subagents.remote.errors import RemoteAgentError, TaskCancelled, classified
+from services.subagents.remote.errors import AgentConnectionError, RemoteAgentError, TaskCancelled
 from services.subagents.remote.fetching import fetch_card
 from services.subagents.remote.google import AccountTokens, GoogleAccount
 from services.subagents.remote.http import open_http
 from services.subagents.remote.limits import Limits
 from services.subagents.remote.results import Conversation
 from services.subagents.remote.secrets import Secrets
+from services.subagents.remote.security import with_old_schemes
 from services.subagents.remote.values import ValueResolver
 from services.wire import Json, JsonObject
 
@@ -75,7 +76,7 @@ class A2AClientManager:
         """Get an agent's card, make its client, and return the card.
 
         Raises:
-            A2AAgentError: the card has no supported interface.
+            AgentConnectionError: the card has no supported interface.
             RemoteAgentError: credentials or card are not available.
         """
         name = definition.name
@@ -98,7 +99,8 @@ class A2AClientManager:
             try:
                 way = interface(card)
             except RemoteAgentError as error:
-                raise classified(name, definition.card_url or "inline JSON", error) from error
+                place = definition.card_url or "inline JSON"
+                raise AgentConnectionError(place, str(error)) from error
             if provider is not None:
                 require_home(name, way, home)
             streaming = bool(_capabilities(card).get("streaming"))
@@ -163,7 +165,7 @@ class A2AClientManager:
                 f"Remote agent '{definition.name}' has neither agentCardUrl nor agentCardJson"
             )
         with self._clock.real_work():
-            return await fetch_card(definition.card_url, http, self._limits)
+            return with_old_schemes(await fetch_card(definition.card_url, http, self._limits))
 
     async def _cancel(self, name: str, client: A2AClient, task_id: str) -> bool:
         """Cancel a task; return whether the agent confirmed it."""

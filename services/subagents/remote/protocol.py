@@ -28,7 +28,7 @@ from services.clock import iso_timestamp
 from services.subagents.definition import DEFAULT_QUERY, RemoteAgentDefinition
 from services.subagents.remote.agents import RemoteAgents
 from services.subagents.remote.errors import (
-    A2AAgentError,
+    AgentConnectionError,
     RemoteAgentError,
     TaskCancelled,
     failure_text,
@@ -113,7 +113,7 @@ class RemoteSubagentProtocol(AgentProtocol):
 
         Raises:
             RuntimeError: no message was sent.
-            A2AAgentError, RemoteAgentError: the agent failed.
+            AgentConnectionError, RemoteAgentError: the agent failed.
         """
         if self._stream is None:
             raise RuntimeError("No active or completed stream")
@@ -126,7 +126,7 @@ class RemoteSubagentProtocol(AgentProtocol):
         except asyncio.CancelledError:
             stream.finish("aborted", None)
             raise
-        except (A2AAgentError, RemoteAgentError) as error:
+        except (AgentConnectionError, RemoteAgentError) as error:
             if isinstance(error, TaskCancelled):
                 self.conversation = self.conversation.without_task()
             if stream.controller.signal.aborted:

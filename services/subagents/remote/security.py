@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from services.wire import JsonObject
+from services.wire import Json, JsonObject, js_text
 
-__all__ = ["required_auth"]
+__all__ = ["required_auth", "with_old_schemes"]
 
 _NEW_NAMES: Final = {
     "apiKeySecurityScheme": "apiKey",
@@ -22,34 +22,44 @@ _NEW_NAMES: Final = {
 """Key of a scheme in cards of protocol 1.0 → its older `type`."""
 
 
+def with_old_schemes(card: Json) -> Json:
+    """Return a fetched card with its sign-in in the older spelling.
+
+    As upstream, the first scheme decides for all; a card in a definition stays as it is.
+    """
+    schemes = card.get("securitySchemes") if isinstance(card, dict) else None
+    if not isinstance(schemes, dict):
+        return card
+    first = next(iter(schemes.values()), None)
+    if not isinstance(first, dict) or "type" in first:
+        return card
+    return {**card, "securitySchemes": {key: _old(each) for key, each in schemes.items()}}
+
+
+def _old(scheme: Json) -> Json:
+    for key, kind in _NEW_NAMES.items():
+        inner = scheme.get(key) if isinstance(scheme, dict) else None
+        if isinstance(inner, dict):
+            return {**inner, "type": kind, "in": inner.get("location")}
+    return scheme
+
+
 def required_auth(card: Mapping[str, Any], auth: JsonObject | None) -> str | None:
     """Return the sign-in that the card requires, if `auth` does not match it.
 
     Raises:
-        TypeError: a scheme of HTTP has no name, and `auth` would have to be compared with it;
-            upstream fails there with the same message.
+        TypeError: a scheme is null, or one of HTTP has no name and `auth` would have to be
+            compared with it; upstream fails there with the same message.
     """
-    schemes = _schemes(card)
-    if not schemes or (auth is not None and any(_matches(auth, s) for s in schemes.values())):
+    schemes = card.get("securitySchemes")
+    if not isinstance(schemes, dict) or not schemes:
         return None
-    return " OR ".join(_described(name, scheme) for name, scheme in schemes.items())
-
-
-def _schemes(card: Mapping[str, Any]) -> dict[str, JsonObject]:
-    found = card.get("securitySchemes")
-    if not isinstance(found, dict):
-        return {}
-    return {name: _old_spelling(s) for name, s in found.items() if isinstance(s, dict)}
-
-
-def _old_spelling(scheme: JsonObject) -> JsonObject:
-    if "type" in scheme:
-        return scheme
-    for key, kind in _NEW_NAMES.items():
-        inner = scheme.get(key)
-        if isinstance(inner, dict):
-            return {**inner, "type": kind, "in": inner.get("location", inner.get("in"))}
-    return scheme
+    if None in schemes.values():
+        raise TypeError("Cannot read properties of null (reading 'type')")
+    read = {name: each if isinstance(each, dict) else {} for name, each in schemes.items()}
+    if auth is not None and any(_matches(auth, scheme) for scheme in read.values()):
+        return None
+    return " OR ".join(_described(name, scheme) for name, scheme in read.items())
 
 
 def _matches(auth: JsonObject, scheme: JsonObject) -> bool:
@@ -65,16 +75,19 @@ def _matches(auth: JsonObject, scheme: JsonObject) -> bool:
 
 
 def _described(name: str, scheme: JsonObject) -> str:
+    def said(key: str) -> str:
+        return js_text(scheme[key]) if key in scheme else "undefined"
+
     match scheme.get("type"):
         case "apiKey":
-            return f"API Key ({name}): Send {scheme.get('name')} in {scheme.get('in')}"
+            return f"API Key ({name}): Send {said('name')} in {said('in')}"
         case "http":
-            return f"HTTP {scheme.get('scheme', 'undefined')} ({name})"
+            return f"HTTP {said('scheme')} ({name})"
         case "oauth2":
             return f"OAuth 2.0 ({name})"
         case "openIdConnect":
             return f"OpenID Connect ({name})"
         case "mutualTLS":
             return f"Mutual TLS ({name})"
-        case other:
-            return f"Unknown ({name}): {'undefined' if other is None else other}"
+        case _:
+            return f"Unknown ({name}): {said('type')}"

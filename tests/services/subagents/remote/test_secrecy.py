@@ -13,7 +13,7 @@ import pytest
 from agent_protocol.codec import to_wire
 from services.abort import AbortController
 from services.background import background_tasks
-from services.subagents.remote.errors import A2AAgentError, RemoteAgentError
+from services.subagents.remote.errors import AgentConnectionError, RemoteAgentError
 from services.subagents.remote.protocol import RemoteSubagentProtocol
 from services.subagents.remote.results import Conversation
 from services.subagents.remote.secrets import Secrets
@@ -119,7 +119,9 @@ async def test_the_stack_of_a_failure_has_no_credential(opened: Open) -> None:
     async with opened() as session, background_tasks() as tasks:
         protocol = RemoteSubagentProtocol(definition, session.agents, tasks, Conversation())
         await protocol.send(message("x"))
-        with pytest.raises(A2AAgentError, match="Connection failed for inline JSON") as refused:
+        with pytest.raises(
+            AgentConnectionError, match="Connection failed for inline JSON"
+        ) as refused:
             await protocol.result()
     assert key not in str(refused.value) + refused.value.user_message
     assert key not in json.dumps([to_wire(event) for event in protocol.events])

@@ -1,7 +1,7 @@
 """Checks the parts of a response's shape that readers rely on.
 
-The SDK's types check the API's responses; this module checks those of scripts and hooks. Fields
-without a reader are not checked.
+The SDK's types check the API's responses; this module checks those of scripts. Fields without a
+reader are not checked.
 
 Source: the API's `GenerateContentResponse`; JSON null stands for a field that is absent.
 """
