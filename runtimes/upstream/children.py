@@ -53,7 +53,7 @@ class Children:
         """`threads` knows the thread of each request to the model."""
         self._subagents = subagents
         self._threads = threads
-        self._observers: dict[str, tuple[str, OnActivity]] = {}
+        self._observers: dict[str, OnActivity] = {}
         self._sessions: dict[str, _ChildSession] = {}
         connection.handlers.update(
             child=self._on_child, activity=self._on_activity, childEvent=self._on_event
@@ -71,12 +71,12 @@ class Children:
             agent_id=agent_id,
             session=session,
         )
-        self._observers[agent_id] = agent, self._subagents.seen(started)
+        self._observers[agent_id] = self._subagents.seen(started)
 
     def _on_activity(self, message: JsonObject) -> None:
-        agent, report = self._observers[message["agentId"]]
+        report = self._observers[message["agentId"]]
         kind = ActivityType(message["type"])
-        report(SubagentActivity(agent_name=agent, type=kind, data=message["data"]))
+        report(SubagentActivity(type=kind, data=message["data"]))
 
     def _on_event(self, message: JsonObject) -> None:
         self._sessions[message["agentId"]].log.emit([from_wire(message["event"])])

@@ -67,9 +67,7 @@ class ChildServices:
 
     def report(self, type: ActivityType, data: JsonObject) -> None:
         """Report an activity."""
-        self.request.on_activity(
-            SubagentActivity(agent_name=self.definition.name, type=type, data=data)
-        )
+        self.request.on_activity(SubagentActivity(type=type, data=data))
 
     def prompt(self, inputs: JsonObject) -> ChildPrompt:
         """The texts of a run with `inputs`; open the toolset before."""

@@ -46,7 +46,6 @@ class ActivityErrorType(StrEnum):
 class SubagentActivity:
     """One activity; `data` has the wire's keys (`text`; `name`, `args`, `callId`; `error` …)."""
 
-    agent_name: str
     type: ActivityType
     data: JsonObject
 

@@ -60,7 +60,7 @@ def test_activities_and_events_are_taken_down_child_by_child() -> None:
     one, other = started("0/0", session), started("0/1")
     for child in (one, other):
         seen.child_started(child)
-    thought = SubagentActivity("helper", ActivityType.THOUGHT_CHUNK, {"text": "t"})
+    thought = SubagentActivity(ActivityType.THOUGHT_CHUNK, {"text": "t"})
 
     seen.child_activity(one, thought)
     session.emit([event(AgentStart, 0), event(AgentEnd, 1, reason="completed")])

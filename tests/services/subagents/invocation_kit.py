@@ -115,9 +115,7 @@ class StandInChild:
         return self._task is not None and not self._task.done()
 
     def report(self, type: str, data: JsonObject) -> None:
-        self.request.on_activity(
-            SubagentActivity(agent_name="helper", type=ActivityType(type), data=data)
-        )
+        self.request.on_activity(SubagentActivity(type=ActivityType(type), data=data))
 
 
 @dataclass
