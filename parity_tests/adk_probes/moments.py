@@ -194,13 +194,15 @@ class Warned(Noting):
 
     def __init__(self) -> None:
         super().__init__("warned")
-        self._handler = logging.Handler()
-        self._handler.emit = lambda record: self.note(record.getMessage())  # type: ignore[method-assign]
-        logging.getLogger(tool_round.__name__).addHandler(self._handler)
+        logging.getLogger(tool_round.__name__).addFilter(self._noted)
+
+    def _noted(self, record: logging.LogRecord) -> bool:
+        self.note(record.getMessage())
+        return True
 
     async def close(self) -> None:
         """Stop."""
-        logging.getLogger(tool_round.__name__).removeHandler(self._handler)
+        logging.getLogger(tool_round.__name__).removeFilter(self._noted)
 
 
 class Updates(Noting):

@@ -59,12 +59,12 @@ class RuntimeFlow(SingleFlow):
     def __init__(self, processors: Sequence[BaseLlmRequestProcessor], tools: Batch) -> None:
         super().__init__()
         self._tools = tools
+        ours = {each.name: each for each in processors}
+        if unknown := ours.keys() - PROCESSOR_ORDER:
+            raise ValueError(f"no place for the request processors {sorted(unknown)}")
         adks = (*self.request_processors, *self.tool_request_processors)
-        kept = {each.name: each for each in adks if each.name in PROCESSOR_ORDER}
-        found = kept | {each.name: each for each in processors}
-        self.request_processors = sorted(
-            found.values(), key=lambda each: PROCESSOR_ORDER.index(each.name)
-        )
+        known = {each.name: each for each in adks} | ours
+        self.request_processors = [known[name] for name in PROCESSOR_ORDER if name in known]
         self.tool_request_processors, self.response_processors = [], []
 
     def _run_and_handle_error(

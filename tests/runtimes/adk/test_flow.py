@@ -117,7 +117,7 @@ def test_identity_and_everything_unused_is_gone():
 
 
 def test_processor_without_a_place_is_refused():
-    with pytest.raises(ValueError, match="x not in tuple"):
+    with pytest.raises(ValueError, match=r"no place for the request processors \['mystery'\]"):
         make_flow(mystery="")
 
 
