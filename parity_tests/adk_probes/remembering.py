@@ -191,6 +191,19 @@ class Copied(Noting):
         self.note([event.author for event in whole.events], dict(whole.state))
 
 
+class Redelivered(Noting):
+    """Appends an event twice, the second time as an equal copy, as after a lost answer."""
+
+    async def after_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        context = callback_context._invocation_context
+        session, service = context.session, context.session_service
+        actions = EventActions(state_delta={"sent": len(session.events)})
+        event = Event(author="sender", actions=actions)
+        for each in (event, event.model_copy(deep=True)):
+            self.note((await service.append_event(session, each)).id == event.id)
+        self.note([[each.author, kinds_of(each.content)] for each in session.events])
+
+
 class Sessions(Noting):
     """Makes another session and deletes it, then the one of the invocation."""
 
@@ -337,6 +350,7 @@ PROBES: Final = (
     ),
     _state("before-the-message", "an event before that of the message", BeforeTheMessage),
     _state("copied", "an event that is appended to a copy of the session", Copied),
+    _state("redelivered", "an event that is appended once more", Redelivered),
     *map(_reading, ("iteration", "list", "index", "slice", "reversed", "deepcopy", "model_dump")),
     *_after(
         "compression",

@@ -238,7 +238,7 @@ class GcliSessionService(InMemorySessionService):
         await super().delete_session(app_name=app_name, user_id=user_id, session_id=session_id)
 
     async def append_event(self, session: Session, event: Event) -> Event:
-        """Take an event in, once.
+        """Take an event in, once: one of the current round that is delivered again is ignored.
 
         A model's answer goes to the history at once. A batch of tool responses closes its round:
         the events before it are settled. A partial event only passes through. An event appended
@@ -248,6 +248,8 @@ class GcliSessionService(InMemorySessionService):
         live = self._live.get((app, user, name))
         if live is None or event.partial:
             return await super().append_event(session, event)
+        if any(each == event for each in self._live_of(live) if each.id == event.id):
+            return event
         note, expected = note_of(event), self.conversation.expected
         if expected is not None and event.content is not None:
             if not isinstance(note, Answer):
