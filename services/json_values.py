@@ -69,8 +69,6 @@ def is_deeper(value: Json, levels: int) -> bool:
     """Whether lists and objects in `value` are nested more than `levels` deep."""
     level = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
-        if not level:
-            return False
         level = [
             inner
             for outer in level
