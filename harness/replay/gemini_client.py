@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import aclosing
+from typing import Final
 
 import httpx
 
@@ -12,13 +13,16 @@ from services.model.auth import AuthConfig, AuthType
 from services.model.gemini import GeminiContentGenerator
 from services.model.generator import ChunkStream
 
-__all__ = ["local_client", "reported"]
+__all__ = ["KEY", "local_client", "reported"]
+
+KEY: Final = "local"
+"""The API key of the client."""
 
 
 def local_client(base_url: str, clock: Clock, http: httpx.AsyncClient) -> GeminiContentGenerator:
     """Make google-genai's client over `http`, without loading certificates, which is slow."""
     return GeminiContentGenerator(
-        AuthConfig(type=AuthType.USE_GEMINI, api_key="local", base_url=base_url),
+        AuthConfig(type=AuthType.USE_GEMINI, api_key=KEY, base_url=base_url),
         clock,
         http_client=http,
         http_options={"client_args": {"verify": False}, "async_client_args": {"ssl": False}},
