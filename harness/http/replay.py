@@ -29,7 +29,7 @@ import httpx
 
 from harness.http.exchanges import HttpRecording
 from harness.http.sent import CALLS, sent_otherwise
-from harness.replay.gemini_client import KEY, local_client, reported
+from harness.replay.gemini_client import HEADERS, local_client, reported
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import ReplayClock, ReplayNote
 from services.model.replay.matching import ObservedRequest
@@ -125,7 +125,7 @@ class HttpReplayedGenerator:
         if asked is None:
             return
         index, method, request = asked
-        for difference in sent_otherwise(request, method, sent, _BASE, KEY):
+        for difference in sent_otherwise(request, method, sent, _BASE, HEADERS):
             message = f"the client sent request {index} otherwise than asked: {difference}"
             self._notes.append(
                 ReplayNote(kind="sent_otherwise", request_index=index, message=message)

@@ -1,4 +1,4 @@
-"""What google-genai sends for a request of a runtime: the URL, the key, the deadlines and the body.
+"""What google-genai sends for a request of a runtime: URL, headers, deadlines and body.
 
 Two runs are compared by the requests of the runtimes, not by what the client makes of them. A
 replayed recording therefore compares each HTTP request with the request that the runtime made.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 import httpx
@@ -26,7 +26,8 @@ CALLS: Final = {
     StepMethod.COUNT_TOKENS: "countTokens",
 }
 """The end of the URL of each call."""
-_DEADLINES: Final = frozenset({"connect", "pool", "read", "write"})
+_DEADLINES: Final = {"connect": 10.0, "pool": 10.0, "read": 300.0, "write": 300.0}
+"""The deadlines of the published core's client, undici, in seconds."""
 _BESIDE: Final = ("systemInstruction", "tools", "toolConfig", "safetySettings", "cachedContent")
 """The fields of a configuration that the API has beside `generationConfig`."""
 _SNAKE: Final = re.compile(r"_([a-z])")
@@ -39,22 +40,27 @@ _ENCODED: Final = frozenset({"thoughtSignature", "data"})
 
 
 def sent_otherwise(
-    asked: ModelRequest, method: StepMethod, sent: httpx.Request, base: str, key: str
+    asked: ModelRequest,
+    method: StepMethod,
+    sent: httpx.Request,
+    base: str,
+    headers: Mapping[str, str],
 ) -> Iterator[str]:
     """Yield what differs between a request of a runtime and the HTTP request for it, as texts.
 
-    `base` is the URL without the API's version, `key` is the API key. The body may differ in what
-    the client always changes: some fields are in snake case, numbers are floats, and base64 is in
-    the URL alphabet. It sends an instruction that is a text as a content.
+    `base` is the URL without the API's version, `headers` are some that must be there. The
+    body may differ in what the client always changes: some fields are in snake case, numbers are
+    floats, and base64 is in the URL alphabet. It sends an instruction that is a text as a content.
     """
     url = f"{base}/v1beta/models/{asked.model}:{CALLS[method]}"
     if str(sent.url) != url:
         yield f"the URL is {sent.url} instead of {url}"
-    if sent.headers.get("x-goog-api-key") != key:
-        yield "the API key is another one"
-    deadlines = sent.extensions.get("timeout") or {}
-    for name in sorted(_DEADLINES - {name for name, seconds in deadlines.items() if seconds}):
-        yield f"there is no deadline for {name}"
+    for name, value in headers.items():
+        if sent.headers.get(name) != value:
+            yield f"the header {name} is {sent.headers.get(name)!r} instead of {value!r}"
+    deadlines = sent.extensions.get("timeout")
+    if deadlines != _DEADLINES:
+        yield f"the deadlines are {deadlines} instead of {_DEADLINES}"
     here, there = _standard(_body(asked, method)), _standard(json.loads(sent.content))
     if here != there:
         for found in differences(here, there):

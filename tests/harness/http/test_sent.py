@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from harness.http.sent import sent_otherwise
-from harness.replay.gemini_client import KEY, local_client
+from harness.replay.gemini_client import HEADERS, local_client
 from services.abort import AbortController
 from services.clock import VirtualClock
 from services.model.errors import ApiError
@@ -69,7 +69,7 @@ async def sent(method=StepMethod.STREAM):
 
 
 def found(request, method=StepMethod.STREAM):
-    return list(sent_otherwise(ASKED, method, request, BASE, KEY))
+    return list(sent_otherwise(ASKED, method, request, BASE, HEADERS))
 
 
 @pytest.mark.parametrize("method", [StepMethod.STREAM, StepMethod.COUNT_TOKENS])
@@ -77,16 +77,21 @@ async def test_what_the_client_always_changes_is_no_difference(method):
     assert found(await sent(method), method) == []
 
 
-async def test_the_address_the_key_and_the_deadlines_are_compared():
+async def test_the_address_the_headers_and_the_deadlines_are_compared():
     request = await sent()
     request.url = request.url.copy_with(host="elsewhere.invalid")
     request.headers["x-goog-api-key"] = "another"
-    request.extensions["timeout"] = {**request.extensions["timeout"], "read": None}
+    del request.headers["x-of-user"]
+    request.extensions["timeout"] = {"read": 1.0}
     address = "v1beta/models/m:streamGenerateContent?alt=sse"
     assert found(request) == [
         f"the URL is https://elsewhere.invalid/{address} instead of {BASE}/{address}",
-        "the API key is another one",
-        "there is no deadline for read",
+        "the header x-goog-api-key is 'another' instead of 'local'",
+        "the header x-of-user is None instead of 'a header that the user configured'",
+        (
+            "the deadlines are {'read': 1.0} instead of "
+            "{'connect': 10.0, 'pool': 10.0, 'read': 300.0, 'write': 300.0}"
+        ),
     ]
 
 
