@@ -255,8 +255,6 @@ def _config(request: ModelRequest) -> Any:
     if isinstance(instruction, dict):
         decoded = sdk_json.content_with_bytes(instruction)
         config["systemInstruction"] = sdk_json.parse_leniently(types.Content, decoded)
-    if config.get("tools"):
-        config["tools"] = [sdk_json.parse_leniently(types.Tool, tool) for tool in config["tools"]]
     parsed = sdk_json.parse_leniently(types.GenerateContentConfig, config)
     parsed.automatic_function_calling = types.AutomaticFunctionCallingConfig(disable=True)
     if "automatic_continuation" in types.GenerateContentConfig.model_fields:
