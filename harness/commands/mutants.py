@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from harness.cassette.find import CassetteFile, with_variants
+from harness.cassette.find import CassetteFile
 from harness.commands import checks
 from harness.config import default_baselines, default_equivalents, default_waivers, to_run
 from harness.errors import UsageError
@@ -96,7 +96,9 @@ def mutants(
         show_population(population.mutants, len(population.places), sys.stdout)
         return 0
     writable_file(asked.json_file, "--json")
-    command = _Command(asked, setup, population, checks.chosen_cassettes(paths, expr))
+    command = _Command(
+        asked, setup, population, checks.chosen_cassettes(paths, expr, variants=True)
+    )
     if asked.check:
         return command.check()
     if asked.fingerprint is not None:
@@ -257,7 +259,7 @@ class _Command:
 
     def _facts(self) -> JsonObject:
         """What was measured, and the day: the gate compares it with what is there."""
-        files = [(file.name, file.path) for file in with_variants(self._corpus)]
+        files = [(file.name, file.path) for file in self._corpus]
         return evidence_facts(files, self._waivers_file, self._waivers.as_of)
 
     def _end(self, sample: Sample) -> int:

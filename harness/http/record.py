@@ -69,6 +69,8 @@ def _chunk(*parts: JsonObject, finish: str | None = None, tokens: int = 0) -> Js
 
 
 _HELLO = _user({"text": "Say hello in three languages."})
+_MORE = _user({"text": "And in three more."})
+_AGAIN = _user({"text": "And once more."})
 _LIST = _user({"text": "What is in this folder?"})
 _CALL: JsonObject = {
     "functionCall": {"id": "call-1", "name": "list_directory", "args": {"dir_path": "."}},
@@ -138,12 +140,15 @@ SCENARIOS: Final = (
     ),
     HttpScenario(
         name="error_in_the_middle",
-        note="one chunk, then an error event; asked again, an answer",
+        note="an error event after a chunk, and at the start; asked again, an answer; then 400",
         steps=[
             {"stream": [_chunk(_GREETING[0])], "then_error": _OVERLOADED},
             {"stream": list(_ANSWER)},
+            {"stream": [_chunk(_GREETING[0])], "then_error": _BAD_REQUEST},
+            {"stream": [], "then_error": _OVERLOADED},
+            {"stream": list(_ANSWER)},
         ],
-        conversations=[[_HELLO], [_HELLO]],
+        conversations=[[_HELLO], [_HELLO], [_MORE], [_AGAIN], [_AGAIN]],
         contract=("P-073",),
     ),
     HttpScenario(

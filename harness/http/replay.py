@@ -8,7 +8,8 @@ Matching goes by order and by kind of call (a stream, a count), never by body or
 runtimes write their own prompts and contents. The recorded answers call tools that the registry
 does not have; the runtime reports such a tool as not found, and its next request gets the next
 recorded answer. A call without a recorded answer gets 400 INVALID_ARGUMENT and a note, as in a
-scripted replay.
+scripted replay. What the client sends is compared with the request of the runtime
+(`harness.http.sent`); a difference is a note, as is an answer that nothing closes.
 
 vcrpy keeps a response's body whole: a recorded stream arrives in one piece. The stand-in covers
 what depends on the pieces of a stream.
@@ -21,12 +22,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
 from harness.http.exchanges import HttpRecording
-from harness.replay.gemini_client import local_client, reported
+from harness.http.sent import CALLS, sent_otherwise
+from harness.replay.gemini_client import HEADERS, local_client, reported
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import ReplayClock, ReplayNote
 from services.model.replay.matching import ObservedRequest
@@ -38,12 +41,11 @@ if TYPE_CHECKING:
 
 __all__ = ["HttpReplayedGenerator"]
 
-_BASE: Final = "https://generativelanguage.googleapis.com"
+_BASE: Final = "https://recording.invalid"
+"""Not the API's own address: the client must use the one that it is given."""
 _CALL = re.compile(r":(\w+)$")
-_WIRE: Final = {
-    StepMethod.STREAM: "streamGenerateContent?alt=sse",
-    StepMethod.COUNT_TOKENS: "countTokens",
-}
+_ASKED: Final[ContextVar[tuple[int, StepMethod, ModelRequest] | None]] = ContextVar("asked")
+"""The request that the client is sending, and its index."""
 
 
 class HttpReplayedGenerator:
@@ -67,9 +69,19 @@ class HttpReplayedGenerator:
         self._on_chunk = on_chunk
         self._requests = 0
         self._cassette = _cassette_of(recording)
-        self.notes: list[ReplayNote] = []
-        http = httpx.AsyncClient(transport=_CassetteTransport(self._cassette, self._miss))
-        self._gemini = local_client(_BASE, clock, http)
+        self._notes: list[ReplayNote] = []
+        self._transport = _CassetteTransport(self._cassette, self._miss, self._compare)
+        self._gemini = local_client(_BASE, clock, httpx.AsyncClient(transport=self._transport))
+
+    @property
+    def notes(self) -> list[ReplayNote]:
+        """Requests without an answer, what the client sent otherwise, and answers left open."""
+        open_ones = sum(not each.closed for each in self._transport.answers)
+        if not open_ones:
+            return self._notes
+        message = f"{open_ones} of {len(self._transport.answers)} answers were never closed"
+        left = ReplayNote(kind="left_open", request_index=self._requests - 1, message=message)
+        return [*self._notes, left]
 
     def unused_steps(self) -> list[int]:
         """Return the indices of the exchanges that no request used, ascending."""
@@ -104,7 +116,20 @@ class HttpReplayedGenerator:
         self._clock.advance(1)
         if self._on_request is not None:
             self._on_request(ObservedRequest(index=index, method=method, request=request))
+        _ASKED.set((index, method, request) if isinstance(request, ModelRequest) else None)
         return index
+
+    def _compare(self, sent: httpx.Request) -> None:
+        """Note what the client sends otherwise than the runtime asked."""
+        asked = _ASKED.get()
+        if asked is None:
+            return
+        index, method, request = asked
+        for difference in sent_otherwise(request, method, sent, _BASE, HEADERS):
+            message = f"the client sent request {index} otherwise than asked: {difference}"
+            self._notes.append(
+                ReplayNote(kind="sent_otherwise", request_index=index, message=message)
+            )
 
     def _miss(self, call: str) -> str:
         """Record a request without a response, and the nearest unused exchange."""
@@ -113,12 +138,12 @@ class HttpReplayedGenerator:
         reason = "every exchange is used"
         differences: tuple[str, ...] = ()
         if nearest is not None:
-            wire = _WIRE[self._recording.exchanges[nearest].method].partition("?")[0]
+            wire = CALLS[self._recording.exchanges[nearest].method].partition("?")[0]
             difference = f"method: the exchange answers {wire}, the request is {call}"
             reason = f"the nearest is exchange {nearest}: {difference}"
             differences = (difference,)
         message = f"no exchange of the recording is left for request {index} ({call}): {reason}"
-        self.notes.append(
+        self._notes.append(
             ReplayNote(
                 kind="unmatched_request",
                 request_index=index,
@@ -155,7 +180,7 @@ class _Persister:
 
         requests, responses = [], []
         for exchange in self._recording.exchanges:
-            uri = f"{_BASE}/v1beta/models/{exchange.model}:{_WIRE[exchange.method]}"
+            uri = f"{_BASE}/v1beta/models/{exchange.model}:{CALLS[exchange.method]}"
             body = js_json(exchange.request).encode()
             requests.append(Request("POST", uri, body, {"content-type": ["application/json"]}))
             streams = exchange.method is StepMethod.STREAM and exchange.status == 200
@@ -183,12 +208,28 @@ def _call_of(path: str) -> str:
     return found[1] if found else path
 
 
+class _Answer(httpx.ByteStream):
+    """The body of an answer, which knows whether it was closed."""
+
+    closed = False
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
 class _CassetteTransport(httpx.AsyncBaseTransport):
     """Answers from a cassette and never from the network."""
 
-    def __init__(self, cassette: Cassette, miss: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        cassette: Cassette,
+        miss: Callable[[str], str],
+        compare: Callable[[httpx.Request], None],
+    ) -> None:
         self._cassette = cassette
         self._miss = miss
+        self._compare = compare
+        self.answers: list[_Answer] = []
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Play the next exchange of the request's kind."""
@@ -196,6 +237,7 @@ class _CassetteTransport(httpx.AsyncBaseTransport):
         from vcr.request import Request
 
         body = await request.aread()
+        self._compare(request)
         asked = Request(request.method, str(request.url), body, request.headers)
         try:
             played = self._cassette.play_response(asked)
@@ -204,8 +246,6 @@ class _CassetteTransport(httpx.AsyncBaseTransport):
             error = {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}
             return httpx.Response(400, json={"error": error})
         headers = [(name, value) for name, values in played["headers"].items() for value in values]
-        return httpx.Response(
-            played["status"]["code"],
-            headers=headers,
-            stream=httpx.ByteStream(played["body"]["string"]),
-        )
+        answer = _Answer(played["body"]["string"])
+        self.answers.append(answer)
+        return httpx.Response(played["status"]["code"], headers=headers, stream=answer)

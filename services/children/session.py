@@ -33,13 +33,12 @@ class ChildStream(AgentStream):
     def __init__(self, services: Services, log: EventLog) -> None:
         stream_id = services.ids.uuid("stream")
         super().__init__(NumberedEvents(stream_id, clock=services.clock), log)
-        self._ids = services.ids
         self._outcome: AgentOutput | Exception = ABORTED_OUTPUT
         self._over = asyncio.Event()
 
     def emit_activity(self, activity: SubagentActivity) -> None:
         """Emit the event of an activity."""
-        self.emit(activity_event(activity, self._events.fields(), lambda: self._ids.uuid("call")))
+        self.emit(activity_event(activity, self._events.fields()))
 
     def finish(self) -> None:
         """Mark the run as over: there is a result."""

@@ -218,7 +218,7 @@ def is_capacity_message(message: str) -> bool:
     return _CAPACITY.search(message) is not None
 
 
-def is_retryable_error(error: object, retry_fetch_errors: bool) -> bool:
+def is_retryable_error(error: BaseException, retry_fetch_errors: bool) -> bool:
     """Whether the same request may succeed if sent again.
 
     Args:
@@ -234,10 +234,8 @@ def is_retryable_error(error: object, retry_fetch_errors: bool) -> bool:
     return status is not None and (status in (429, 499) or 500 <= status < 600)
 
 
-def retry_error_type(error: object) -> str:
+def retry_error_type(error: BaseException) -> str:
     """Return a label for `error` without user data, for `RetryAttempt`s and reports."""
-    if error == "Invalid content":
-        return "INVALID_CONTENT"
     code = _network_code(error)
     if code is not None and _is_transient_code(code):
         return code
@@ -249,17 +247,14 @@ def retry_error_type(error: object) -> str:
         if status == 429:
             return "QUOTA_EXCEEDED"
         return "SERVER_ERROR" if 500 <= status < 600 else f"HTTP_{status}"
-    return error_name(error) if isinstance(error, BaseException) else "UNKNOWN"
+    return error_name(error)
 
 
-def _fetch_label(error: object) -> str | None:
-    if isinstance(error, BaseException):
-        message = str(error).lower()
-        if "fetch failed" in message:
-            return "FETCH_FAILED"
-        if "incomplete json segment" in message:
-            return "INCOMPLETE_JSON"
-    return None
+def _fetch_label(error: BaseException) -> str | None:
+    message = str(error).lower()
+    if "fetch failed" in message:
+        return "FETCH_FAILED"
+    return "INCOMPLETE_JSON" if "incomplete json segment" in message else None
 
 
 def _is_transient_code(code: str) -> bool:

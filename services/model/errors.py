@@ -375,7 +375,7 @@ def error_type_name(error: object) -> str:
     return error_name(error).lstrip("_") if isinstance(error, BaseException) else "unknown"
 
 
-def error_status(error: object) -> int | float | None:
+def error_status(error: BaseException) -> int | float | None:
     """Return the HTTP status: a numeric `status`, else `response.status`."""
     fields = error_fields(error)
     for status in (fields.get("status"), error_fields(fields.get("response")).get("status")):
@@ -384,7 +384,7 @@ def error_status(error: object) -> int | float | None:
     return None
 
 
-def friendly_error(error: object) -> object:
+def friendly_error(error: BaseException) -> BaseException:
     """Return `error`, or the named error for an HTTP client's 400, 401 or 403."""
     parsed = parse_google_error(error)
     if parsed is not None and parsed.code == 403:
@@ -403,7 +403,7 @@ def friendly_error(error: object) -> object:
     return named[code](message) if isinstance(code, int) and code in named else error
 
 
-def _response_error(error: object) -> Mapping[str, Json]:
+def _response_error(error: BaseException) -> Mapping[str, Json]:
     data = error_fields(error_fields(error).get("response")).get("data")
     if isinstance(data, str):
         try:
@@ -413,22 +413,18 @@ def _response_error(error: object) -> Mapping[str, Json]:
     return error_fields(error_fields(data).get("error"))
 
 
-def error_message(error: object) -> str:
+def error_message(error: BaseException) -> str:
     """The error's message for the user."""
     try:
-        error = friendly_error(error)
-        if isinstance(error, (BaseException, str)):
-            return str(error)
-        message = error_fields(error).get("message")
-        return message if isinstance(message, str) else js_json(error)
+        return str(friendly_error(error))
     except Exception:  # noqa: BLE001 - an error whose own text fails must still be reported
         return "Failed to get error details"
 
 
-def is_authentication_error(error: object) -> bool:
+def is_authentication_error(error: BaseException) -> bool:
     """Whether `error` is a 401: by its code, its name, or the number in its message."""
     if error_fields(error).get("code") == 401:
         return True
-    if isinstance(error, BaseException) and error_name(error) == "UnauthorizedError":
+    if error_name(error) == "UnauthorizedError":
         return True
     return "401" in error_message(error)

@@ -13,8 +13,9 @@ Source: core `core/contentGenerator.ts`; google-genai `models.py`, `_api_client.
 
 from __future__ import annotations
 
+import ssl
 import warnings
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ from services.model.errors import ApiError, ModelError, NetworkError
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.sdk_stream import SdkStream
 from services.model.transport_errors import api_error, network_error, unreadable_answer
-from services.net.clients import certificates_from_environment, open_client
+from services.net.clients import open_client
 from services.net.errors import NetError
 from services.net.google import AmbientCredentials
 from services.net.terms import Terms
@@ -76,7 +77,6 @@ class GeminiContentGenerator:
         clock: Virtual time does not advance during a request.
         http_client: Sends the requests and gets two event hooks; the caller closes it. None: the
             generator makes its own.
-        http_options: More HTTP options of the SDK; this class's own win.
     """
 
     def __init__(
@@ -85,7 +85,6 @@ class GeminiContentGenerator:
         clock: Clock,
         *,
         http_client: httpx.AsyncClient | None = None,
-        http_options: Mapping[str, Any] | None = None,
     ) -> None:
         # The SDK warns on the terminal about each enum value that is newer than itself.
         warnings.filterwarnings("ignore", message=".* is not a valid ", module="google.genai")
@@ -101,16 +100,16 @@ class GeminiContentGenerator:
             "request": [*hooks.get("request", ()), _set_deadlines],
             "response": [*hooks.get("response", ()), _note_response],
         }
-        options = dict(http_options or {})
-        options |= {"httpx_async_client": http_client, "headers": _headers(auth, options)}
-        # Each client of the SDK would read the certificates twice, for connections it never makes.
-        certificates = certificates_from_environment()
-        options.setdefault("client_args", {"verify": certificates})
-        options.setdefault("async_client_args", {"verify": certificates, "ssl": certificates})
-        if auth.base_url:
-            options["base_url"] = auth.base_url
-        if auth.api_version:
-            options["api_version"] = auth.api_version
+        # The SDK would read the certificates for two clients that never connect. This trusts none.
+        unused = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        options = types.HttpOptions(
+            httpx_async_client=http_client,
+            headers=_headers(auth),
+            client_args={"verify": unused},
+            async_client_args={"ssl": unused},
+            base_url=auth.base_url,
+            api_version=auth.api_version,
+        )
         self._client = genai.Client(
             vertexai=auth.vertexai,
             # The SDK looks into the process' environment for a key when it is given none.
@@ -118,7 +117,7 @@ class GeminiContentGenerator:
             project=auth.project,
             location=auth.location,
             credentials=_credentials(auth),
-            http_options=types.HttpOptions.model_validate(options),
+            http_options=options,
         )
         self._models = self._client.aio.models
 
@@ -143,7 +142,8 @@ class GeminiContentGenerator:
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
         """Connect and read the first chunk, because the SDK connects when it is read."""
         contents, config = _contents(request), _config(request)
-        chunks: AsyncIterator[Any] = await self._models.generate_content_stream(
+        # The SDK's type does not say that it is a generator.
+        chunks: Any = await self._models.generate_content_stream(
             model=request.model, contents=contents, config=config
         )
         exchange = _Exchange()
@@ -158,8 +158,7 @@ class GeminiContentGenerator:
                 # to the garbage collector.
                 if exchange.response is not None:
                     await exchange.response.aclose()
-                if isinstance(chunks, AsyncGenerator):
-                    await chunks.aclose()
+                await chunks.aclose()
 
         stream = SdkStream(pull, close)
         try:
@@ -221,16 +220,11 @@ async def _note_response(response: httpx.Response) -> None:
 
 async def _set_deadlines(request: httpx.Request) -> None:
     """Set deadlines, because the SDK sets none and a silent peer would block a session."""
-    asked = request.extensions.get("timeout") or {}
-    ours = {
+    request.extensions["timeout"] = {
         "connect": CONNECT_DEADLINE_S,
         "pool": CONNECT_DEADLINE_S,
         "read": SILENCE_DEADLINE_S,
         "write": SILENCE_DEADLINE_S,
-    }
-    request.extensions = {
-        **request.extensions,
-        "timeout": {name: asked.get(name) or deadline for name, deadline in ours.items()},
     }
 
 
@@ -241,8 +235,8 @@ def _credentials(auth: AuthConfig) -> Any:
     return AmbientCredentials()
 
 
-def _headers(auth: AuthConfig, options: Mapping[str, Any]) -> dict[str, str]:
-    headers = {**(options.get("headers") or {}), **auth.headers}
+def _headers(auth: AuthConfig) -> dict[str, str]:
+    headers = dict(auth.headers)
     if auth.type is AuthType.GATEWAY and not auth.api_key:
         headers["x-goog-api-key"] = ""
     return headers
@@ -261,8 +255,6 @@ def _config(request: ModelRequest) -> Any:
     if isinstance(instruction, dict):
         decoded = sdk_json.content_with_bytes(instruction)
         config["systemInstruction"] = sdk_json.parse_leniently(types.Content, decoded)
-    if config.get("tools"):
-        config["tools"] = [sdk_json.parse_leniently(types.Tool, tool) for tool in config["tools"]]
     parsed = sdk_json.parse_leniently(types.GenerateContentConfig, config)
     parsed.automatic_function_calling = types.AutomaticFunctionCallingConfig(disable=True)
     if "automatic_continuation" in types.GenerateContentConfig.model_fields:

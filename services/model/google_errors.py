@@ -19,9 +19,6 @@ from services.wire import Json, JsonObject
 __all__ = ["GoogleError", "error_fields", "parse_google_error"]
 
 _MAX_NESTING: Final = 10
-_CLASSIFIED: Final = frozenset(
-    {"TerminalQuotaError", "RetryableQuotaError", "ValidationRequiredError"}
-)
 _DOUBLE_COMMA: Final = re.compile(r",(\s*),")
 _JS_NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
@@ -39,39 +36,27 @@ class GoogleError:
 def error_fields(value: object) -> Mapping[str, Json]:
     """Return an error's fields as upstream's code reads them.
 
-    A mapping is returned as it is. An exception has `message` and those attributes of `name`,
-    `code`, `status`, `cause`, `response` and `error` that are set; `__cause__` is not read.
+    A mapping is returned as it is. An exception has `message` and those attributes of `code`,
+    `status`, `cause` and `response` that are set; `__cause__` is not read.
     """
     if isinstance(value, Mapping):
         return value
     if not isinstance(value, BaseException):
         return {}
     fields: JsonObject = {"message": str(value)}
-    for key in ("name", "code", "status", "cause", "response", "error"):
+    for key in ("code", "status", "cause", "response"):
         field = getattr(value, key, None)
         if field is not None:
             fields[key] = field
     return fields
 
 
-def parse_google_error(error: object) -> GoogleError | None:
-    """Return the structured error in `error`.
-
-    Args:
-        error: An exception, a mapping, its JSON text, or a list that begins with one of these.
-
-    Returns:
-        None for a classified error, and where code or message is missing.
-    """
-    name = error_fields(error).get("name")
-    if isinstance(name, str) and name in _CLASSIFIED:
-        return None
-    if isinstance(error, str):
-        error = _loads(error)
-    fields = error_fields(_first(error))
+def parse_google_error(error: BaseException) -> GoogleError | None:
+    """Return the structured error in `error`; None where code or message is missing."""
+    fields = error_fields(error)
     found = _from_response(fields)
     if found is None:
-        found = _from_message(fields.get("message"))
+        found = _from_message(fields["message"])
     if found is None:
         found = _from_cause(fields)
     return _checked(_innermost(found)) if found is not None else None
@@ -113,38 +98,27 @@ def _typed_detail(detail: Json) -> JsonObject | None:
 
 
 def _from_response(fields: Mapping[str, Json]) -> Json:
-    """The `error` of an HTTP client's `response.data`, else the top-level one."""
+    """The `error` of an HTTP client's `response.data`."""
     data = error_fields(fields.get("response")).get("data")
     if isinstance(data, str):
         data = _loads(data)
     error = error_fields(_first(data)).get("error")
-    if _error_shaped(error):
-        return error
-    top = fields.get("error")
-    return top if _truthy(top) else None
+    return error if _error_shaped(error) else None
 
 
-def _from_message(message: Json) -> Json:
+def _from_message(message: str) -> Json:
     """The `error` of a message that is, or contains, JSON."""
-    data = message
-    if isinstance(message, str):
-        data = _loads(message)
-        first, last = message.find("{"), message.rfind("}")
-        if data is None and -1 < first < last:
-            data = _loads(message[first : last + 1])
+    data = _loads(message)
+    first, last = message.find("{"), message.rfind("}")
+    if data is None and -1 < first < last:
+        data = _loads(message[first : last + 1])
     error = error_fields(_first(data)).get("error")
     return error if _error_shaped(error) else None
 
 
 def _from_cause(fields: Mapping[str, Json]) -> Json:
     """The cause's error, with the outer error's code where it has none."""
-    cause = fields.get("cause")
-    if isinstance(cause, str):
-        if not cause.strip():
-            return None
-        found = _from_message(cause)
-        return _with_code(found if found is not None else {"message": cause}, fields)
-    inner = error_fields(cause)
+    inner = error_fields(fields.get("cause"))
     message = inner.get("message")
     if isinstance(message, str):
         nested = _from_message(message)

@@ -50,8 +50,6 @@ def _part_tokens(part: Part, depth: int) -> float:
 
 
 def _text_tokens(text: str) -> float:
-    if text.isascii():
-        return len(text) / _CHARS_PER_TOKEN
     units = js_length(text)
     if units > _LONG_TEXT:
         return units / _CHARS_PER_TOKEN

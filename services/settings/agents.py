@@ -39,8 +39,6 @@ class AgentOverride:
     generation_config: Annotated[Mapping[str, Any], Named("modelConfig.generateContentConfig")] = (
         field(default_factory=dict)
     )
-    changes_model: bool = False
-    """Whether there was a `modelConfig` at all."""
     max_time_minutes: Annotated[
         float | None, Named("runConfig.maxTimeMinutes", read=read_number)
     ] = None
@@ -72,7 +70,7 @@ def _read(value: Any, place: str) -> AgentOverride:
         fields = settings_from(_OVERRIDE, given, lambda parameter: parameter.name)
     except SettingError as error:
         raise PlacedProblem(f"{place}.{error.key}", error.problem) from None
-    return AgentOverride(**fields, changes_model="modelConfig" in given)
+    return AgentOverride(**fields)
 
 
 def _given(value: Any, place: str) -> dict[str, Any]:

@@ -188,27 +188,16 @@ class AgentCall:
 
         A local agent receives hints while it runs.
         """
-        key = _primary_input(self._definition.input_schema)
         prompt: str = self._params[_PROMPT]
         if isinstance(self._definition, RemoteAgentDefinition) and js_trim(prompt):
             recent = self._tool.steering.after(self._hinted_up_to, InjectionSource.USER_STEERING)
             hints = user_hints(recent)
-            if hints is not None and isinstance(
-                self._definition.input_schema.get("properties"), dict
-            ):
+            if hints is not None:
                 prompt = f"{hints}\n\n{prompt}"
-        return {key: prompt}
+        return {self._definition.input_name: prompt}
 
 
 async def _unmeasured(
     name: str, description: str, run: Callable[[], Awaitable[ToolResult]]
 ) -> ToolResult:
     return await run()
-
-
-def _primary_input(schema: JsonObject) -> str:
-    """Return the agent's only input, or `prompt`."""
-    properties = schema.get("properties")
-    if isinstance(properties, dict) and len(properties) == 1:
-        return str(next(iter(properties)))
-    return _PROMPT

@@ -146,7 +146,8 @@ class AgentDefinition:
     description: str
     display_name: str | None = None
     experimental: bool = False
-    input_schema: JsonObject = field(default_factory=dict)
+    input_name: str = "query"
+    """The name of its only input, a text."""
     hash: str | None = None
     """The hash of its file, which the user acknowledges."""
     file: str | None = None
@@ -164,8 +165,8 @@ class LocalAgentDefinition(AgentDefinition):
     prompt: AgentPrompt
     model: AgentModel = field(default_factory=AgentModel)
     limits: RunLimits = field(default_factory=RunLimits)
-    tools: tuple[str | JsonObject | Tool, ...] | None = None
-    """Names, wildcards, raw declarations or tools; `None`: every active tool of the parent. Each
+    tools: tuple[str | Tool, ...] | None = None
+    """Names, wildcards or tools; `None`: every active tool of the parent. Each
     agent has `complete_task` as well."""
     output: OutputConfig | None = None
     process_output: Callable[[Any], str] | None = None

@@ -41,11 +41,6 @@ _NO_FRONT_MATTER: Final = (
     "Invalid agent definition: Missing mandatory YAML frontmatter. Agent Markdown files MUST "
     'start with YAML frontmatter enclosed in triple-dashes "---" (e.g., ---\nname: my-agent\n---).'
 )
-_INPUTS: Final[JsonObject] = {
-    "type": "object",
-    "properties": {"query": {"type": "string", "description": "The task for the agent."}},
-    "required": [],
-}
 _SERVER_FIELDS: Final = {
     "command": "command",
     "args": "args",
@@ -133,7 +128,7 @@ def parse_agent_file(path: Path, text: str) -> list[AgentDefinition]:
         values = parse_front_matter(parts[0])
     except FrontMatterError as problem:
         raise AgentLoadError(path, f"YAML frontmatter parsing failed: {problem}") from problem
-    digest = hashlib.sha256(text.encode(errors="replace")).hexdigest()
+    digest = hashlib.sha256(text.encode()).hexdigest()
     try:
         if isinstance(values, list):
             check_remote_agents(values)
@@ -189,7 +184,6 @@ def _local(values: JsonObject, body: str, digest: str, path: Path) -> LocalAgent
         name=values["name"],
         description=values["description"],
         display_name=values.get("display_name"),
-        input_schema=_INPUTS,
         hash=digest,
         file=str(path),
         prompt=AgentPrompt(system=body, query="${query}"),
@@ -216,7 +210,6 @@ def _remote(values: JsonObject, digest: str, path: Path) -> RemoteAgentDefinitio
         name=values["name"],
         description=values.get("description") or "",
         display_name=values.get("display_name"),
-        input_schema=_INPUTS,
         hash=digest,
         file=str(path),
         card_url=values.get("agent_card_url"),

@@ -81,8 +81,6 @@ def _or(value: Json, otherwise: Json) -> Json:
 
 
 def _model(own: AgentModel, override: AgentOverride) -> AgentModel:
-    if not override.changes_model:
-        return own
     return AgentModel(
         model=_or(override.model, own.model),
         generation_config=merged(own.generation_config, override.generation_config),

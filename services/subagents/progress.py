@@ -1,7 +1,7 @@
 """The progress of a running agent for display: its latest thoughts and calls, as JSON.
 
-Both kinds of invocation list the same activities; they differ in the list's length and in how they
-read values of a wrong type. Source: core `agents/local-invocation.ts`,
+Both kinds of invocation list the same activities; they differ in the list's length and in
+whether they trim texts. Source: core `agents/local-invocation.ts`,
 `agents/local-session-invocation.ts`, `agents/types.ts` (`SubagentProgress`).
 """
 
@@ -20,7 +20,7 @@ from services.subagents.activity import (
 )
 from services.subagents.definition import AgentOutput
 from services.subagents.sanitising import sanitise_arguments, sanitise_text
-from services.wire import Json, JsonObject, js_json, js_text, js_trim, js_truthy
+from services.wire import JsonObject, js_json, js_trim
 
 __all__ = ["ActivityTrail", "Progress", "SubagentState", "finished_progress", "progress"]
 
@@ -67,7 +67,7 @@ class ActivityTrail:
     newest: int | None = None
     """The limit on items; `None`: no limit."""
     typed: bool = False
-    """Whether values of a wrong type are empty and text is trimmed; else they become text."""
+    """Whether text is trimmed, and a missing name is empty; else it is `undefined`."""
     items: list[JsonObject] = field(default_factory=list)
 
     def take(self, activity: SubagentActivity) -> bool:
@@ -75,7 +75,7 @@ class ActivityTrail:
         changed = True
         match activity.type:
             case ActivityType.THOUGHT_CHUNK:
-                self._thought(self._text(activity.data, "text", trimmed=False))
+                self._thought(activity.data["text"])
             case ActivityType.TOOL_CALL_START:
                 self._started(activity.data)
             case ActivityType.TOOL_CALL_END:
@@ -106,17 +106,15 @@ class ActivityTrail:
 
     def _started(self, data: JsonObject) -> None:
         item: JsonObject = {
-            "id": self._call_id(data, "callId") or self.new_id(),
+            "id": data["callId"] or self.new_id(),
             "type": "tool_call",
-            "content": self._text(data, "name"),
+            "content": self._shown(data.get("name", "" if self.typed else "undefined")),
         }
-        if js_truthy(data.get("displayName")):
-            shown = js_text(data["displayName"])
-            item["displayName"] = sanitise_text(js_trim(shown) if self.typed else shown)
-        if js_truthy(data.get("description")):
-            item["description"] = sanitise_text(js_text(data["description"]))
-        if "args" in data:
-            item["args"] = js_json(sanitise_arguments(data["args"]))
+        if data.get("displayName"):
+            item["displayName"] = sanitise_text(self._shown(data["displayName"]))
+        if data.get("description"):
+            item["description"] = sanitise_text(data["description"])
+        item["args"] = js_json(sanitise_arguments(data["args"]))
         item["status"] = str(SubagentState.RUNNING)
         self.items.append(item)
         self._publish(item)
@@ -125,28 +123,26 @@ class ActivityTrail:
         result = data.get("data")
         failed = isinstance(result, dict) and result.get("isError") is True
         state = SubagentState.ERROR if failed else SubagentState.COMPLETED
-        item = self._close(self._call_id(data, "id"), state)
+        item = self._close(data["id"], state)
         if item is None:
             return False
         self._publish(item)
         return True
 
     def _error(self, data: JsonObject) -> None:
-        error, kind = self._text(data, "error"), data.get("errorType")
+        error, kind = self._shown(data["error"]), data["errorType"]
         soft = (
             kind in (ActivityErrorType.CANCELLED, ActivityErrorType.REJECTED)
             or error == CANCELLED_MESSAGE
             or error.startswith(REJECTED_PREFIX)
         )
         state = SubagentState.CANCELLED if soft else SubagentState.ERROR
-        self._close(self._call_id(data, "callId"), state)
+        self._close(data.get("callId"), state)
         shown = sanitise_text(error)
         self._add_thought(shown if soft else f"Error: {shown}", state)
 
     def _close(self, call_id: str | None, state: SubagentState) -> JsonObject | None:
         """Set the final state of the latest running call with that id."""
-        if call_id is None:
-            return None
         for item in reversed(self.items):
             is_call = item["type"] == "tool_call" and item["id"] == call_id
             if is_call and item["status"] == SubagentState.RUNNING:
@@ -159,16 +155,8 @@ class ActivityTrail:
             {"id": self.new_id(), "type": "thought", "content": content, "status": str(status)}
         )
 
-    def _call_id(self, data: JsonObject, key: str) -> str | None:
-        value = data.get(key)
-        return js_text(value) if js_truthy(value) else None
-
-    def _text(self, data: JsonObject, key: str, *, trimmed: bool = True) -> str:
-        if not self.typed:
-            return js_text(data[key]) if key in data else "undefined"
-        value: Json = data.get(key)
-        text = value if isinstance(value, str) else ""
-        return js_trim(text) if trimmed else text
+    def _shown(self, text: str) -> str:
+        return js_trim(text) if self.typed else text
 
     def _shorten(self) -> None:
         if self.newest is not None:

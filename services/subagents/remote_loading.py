@@ -27,11 +27,7 @@ __all__ = [
 
 
 class RemoteLoadError(Exception):
-    """A remote agent's card is not available. `user_message` is for the user."""
-
-    def __init__(self, user_message: str) -> None:
-        super().__init__(user_message)
-        self.user_message = user_message
+    """A remote agent's card is not available. The message is for the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +107,7 @@ async def _load(loader: RemoteLoader, agent: RemoteAgentDefinition) -> RemoteOut
     try:
         card = await loader.load(agent)
     except RemoteLoadError as error:
-        return RemoteOutcome(error=f"[{agent.name}] {error.user_message}")
+        return RemoteOutcome(error=f"[{agent.name}] {error}")
     except Exception as error:  # noqa: BLE001 - one agent's card must not affect the others
         return RemoteOutcome(error=f"[{agent.name}] Failed to load remote agent: {error}")
     warning = None

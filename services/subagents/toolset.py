@@ -70,11 +70,9 @@ class Toolset:
             release()
 
     def declarations(self) -> list[JsonObject]:
-        """Return the declarations for the model, raw ones first; they are made once."""
+        """Return the declarations for the model; they are made once."""
         if self._declarations is None:
-            raw = [tool for tool in self._definition.tools or () if isinstance(tool, dict)]
-            model = self._definition.model.model
-            self._declarations = [*raw, *self.registry.declarations(model)]
+            self._declarations = self.registry.declarations(self._definition.model.model)
         return self._declarations
 
     def allowed_names(self) -> frozenset[str]:
@@ -91,7 +89,7 @@ class Toolset:
             if isinstance(entry, str):
                 named = self._named(entry)
                 found.update((tool.name, tool) for tool in named if _may_be_lent(tool))
-            elif not isinstance(entry, dict):
+            else:
                 found[entry.name] = entry
         return list(found.values())
 
@@ -124,9 +122,9 @@ def _server(tool: Tool) -> str | None:
     return None if of_server is None else of_server.server_name
 
 
-def _rank(tool: Tool) -> tuple[int, object]:
+def _rank(tool: Tool) -> tuple[bool, bool, object]:
     """Sort built-in tools first, then discovered ones, then those of servers by name."""
     server = _server(tool)
     if server is not None:
-        return 2, collation_key(server)
-    return (1 if tool.name.startswith(_DISCOVERED) else 0), ()
+        return True, True, collation_key(server)
+    return False, tool.name.startswith(_DISCOVERED), ()

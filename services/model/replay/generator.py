@@ -36,7 +36,7 @@ class ReplayNote:
     `step_index` is the nearest step, `differences` are its mismatches with the request.
     """
 
-    kind: Literal["unmatched_request"]
+    kind: Literal["unmatched_request", "sent_otherwise", "left_open"]
     request_index: int
     message: str
     step_index: int | None = None

@@ -27,13 +27,6 @@ _DESCRIPTION: Final = (
     "Answers questions about Gemini CLI itself from its documentation: what it can do, how it is "
     "configured, how policies and agents of one's own are written."
 )
-_INPUTS: Final[JsonObject] = {
-    "type": "object",
-    "properties": {
-        "question": {"type": "string", "description": "What is to be known about Gemini CLI."}
-    },
-    "required": ["question"],
-}
 _REPORT: Final[JsonObject] = {
     "type": "object",
     "properties": {
@@ -77,7 +70,7 @@ def cli_help(documentation: Callable[[], Tool]) -> BuiltInAgent:
             name=_NAME,
             display_name="CLI Help Agent",
             description=_DESCRIPTION,
-            input_schema=_INPUTS,
+            input_name="question",
             output=OutputConfig(
                 name="report", description="The answer and where it is from.", schema=_REPORT
             ),

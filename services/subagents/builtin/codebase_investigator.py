@@ -30,19 +30,6 @@ _DESCRIPTION: Final = (
     "symbols and conclusions."
 )
 _THINKING_BUDGET: Final = 8192
-_INPUTS: Final[JsonObject] = {
-    "type": "object",
-    "properties": {
-        "objective": {
-            "type": "string",
-            "description": (
-                "What the user wants in the end, in full: the user's own words, the questions "
-                "that are open, and everything else that may help."
-            ),
-        }
-    },
-    "required": ["objective"],
-}
 _REPORT: Final[JsonObject] = {
     "type": "object",
     "properties": {
@@ -122,7 +109,7 @@ def codebase_investigator(state: SessionState, models: ModelConfigs) -> BuiltInA
             name=_NAME,
             display_name="Codebase Investigator Agent",
             description=_DESCRIPTION,
-            input_schema=_INPUTS,
+            input_name="objective",
             output=OutputConfig(
                 name="report", description="What the investigation found.", schema=_REPORT
             ),

@@ -31,11 +31,6 @@ _FOR_WORK: Final = (
     "the same change or mend in many files, commands that say much, trying out what may come to "
     "nothing."
 )
-_INPUTS: Final[JsonObject] = {
-    "type": "object",
-    "properties": {"request": {"type": "string", "description": "What is to be done or answered."}},
-    "required": ["request"],
-}
 _RESULT: Final[JsonObject] = {
     "type": "object",
     "properties": {"response": {"type": "string", "description": "What came of it."}},
@@ -67,7 +62,7 @@ def generalist(
             name=_NAME,
             display_name="Generalist Agent",
             description=describe(),
-            input_schema=_INPUTS,
+            input_name="request",
             output=OutputConfig(name="result", description="What came of it.", schema=_RESULT),
             model=AgentModel(model="inherit"),
             limits=RunLimits(max_time_minutes=10, max_turns=20),

@@ -130,8 +130,7 @@ class RemoteAgents:
         try:
             return await self._agents().load(definition)
         except AgentConnectionError as error:
-            error.user_message = self.secrets.masked(error.user_message)
-            error.args = (error.user_message,)
+            error.args = (self.secrets.masked(str(error)),)
             raise
         except RemoteAgentError as error:
             raise RemoteAgentError(self.secrets.masked(str(error))) from None

@@ -31,5 +31,5 @@ class AgentConnectionError(RemoteLoadError):
 def failure_text(error: BaseException) -> str:
     """Return the text of a failed call for the model."""
     if isinstance(error, AgentConnectionError):
-        return error.user_message
+        return str(error)
     return f"Error calling remote agent: {error}"

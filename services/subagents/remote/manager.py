@@ -153,7 +153,6 @@ class A2AClientManager:
 
     async def close(self) -> None:
         """Close every connection. Safe to call twice."""
-        self.clear()
         while self._open:
             await self._open.pop().aclose()
 

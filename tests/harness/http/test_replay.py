@@ -16,6 +16,7 @@ from harness.http.replay import HttpReplayedGenerator
 from harness.http.vcr_cassettes import load_recording
 from services.abort import AbortController, AbortError
 from services.clock import SystemClock, VirtualClock, virtual_loop
+from services.model import gemini
 from services.model.auth import AuthConfig, AuthType
 from services.model.errors import ApiError, ModelError
 from services.model.gemini import GeminiContentGenerator
@@ -208,6 +209,26 @@ async def test_an_abort_between_chunks_ends_the_stream():
     controller.abort()
     with pytest.raises(AbortError):
         await anext(stream)
+
+
+async def test_an_answer_that_nothing_closes_is_noted():
+    generator = HttpReplayedGenerator(recorded(OURS / "stream_text.yaml"), clock=VirtualClock())
+    stream = await generator.generate_content_stream(asked())
+    await anext(stream)
+    assert [note.message for note in generator.notes] == ["1 of 1 answers were never closed"]
+    await stream.aclose()
+    assert generator.notes == []
+
+
+async def test_a_request_that_the_client_sends_otherwise_than_asked_is_noted(monkeypatch):
+    monkeypatch.setattr(gemini, "_contents", lambda request: "another text")
+    generator = HttpReplayedGenerator(recorded(OURS / "stream_text.yaml"), clock=VirtualClock())
+    await answer(generator)
+    (note,) = generator.notes
+    assert note.message == (
+        "the client sent request 0 otherwise than asked: contents[0].parts[0].text is "
+        "'another text' instead of 'not what was recorded'"
+    )
 
 
 def test_two_replays_at_once_are_independent():

@@ -66,15 +66,6 @@ def test_a_call_of_a_tool_that_is_not_the_agents_is_reported_and_then_refused(
     assert seen.activities[1].data["context"] == "tool_call_unauthorized"
 
 
-def test_a_raw_declaration_is_declared_first_and_cannot_be_called(played: Play) -> None:
-    raw = {"name": "invented", "description": "?", "parametersJsonSchema": {}}
-    seen = played([call("invented")], [complete()], definition=agent(tools=(LOOK, raw)))
-    [declared] = seen.requests[0].config["tools"]
-    names = [each["name"] for each in declared["functionDeclarations"]]
-    assert names == ["invented", "look", "complete_task"]
-    assert "Unauthorized tool call: 'invented'" in seen.errors[0]
-
-
 def test_arguments_as_text_are_read(played: Play) -> None:
     tool = StandInTool("look")
     seen = played([call("look", '{"at": 1}')], [complete()], definition=agent(tools=(tool,)))

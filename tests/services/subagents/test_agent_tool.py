@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,10 +23,7 @@ from services.tools.contract import (
 from services.wire import JsonObject
 from tests.services.subagents.invocation_kit import Bench, agent, ended
 
-QUERY: JsonObject = {"type": "object", "properties": {"query": {"type": "string"}}}
-FAR = RemoteAgentDefinition(
-    name="far", description="d", card_url="http://far.example/card", input_schema=QUERY
-)
+FAR = RemoteAgentDefinition(name="far", description="d", card_url="http://far.example/card")
 
 
 class RemoteCall(Invocation):
@@ -97,24 +93,14 @@ def test_arguments_are_checked_before_the_agent_is_looked_for() -> None:
     assert rig.fault(agent_name="missing", prompt="x") == "Subagent 'missing' not found."
 
 
-@pytest.mark.parametrize(
-    ("properties", "key"),
-    [({"objective": {}}, "objective"), ({"a": {}, "b": {}}, "prompt"), ({}, "prompt")],
-)
-async def test_the_prompt_goes_to_the_one_input_there_is(properties: JsonObject, key: str) -> None:
-    rig = Rig(agent(input_schema={"type": "object", "properties": properties}))
+async def test_the_prompt_goes_to_the_agents_input() -> None:
+    rig = Rig(agent(input_name="objective"))
     await rig.run("helper", "find it")
-    assert rig.bench.children[0].inputs == {key: "find it"}
-
-
-async def test_an_agent_without_a_schema_gets_a_prompt() -> None:
-    rig = Rig(agent())
-    await rig.run("helper", "find it")
-    assert rig.bench.children[0].inputs == {"prompt": "find it"}
+    assert rig.bench.children[0].inputs == {"objective": "find it"}
 
 
 async def test_the_flag_decides_whether_the_agent_is_sent_its_inputs() -> None:
-    definition = agent(input_schema=QUERY)
+    definition = agent()
     direct, session = Rig(definition), Rig(definition, sessions=True)
     result = await direct.run("helper", "go")
     also = await session.run("helper", "go")
@@ -126,14 +112,14 @@ async def test_the_flag_decides_whether_the_agent_is_sent_its_inputs() -> None:
 
 
 async def test_inputs_that_are_no_query_are_sent_before_an_empty_message() -> None:
-    rig = Rig(agent(), sessions=True)
+    rig = Rig(agent(input_name="objective"), sessions=True)
     await rig.run("helper", "go")
-    assert rig.bench.children[0].sent == [{"prompt": "go"}, ""]
-    assert rig.bench.children[0].inputs == {"prompt": "go"}
+    assert rig.bench.children[0].sent == [{"objective": "go"}, ""]
+    assert rig.bench.children[0].inputs == {"objective": "go"}
 
 
 def test_the_confirmation_is_that_of_the_agents_own_call() -> None:
-    rig = Rig(agent(input_schema=QUERY, display_name="The Helper"))
+    rig = Rig(agent(display_name="The Helper"))
     call = rig.tool.build({"agent_name": "helper", "prompt": "go"})
     assert isinstance(call, DelegatedQuestion)
     assert (call.asked_name, call.asked_args) == ("helper", {"query": "go"})
@@ -159,16 +145,15 @@ async def test_a_remote_agent_receives_the_hints_since_its_call_was_built() -> N
     assert result.llm_content == asked
 
 
-async def test_a_remote_agent_without_properties_or_prompt_receives_no_hints() -> None:
-    for definition, prompt in ((FAR, "  "), (replace(FAR, input_schema={}), "go")):
-        rig = Rig(definition)
-        call: Any = rig.tool.build({"agent_name": "far", "prompt": prompt})
-        rig.steering.add("hurry", InjectionSource.USER_STEERING)
-        assert list(call.asked_args.values()) == [prompt]
+async def test_a_remote_agent_without_a_prompt_receives_no_hints() -> None:
+    rig = Rig(FAR)
+    call: Any = rig.tool.build({"agent_name": "far", "prompt": "  "})
+    rig.steering.add("hurry", InjectionSource.USER_STEERING)
+    assert call.asked_args == {"query": "  "}
 
 
 async def test_a_local_agent_is_given_no_hints_with_its_prompt() -> None:
-    rig = Rig(agent(input_schema=QUERY))
+    rig = Rig(agent())
     call: Any = rig.tool.build({"agent_name": "helper", "prompt": "go"})
     rig.steering.add("hurry", InjectionSource.USER_STEERING)
     assert call.asked_args == {"query": "go"}

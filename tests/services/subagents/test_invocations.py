@@ -28,7 +28,10 @@ def thought(text: Any) -> JsonObject:
 
 
 def begun(call_id: str, **data: Any) -> JsonObject:
-    return {"type": "TOOL_CALL_START", "data": {"name": "read_file", "callId": call_id, **data}}
+    return {
+        "type": "TOOL_CALL_START",
+        "data": {"name": "read_file", "callId": call_id, "args": {}, **data},
+    }
 
 
 def over(call_id: str, data: Any = None) -> JsonObject:
@@ -36,7 +39,7 @@ def over(call_id: str, data: Any = None) -> JsonObject:
 
 
 def error(text: str, **data: Any) -> JsonObject:
-    return {"type": "ERROR", "data": {"error": text, **data}}
+    return {"type": "ERROR", "data": {"error": text, "errorType": "GENERIC", **data}}
 
 
 CASES: dict[str, dict[str, Any]] = {
@@ -50,6 +53,9 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "a call ends badly": {"activities": [begun("c1", args={}), over("c1", {"isError": True})]},
     "a call ends that never began": {"activities": [over("c9"), over("")]},
+    "a call without a name": {
+        "activities": [{"type": "TOOL_CALL_START", "data": {"callId": "", "args": {}}}]
+    },
     "two calls of one id": {"activities": [begun("c1"), begun("c1"), over("c1"), over("c1")]},
     "a call fails": {"activities": [begun("c1"), error("no such file", callId="c1")]},
     "a call is refused": {
@@ -70,19 +76,6 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "texts are trimmed": {
         "activities": [begun("c1", name="  read  ", displayName="  Read  ", description="  d  ")]
-    },
-    "values of other types": {
-        "activities": [
-            thought(7),
-            thought(None),
-            thought({"a": 1}),
-            {"type": "THOUGHT_CHUNK", "data": {}},
-            {"type": "TOOL_CALL_START", "data": {"callId": 5, "name": 3.5, "args": None}},
-            {"type": "TOOL_CALL_START", "data": {"displayName": 0, "args": "token=abc def"}},
-            {"type": "TOOL_CALL_END", "data": {"id": 5, "data": {"isError": "yes"}}},
-            {"type": "ERROR", "data": {"error": ["a", None, 2]}},
-            {"type": "ERROR", "data": {}},
-        ]
     },
     "secrets": {
         "activities": [

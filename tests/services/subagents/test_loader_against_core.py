@@ -180,7 +180,15 @@ def as_core_has_it(agent: AgentDefinition) -> dict[str, Any]:
         "kind": "local",
         "name": agent.name,
         "description": agent.description,
-        "inputConfig": {"inputSchema": agent.input_schema},
+        "inputConfig": {
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    agent.input_name: {"type": "string", "description": "The task for the agent."}
+                },
+                "required": [],
+            }
+        },
     }
     if agent.display_name is not None:
         common["displayName"] = agent.display_name

@@ -133,8 +133,8 @@ def about(agent: Any) -> dict[str, Any]:
         if agent.tools is None
         else [each if isinstance(each, str) else each.name for each in agent.tools],
         "servers": dict(agent.mcp_servers) or None,
-        "inputs": list(agent.input_schema["properties"]),
-        "required": agent.input_schema["required"],
+        "inputs": [agent.input_name],
+        "required": [agent.input_name],
         "output": agent.output and agent.output.name,
         "outputFields": agent.output and list(agent.output.schema["properties"]),
     }

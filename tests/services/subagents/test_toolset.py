@@ -159,12 +159,6 @@ def test_a_tool_asked_for_twice_is_there_once() -> None:
     assert names(("alpha", "zeta", "alpha")) == ["alpha", "zeta", "complete_task"]
 
 
-def test_a_raw_declaration_is_declared_and_may_not_be_called() -> None:
-    opened = toolset(({"name": "raw"}, "alpha"))
-    assert [tool["name"] for tool in opened.declarations()] == ["raw", "alpha", "complete_task"]
-    assert opened.allowed_names() == {"alpha", "complete_task"}
-
-
 def test_declarations_are_made_for_the_model_of_the_definition() -> None:
     opened = toolset(("alpha",), model=AgentModel(model="inherit"))
     assert opened.declarations()[0]["description"] == "for inherit"

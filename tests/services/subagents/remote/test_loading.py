@@ -204,7 +204,7 @@ async def test_loading_a_card_without_a_supported_interface_fails(
     async with opened() as session:
         with pytest.raises(AgentConnectionError) as refused:
             await session.agents.load(agent(card_json=json.dumps(card)))
-    assert refused.value.user_message == message
+    assert str(refused.value) == message
 
 
 @pytest.mark.parametrize(
