@@ -15,9 +15,11 @@ __all__ = ["CommandDetail", "Cursor", "Unreadable", "unquoted"]
 _PLAIN_WORD: Final = re.compile(r"(?:(?:\\\n)+(?=[^\s;&|()<>])|(?!\\\n)[^\s;&|()<>])+")
 _JOINS_WORDS: Final = re.compile(r"(?:\\\n)+(?=[^\s;&|()<>])")
 _LINE_END: Final = re.compile(r"\r*(?:\n|\Z)")
-_RESERVED: Final = frozenset(
-    {"!", "{", "}", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac"}
-) | frozenset({"fi", "for", "function", "if", "in", "select", "then", "time", "until", "while"})
+_RESERVED_WORDS: Final = (
+    "! { } [[ ]] case coproc do done elif else esac fi for function if in select then time until "
+    "while"
+)
+_RESERVED: Final = frozenset(_RESERVED_WORDS.split())
 _DEEPEST: Final = 50
 
 

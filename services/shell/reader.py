@@ -16,7 +16,7 @@ from services.wire import js_trim
 
 __all__ = ["Reader"]
 
-_REDIRECTION: Final = re.compile(r"(?:\d*(?=[<>]))?(<<<|<<-?|<>|>>|>\||[<>]&|[<>]|&>>?)")
+_REDIRECTION: Final = re.compile(r"(?:\d*(?=[<>]))?(<<<|<<-?|>>|>\||[<>]&|[<>]|&>>?)")
 _CASE_END: Final = re.compile(r";;&|;;|;&")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _EMPTY_PARENTHESES: Final = re.compile(r"\([ \t]*\)")
@@ -51,7 +51,7 @@ class Reader(WordReader):
                     raise Unreadable
                 return
             if self._at_close(closer, until):
-                if pending or not found or (closer and len(self._heredocs) > heredocs):
+                if pending or not found or len(self._heredocs) > heredocs:
                     raise Unreadable
                 return
             before = self.place

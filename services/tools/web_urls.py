@@ -153,7 +153,11 @@ def _host(host: str) -> str:
 
 
 def _ascii_label(label: str) -> str:
-    return label if label.isascii() else f"xn--{label.encode('punycode').decode()}"
+    if label.isascii():
+        return label
+    if label.startswith("xn--"):
+        raise UnicodeError(label)
+    return f"xn--{label.encode('punycode').decode()}"
 
 
 def _check_label(label: str) -> None:
