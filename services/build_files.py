@@ -19,10 +19,7 @@ __all__ = ["is_build_file", "is_edit_like", "target_path", "targets_build_file"]
 _EXACT: Final = frozenset(
     {
         "BUILD",
-        "BUILD.bazel",
         "WORKSPACE",
-        "WORKSPACE.bazel",
-        "MODULE.bazel",
         ".bazelrc",
         ".blazerc",
         "Makefile",

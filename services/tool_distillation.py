@@ -39,7 +39,8 @@ __all__ = ["ToolDistillation", "truncate_proportionally", "truncated_response"]
 
 logger = logging.getLogger(__name__)
 
-_EXEMPT: Final = frozenset({"read_file", "read_many_files"})
+_EXEMPT: Final = "read_file"
+"""The tool whose outputs stay whole. Upstream exempts `read_many_files` too, which no call runs."""
 _CHARS_PER_TOKEN: Final = 4
 _MAX_SUMMED_UP: Final = 1_000_000
 _SUMMARY_CONFIG: Final = "agent-history-provider-summarizer"
@@ -86,7 +87,8 @@ class ToolDistillation:
             OutputFileError: the file could not be written.
         """
         threshold = self._settings.distillation_max_output_tokens * _CHARS_PER_TOKEN
-        if tool_name in _EXEMPT or threshold <= 0:
+        # Upstream measures texts and lists only; a single part is 0 characters long.
+        if tool_name == _EXEMPT or threshold <= 0 or isinstance(content, dict):
             return ShortOutput(content)
         length = _content_length(content)
         if length <= threshold:
@@ -151,11 +153,8 @@ def _summary_prompt(tool_name: str, whole: str) -> str:
     )
 
 
-def _content_length(content: LlmContent) -> int:
-    if isinstance(content, str):
-        return js_length(content)
-    # Upstream measures texts and lists only; a single part is 0 characters long.
-    return sum(map(_part_length, content)) if isinstance(content, list) else 0
+def _content_length(content: str | list[str | Part]) -> int:
+    return js_length(content) if isinstance(content, str) else sum(map(_part_length, content))
 
 
 def _part_length(part: str | Part) -> int:
@@ -167,12 +166,12 @@ def _part_length(part: str | Part) -> int:
     return js_length(js_json(response)) if js_truthy(response) else 0
 
 
-def _shortened(content: LlmContent, ratio: float, file: Path, summary: str) -> LlmContent:
+def _shortened(
+    content: str | list[str | Part], ratio: float, file: Path, summary: str
+) -> LlmContent:
     note = f"\n\nFull output saved to: {file}{summary}"
     if isinstance(content, str):
         return _short_text(content, ratio) + note
-    if not isinstance(content, list):
-        return content
     return [_short_part(part, ratio, note) for part in content]
 
 

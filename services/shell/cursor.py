@@ -15,9 +15,11 @@ __all__ = ["CommandDetail", "Cursor", "Unreadable", "unquoted"]
 _PLAIN_WORD: Final = re.compile(r"(?:(?:\\\n)+(?=[^\s;&|()<>])|(?!\\\n)[^\s;&|()<>])+")
 _JOINS_WORDS: Final = re.compile(r"(?:\\\n)+(?=[^\s;&|()<>])")
 _LINE_END: Final = re.compile(r"\r*(?:\n|\Z)")
-_RESERVED: Final = frozenset(
-    {"!", "{", "}", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac"}
-) | frozenset({"fi", "for", "function", "if", "in", "select", "then", "time", "until", "while"})
+_RESERVED_WORDS: Final = (
+    "! { } [[ ]] case coproc do done elif else esac fi for function if in select then time until "
+    "while"
+)
+_RESERVED: Final = frozenset(_RESERVED_WORDS.split())
 _DEEPEST: Final = 50
 
 
@@ -45,6 +47,7 @@ class Cursor:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self._ended = f"{text}\n"
         self.place = 0
         self.details: list[CommandDetail] = []
         self.doubtful = False
@@ -58,7 +61,7 @@ class Cursor:
         return _LINE_END.match(self.text, self.place) is not None
 
     def _at_end_of_command(self) -> bool:
-        if self.place >= len(self.text) or self._at_line_end():
+        if self._at_line_end():
             return True
         if self._at("&>"):
             return False
@@ -77,28 +80,25 @@ class Cursor:
             else:
                 return
 
-    def _peek_word(self) -> str:
+    def _peek_word(self) -> str | None:
         match = _PLAIN_WORD.match(self.text, self.place)
         if match is None:
-            return ""
+            return None
         word = match[0].replace("\\\n", "")
         if word != match[0] and word in _RESERVED:
             # Bash reads a reserved word, upstream a program.
             self.doubtful = True
-            return ""
+            return None
         return word.partition("`")[0] if self._in_backticks else word
 
     def _joins_words(self) -> bool:
         """Whether letters follow a line continuation here, and so belong to the word."""
         return _JOINS_WORDS.match(self.text, self.place) is not None
 
-    def _note(
-        self, name: str, start: int, slot: int | None = None, *, program: bool = False
-    ) -> None:
-        """Note a detail that ends here; `slot` puts it before the details inside it."""
+    def _note(self, name: str, start: int, *, program: bool = False) -> None:
+        """Note a detail that ends here."""
         text = js_trim(self.text[start : self.place])
-        detail = CommandDetail(name, text, start, program=program)
-        self.details.insert(len(self.details) if slot is None else slot, detail)
+        self.details.append(CommandDetail(name, text, start, program=program))
 
     @contextmanager
     def _deeper(self) -> Iterator[None]:
@@ -111,6 +111,6 @@ class Cursor:
 
 def unquoted(word: str) -> str:
     """`word` without the quotes around the whole of it."""
-    if len(word) >= 2 and word[0] in "\"'" and word[-1] == word[0]:
+    if word.startswith(("'", '"')) and word.endswith(word[0]):
         return word[1:-1]
     return js_trim(word)

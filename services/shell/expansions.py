@@ -104,7 +104,7 @@ class WordReader(Cursor, ABC):
 
     def _substitution(self, *, quoted: bool = False) -> bool:
         """Read an expansion, if one starts here, and note the commands in it."""
-        start, slot = self.place, len(self.details)
+        start = self.place
         if self._at("$(("):
             self.place += 3
             self._arithmetic()
@@ -113,13 +113,13 @@ class WordReader(Cursor, ABC):
                 self._parameter(quoted=quoted)
         elif self._at("$("):
             self._nested(2)
-            self._note("command substitution", start, slot)
+            self._note("command substitution", start)
         elif self._at("`"):
             self._backticks()
-            self._note("command substitution", start, slot)
+            self._note("command substitution", start)
         elif self._process_substitution_here():
             self._nested(2)
-            self._note("process substitution", start, slot)
+            self._note("process substitution", start)
         else:
             return False
         return True
@@ -204,8 +204,7 @@ class WordReader(Cursor, ABC):
         while self.place < len(self.text):
             self._skip_blank()
             if self._at("#"):
-                end = self.text.find("\n", self.place)
-                self.place = len(self.text) if end < 0 else end
+                self.place = self._ended.find("\n", self.place)
             elif match := _LINE_END.match(self.text, self.place):
                 self.place = match.end()
                 self._skip_heredocs()
@@ -222,8 +221,7 @@ class WordReader(Cursor, ABC):
         """Skip one line of a here-document; return whether it ends the document."""
         if self.place >= len(self.text):
             raise Unreadable
-        end = self.text.find("\n", self.place)
-        end = len(self.text) if end < 0 else end
+        end = self._ended.find("\n", self.place)
         line = self.text[self.place : end]
         if line.strip() == document.delimiter:
             # Upstream lets an indented delimiter end it, Bash does not.
@@ -241,8 +239,7 @@ class WordReader(Cursor, ABC):
         """Note the substitutions up to `end`; return the end of the last line read."""
         while self.place < end:
             if self._at("$(") and self._substitution(quoted=True):
-                found = self.text.find("\n", self.place)
-                end = len(self.text) if found < 0 else found
+                end = self._ended.find("\n", self.place)
             else:
                 self.place += 2 if self._at("\\") else 1
         return end

@@ -16,7 +16,8 @@ from services.wire import js_trim
 
 __all__ = ["Reader"]
 
-_REDIRECTION: Final = re.compile(r"(?:\d+)?(?:<<<|<<-?|<>|>>|>\||[<>]&|[<>])|&>>?")
+_REDIRECTION: Final = re.compile(r"(?:\d*(?=[<>]))?(<<<|<<-?|>>|>\||[<>]&|[<>]|&>>?)")
+_CASE_END: Final = re.compile(r";;&|;;|;&")
 _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _EMPTY_PARENTHESES: Final = re.compile(r"\([ \t]*\)")
 _NAME_END: Final = re.compile(r"\\\n|[\v\f]")
@@ -33,7 +34,7 @@ class Reader(WordReader):
         Raises:
             Unreadable: see there.
         """
-        self._list(required=False)
+        self._list()
         if self._heredocs:
             raise Unreadable
 
@@ -46,21 +47,18 @@ class Reader(WordReader):
         while True:
             self._skip_space()
             if self.place >= len(self.text):
-                if closer or until or pending:
+                if closer or pending:
                     raise Unreadable
                 return
             if self._at_close(closer, until):
-                if pending or not found or (closer and len(self._heredocs) > heredocs):
+                if pending or not found or len(self._heredocs) > heredocs:
                     raise Unreadable
                 return
-            if self.text[self.place] in ";&|)" and not self._at("&>"):
-                raise Unreadable
             before = self.place
             self._command()
             if self.place == before:
                 raise Unreadable
             found = True
-            self._skip_blank()
             if self._at_close(closer, until):
                 pending = False
                 continue
@@ -71,16 +69,16 @@ class Reader(WordReader):
             return True
         if "esac" in until and (self._at(";;") or self._at(";&")):
             return True
-        return bool(until) and self._peek_word() in until
+        return self._peek_word() in until
 
-    def _operator(self) -> str:
+    def _operator(self) -> str | None:
         for operator in ("&&", "||", "|&", "|", ";;", ";", "&"):
             if self._at(operator):
                 self.place += len(operator)
                 return operator
         if not self._at_end_of_command():
             raise Unreadable
-        return ""
+        return None
 
     def _command(self) -> None:
         with self._deeper():
@@ -97,23 +95,23 @@ class Reader(WordReader):
                 self._simple()
 
     def _compound(self) -> bool:
-        start, slot = self.place, len(self.details)
+        start = self.place
         if self._at("(("):
             self.doubtful = True
             self.place += 2
             self._arithmetic()
-            self._note(self.text[start : self.place], start, slot, program=True)
+            self._note(self.text[start : self.place], start, program=True)
             return True
         if self._at("("):
             self.place += 1
             self._list(")")
             self.place += 1
-            self._note("subshell", start, slot)
+            self._note("subshell", start)
             return True
         match self._peek_word():
             case "[[":
                 self._test()
-                self._note("[[", start, slot, program=True)
+                self._note("[[", start, program=True)
             case "{":
                 self._block("{", "}")
             case "if":
@@ -172,8 +170,6 @@ class Reader(WordReader):
             self._word()
             self._skip_space()
             if self._peek_word() == "in":
-                self._expect("in")
-                self._skip_blank()
                 while not self._at_end_of_command():
                     self._word()
                     self._skip_blank()
@@ -197,10 +193,8 @@ class Reader(WordReader):
                 break
             self._case_pattern()
             self._list(until=("esac",), required=False)
-            for end in (";;&", ";;", ";&"):
-                if self._at(end):
-                    self.place += len(end)
-                    break
+            if match := _CASE_END.match(self.text, self.place):
+                self.place = match.end()
         self._expect("esac")
 
     def _case_pattern(self) -> None:
@@ -229,7 +223,6 @@ class Reader(WordReader):
 
     def _test(self) -> None:
         """`[[ … ]]`, in which operators and parentheses are not the shell's."""
-        self._expect("[[")
         while True:
             self._skip_space()
             if self.place >= len(self.text) or self.text[self.place] == ";":
@@ -261,7 +254,7 @@ class Reader(WordReader):
                 break
             if redirection := self._redirection():
                 redirected = True
-                if redirection == "<<<" and name is not None:
+                if redirection == "<<<":
                     end = self.place
                 continue
             if self._at("("):
@@ -274,7 +267,7 @@ class Reader(WordReader):
                 if self._at("("):
                     self._array()
                 assigned = True
-                end = end if name is None else self.place
+                end = self.place
                 continue
             if name is None:
                 name = word
@@ -315,7 +308,7 @@ class Reader(WordReader):
         match = _REDIRECTION.match(self.text, self.place)
         if match is None or self._at("(", match.end()):
             return ""
-        start, operator = self.place, match[0].lstrip("0123456789")
+        start, operator = self.place, match[1]
         self.place = match.end()
         self._skip_blank()
         if self._at("#"):

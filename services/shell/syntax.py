@@ -10,6 +10,7 @@ Source: core `utils/shell-utils.ts` (which uses tree-sitter).
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,7 +66,7 @@ class ParsedCommand:
     here-documents with substitutions and the like.
     """
 
-    details: tuple[CommandDetail, ...]
+    details: Sequence[CommandDetail]
     has_error: bool
     doubtful: bool = False
 
@@ -85,7 +86,7 @@ def parse_command(command: str) -> ParsedCommand | None:
     # Upstream sees no command in an empty word (`""`).
     named = (detail for detail in reader.details if detail.name)
     details = sorted(named, key=lambda detail: detail.start)
-    return ParsedCommand(tuple(details), has_error or not details, reader.doubtful)
+    return ParsedCommand(details, has_error or not details, reader.doubtful)
 
 
 def parse_shell(command: str) -> list[CommandDetail]:

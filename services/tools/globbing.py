@@ -78,8 +78,8 @@ def find_files(
     pattern: str,
     *,
     case_sensitive: bool = False,
-    literal: bool = False,
-    budget: GlobBudget | None = None,
+    literal: bool,
+    budget: GlobBudget,
 ) -> list[str]:
     """Absolute paths of the files below `root` that match, each once, folders in name order.
 
@@ -92,7 +92,7 @@ def find_files(
         PatternLimit: matching the names took longer than `budget`.
     """
     flags = int(re.DOTALL) if case_sensitive else int(re.IGNORECASE | re.DOTALL)
-    search = _Search(budget or GlobBudget())
+    search = _Search(budget)
     found: dict[str, None] = {}
     if literal:
         pattern = _SPECIAL.sub(r"\\\g<0>", pattern)

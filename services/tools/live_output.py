@@ -66,11 +66,10 @@ class LiveOutput:
 
     async def close(self) -> None:
         """Stop showing output."""
-        trailing, self._trailing = self._trailing, None
         self._show = None
-        if trailing is not None:
-            trailing.cancel()
-            await asyncio.wait([trailing])
+        if self._trailing is not None:
+            self._trailing.cancel()
+            await asyncio.wait([self._trailing])
 
     @property
     def _elapsed(self) -> int:

@@ -76,7 +76,7 @@ def _ordered(schema: Json, *, names: bool = False) -> Json:
         return [_ordered(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    keys = list(schema) if names else sorted(schema, key=lambda key: _rank(key, schema))
+    keys = schema if names else sorted(schema, key=lambda key: _rank(key, schema))
     return {
         key: schema[key]
         if not names and key in ("enum", "const", "required", "default", "examples")

@@ -440,17 +440,16 @@ class _Watch:
         if self._expire is not None:
             self._expire.cancel()
         if self._action is not None and self._limit_s > 0:
-            self._expire = asyncio.get_running_loop().call_later(self._limit_s, self._fire)
+            loop = asyncio.get_running_loop()
+            self._expire = loop.call_later(self._limit_s, self._fire, self._action)
 
     def end(self) -> None:
-        self._action = None
         if self._expire is not None:
             self._expire.cancel()
 
-    def _fire(self) -> None:
-        if self._action is not None:
-            self.expired = True
-            self._action()
+    def _fire(self, action: Callable[[], None]) -> None:
+        self.expired = True
+        action()
 
 
 def _wrapped(command: str, jobs_file: Path) -> str:

@@ -65,7 +65,7 @@ def shell_environment(inherited: Mapping[str, str]) -> dict[str, str]:
         "GIT_CONFIG_SYSTEM": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
     }
-    given = inherited.get("GIT_CONFIG_COUNT", "0")
+    given = inherited.get("GIT_CONFIG_COUNT", "")
     count = int(given) if given.isdecimal() else 0
     for number, (key, value) in enumerate(_GIT_OVERRIDES, count):
         environment[f"GIT_CONFIG_KEY_{number}"] = key

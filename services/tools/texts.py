@@ -87,7 +87,7 @@ def omission_placeholders(text: str) -> list[str]:
     A placeholder is a whole line, perhaps after `//` or in parentheses: one of the known phrases
     and `...`, followed by nothing but more dots.
     """
-    found = (_placeholder(line) for line in text.replace("\r\n", "\n").split("\n"))
+    found = (_placeholder(line) for line in text.split("\n"))
     return [placeholder for placeholder in found if placeholder is not None]
 
 
@@ -106,7 +106,7 @@ def _placeholder(line: str) -> str | None:
 
 def js_fixed(value: float, digits: int) -> str:
     """`Number.prototype.toFixed`: halves of the exact binary value go up."""
-    step = Decimal(1).scaleb(-digits)
+    step = Decimal().scaleb(-digits)
     return str(Decimal(value).quantize(step, rounding=ROUND_HALF_UP))
 
 

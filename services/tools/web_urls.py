@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from ipaddress import IPv6Address
+from itertools import combinations
 from typing import Final
 from urllib.parse import quote, unquote_to_bytes
 
@@ -78,13 +79,13 @@ def parse_url(text: str) -> WebUrl | None:
     before, mark, fragment = rest.partition("#")
     before, question, query = before.partition("?")
     authority, _, path = before.replace("\\", "/").lstrip("/").partition("/")
-    user, at, place = authority.rpartition("@")
+    user, _, place = authority.rpartition("@")
     host, port = _split_port(place)
     if not host:
         raise InvalidUrl(text)
     return WebUrl(
         scheme=scheme,
-        user=_user(user) if at else "",
+        user=_user(user),
         host=_host(host),
         port=_port(port, _WEB_PORTS[scheme]),
         path=_path(path),
@@ -95,14 +96,14 @@ def parse_url(text: str) -> WebUrl | None:
 
 def _check_other(scheme: str, rest: str) -> None:
     """Check a URL of another scheme, which is not fetched."""
-    before = re.split(r"[?#]", rest, maxsplit=1)[0]
+    before = re.split(r"[?#]", rest)[0]
     if scheme in _OTHER_SPECIAL:
         authority = before.replace("\\", "/").lstrip("/").partition("/")[0]
         host, port = _split_port(authority.rpartition("@")[2])
         if not host:
             raise InvalidUrl(rest)
         _host(host)
-        _port(port, -1)
+        _port(port)
     elif scheme == "file":
         place = before.replace("\\", "/")
         host = place[2:].partition("/")[0] if place.startswith("//") else ""
@@ -117,7 +118,7 @@ def _check_other(scheme: str, rest: str) -> None:
             _ipv6(host)
         elif _FORBIDDEN_OPAQUE.search(host) or (not host and port):
             raise InvalidUrl(rest)
-        _port(port, -1)
+        _port(port)
 
 
 def _split_port(place: str) -> tuple[str, str]:
@@ -127,7 +128,7 @@ def _split_port(place: str) -> tuple[str, str]:
     return host, port
 
 
-def _port(port: str, usual: int) -> str:
+def _port(port: str, usual: int | None = None) -> str:
     if not port:
         return ""
     if not (port.isascii() and port.isdecimal()) or int(port) > 0xFFFF:
@@ -139,32 +140,36 @@ def _host(host: str) -> str:
     if host.startswith("["):
         return _ipv6(host)
     try:
-        name = unquote_to_bytes(host).decode(errors="replace")
-        if not name.isascii():
-            name = idna.uts46_remap(name, std3_rules=False, transitional=False)
-            name = ".".join(map(_ascii_label, re.split("[.\u3002\uff0e\uff61]", name)))
+        name = idna.uts46_remap(unquote_to_bytes(host).decode(errors="replace"), std3_rules=False)
+        name = ".".join(map(_ascii_label, re.split("[.\u3002\uff0e\uff61]", name)))
+        labels = name.removesuffix(".").split(".")
+        for label in labels:
+            _check_label(label)
     except UnicodeError as error:
         raise InvalidUrl(host) from error
-    name = name.lower()
-    labels = name.removesuffix(".").split(".")
-    if not name or _FORBIDDEN_IN_HOSTS.search(name) or not all(map(_is_readable, labels)):
+    if not name or _FORBIDDEN_IN_HOSTS.search(name):
         raise InvalidUrl(host)
     return _ipv4(labels) if _NUMBER.fullmatch(labels[-1]) else name
 
 
 def _ascii_label(label: str) -> str:
-    return label if label.isascii() else f"xn--{label.encode('punycode').decode()}"
+    if label.isascii():
+        return label
+    if label.startswith("xn--"):
+        raise UnicodeError(label)
+    return f"xn--{label.encode('punycode').decode()}"
 
 
-def _is_readable(label: str) -> bool:
-    """Whether a label in Punycode stands for a name that has to be written so."""
-    if not label.startswith("xn--"):
-        return True
-    try:
-        name = label[4:].encode().decode("punycode")
-        return not name.isascii() and idna.uts46_remap(name, std3_rules=False) == name
-    except UnicodeError:
-        return False
+def _check_label(label: str) -> None:
+    """Check that a label in Punycode stands for a name that has to be written so.
+
+    Raises:
+        UnicodeError: it does not.
+    """
+    if label.startswith("xn--"):
+        name = label.removeprefix("xn--").encode().decode("punycode")
+        if name.isascii() or idna.uts46_remap(name, std3_rules=False) != name:
+            raise UnicodeError(label)
 
 
 def _ipv6(host: str) -> str:
@@ -182,9 +187,8 @@ def _compressed(address: IPv6Address) -> str:
     pieces = [int(piece, 16) for piece in address.exploded.split(":")]
     runs = [
         (end - start, -start)
-        for start in range(8)
-        for end in range(start + 2, 9)
-        if not any(pieces[start:end])
+        for start, end in combinations(range(9), 2)
+        if end - start > 1 and not any(pieces[start:end])
     ]
     words = [f"{piece:x}" for piece in pieces]
     if not runs:
@@ -218,11 +222,11 @@ def _number(label: str) -> int:
 
 
 def _user(text: str) -> str:
-    name, colon, password = text.partition(":")
+    name, _, password = text.partition(":")
     name, password = _encoded(name, _KEPT_IN_USER), _encoded(password, _KEPT_IN_USER)
     if not name and not password:
         return ""
-    return f"{name}:{password}@" if colon and password else f"{name}@"
+    return f"{name}:{password}@" if password else f"{name}@"
 
 
 def _path(path: str) -> str:

@@ -82,9 +82,8 @@ def test_a_long_text_keeps_its_edges_and_names_its_file(
     assert short.content == f"{PREFIX}\n{head}\n...\n{tail}\n\nFull output saved to: {short.file}"
 
 
-@pytest.mark.parametrize("tool", ["read_file", "read_many_files"])
-def test_readers_of_files_limit_themselves(distillation: Build, tool: str) -> None:
-    assert run(distillation(Model()), "x" * 5000, tool) == ShortOutput("x" * 5000)
+def test_the_reader_of_files_limits_itself(distillation: Build) -> None:
+    assert run(distillation(Model()), "x" * 5000, "read_file") == ShortOutput("x" * 5000)
 
 
 @pytest.mark.parametrize(

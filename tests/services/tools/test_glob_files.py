@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from services.tools.globbing import expand_braces, find_files, path_pattern, walk_files
+from services.tools.globbing import GlobBudget, expand_braces, find_files, path_pattern, walk_files
 
 OLD = 1_000_000_000
 
@@ -103,13 +103,14 @@ def test_wrong_arguments(bench, params, fault):
 )
 def test_patterns(bench, pattern, expected):
     tree(bench, "a.txt", "B.txt", ".c.txt", "s/d.py", "s/t/d.py", "node_modules/n.txt")
-    found = find_files(bench.root, pattern)
+    found = find_files(bench.root, pattern, literal=False, budget=GlobBudget())
     assert [os.path.relpath(path, bench.root) for path in found] == expected
 
 
 def test_case_counts_on_demand(bench):
     tree(bench, "a.txt")
-    assert find_files(bench.root, "A.txt", case_sensitive=True) == []
+    budget = GlobBudget()
+    assert not find_files(bench.root, "A.txt", case_sensitive=True, literal=False, budget=budget)
 
 
 @pytest.mark.parametrize(
