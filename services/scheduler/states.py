@@ -195,6 +195,12 @@ class CallStore:
         self._active[call_id] = _MOVES[status](self, call, data)
         self._publish()
 
+    def patch(self, call_id: str, patch: ExecutingPatch) -> None:
+        """Change what an executing call shows; ignore a call in any other state."""
+        call = self._active.get(call_id)
+        if call is not None and call.status is _X:
+            self.transition(call_id, _X, patch)
+
     def finalise(self, call_id: str) -> None:
         """Move an ended call from the active to the finished ones."""
         call = self._active.get(call_id)
