@@ -6,7 +6,7 @@ Source: core `scheduler/state-manager.ts`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -150,9 +150,9 @@ class CallStore:
         return list(self._active.values())
 
     @property
-    def completed(self) -> list[ToolCall]:
-        """Finished calls, in the order in which they were finalised."""
-        return list(self._completed)
+    def completed(self) -> Sequence[ToolCall]:
+        """Finished calls, in the order in which they were finalised; read only."""
+        return self._completed
 
     @property
     def busy(self) -> bool:
