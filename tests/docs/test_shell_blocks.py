@@ -150,10 +150,11 @@ def quick_blocks(page: str) -> list[Block]:
     ]
 
 
+@pytest.mark.slow
 def test_what_readme_types_first_works_as_written(
     checkout: Path, installed: Path, api: str, tmp_path: Path
 ) -> None:
-    """`test_commands.py` reads the other commands; `.ci/run` itself measures, signs, verifies."""
+    """`test_commands.py` reads all commands; `.ci/run` itself runs, measures, signs, verifies."""
     first = next(
         block
         for block in quick_blocks("README.md")

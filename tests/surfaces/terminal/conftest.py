@@ -13,6 +13,8 @@ import pytest
 
 pytest.importorskip("textual")
 
+from textual.events import Key
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from surfaces.headless.machine import Machine
@@ -112,8 +114,14 @@ class Terminal:
         return json.dumps(self.session.runtime.transcript())
 
     async def type(self, text: str) -> None:
-        names = {" ": "space", "/": "slash", "!": "exclamation_mark"}
-        await self.pilot.press(*(names.get(letter, letter) for letter in text))
+        """Press the keys of a text, faster than `Pilot.press`, which waits 40 ms after each."""
+        driver = self.app._driver
+        assert driver is not None
+        for letter in text:
+            key = Key(_character_to_key(letter), letter)
+            key.set_sender(self.app)
+            driver.send_message(key)
+        await self.pilot.pause()
 
     async def say(self, text: str) -> None:
         await self.type(text)
