@@ -80,7 +80,7 @@ class LoopDetector:
         is_available: Callable[[str], bool],
         log: Callable[[str, str, Mapping[str, Any]], None],
     ) -> None:
-        """Prepare to watch; call `reset` first.
+        """Prepare to watch.
 
         Args:
             model: Asked from a prompt's 30th turn on.
@@ -101,11 +101,11 @@ class LoopDetector:
             log=log,
         )
         self._disabled = disabled
-        # `reset` sets these: a prompt begins before anything is watched.
         self._prompt_id: str
         self._user_prompt: str
         self._count: int
         self._flagged: LoopVerdict | None
+        self.reset("")
 
     def reset(self, prompt_id: str, user_prompt: str = "") -> None:
         """Begin a prompt: forget all but whether the text was inside a code fence.
