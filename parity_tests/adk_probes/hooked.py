@@ -117,7 +117,14 @@ class Requiring(Noting):
 
 
 def _watched() -> list[BasePlugin]:
-    detector = LoopDetector(model=_UNASKED, models=_UNASKED, history=list)
+    detector = LoopDetector(
+        model=_UNASKED,
+        models=_UNASKED,
+        history=list,
+        disabled=False,
+        is_available=lambda _: True,
+        log=lambda _name, _body, _attributes: None,
+    )
     return [LoopDetectionAdkPlugin(detector), Hooks({})]
 
 

@@ -145,7 +145,7 @@ class FallbackHandler:
 
     async def _carry_out(
         self, intent: FallbackIntent | None, fallback_model: str, beside: str | None
-    ) -> bool:
+    ) -> bool | None:
         match intent:
             case FallbackIntent.RETRY_ALWAYS:
                 return self._switch_to(fallback_model, beside)
@@ -157,9 +157,8 @@ class FallbackHandler:
                 logger.info("To upgrade, please visit: %s", UPGRADE_URL)
                 return False
             case _:
-                raise ValueError(
-                    f'Unexpected fallback intent received from fallbackModelHandler: "{intent}"'
-                )
+                logger.error("Unexpected fallback intent from the handler: %r", intent)
+                return None
 
     def _transition(self, failed: ModelPolicy | None, kind: FailureKind) -> None:
         if failed is not None:

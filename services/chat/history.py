@@ -87,7 +87,6 @@ class ChatHistory:
         """Replace all turns. The mark of the prompt's start keeps its number of turns."""
         stable = self._known.stable(turns)
         self._ids = [turn_id for turn_id, _ in stable]
-        self.match_configured_model()
         self.view.replace([content for _, content in stable])
         self.generation += 1
         self.last_prompt_token_count = self._known.tokens(self.view.raw)

@@ -66,8 +66,8 @@ class ContextRoom:
     def __init__(self, generator: ContentGenerator) -> None:
         """`generator` counts the tokens of media; the tokens of other parts are estimated."""
         self._generator = generator
-        self._model = ""
-        self._room = 0
+        self._model: str
+        self._room: int
 
     def room_measured(self, model: str, used: int) -> None:
         """Compute the room in `model`'s window after the `used` tokens of the last prompt."""

@@ -137,11 +137,10 @@ class Checkpoints:
         except OSError as error:
             notice(error)
             return _unreadable(error)
-        loads = checkpoint.shown is not None and checkpoint.history is not None
-        if checkpoint.history is not None and loads:
+        shown = None if checkpoint.history is None else checkpoint.shown
+        if checkpoint.history is not None and shown is not None:
             load_history(checkpoint.history)
         call: JsonObject = {"name": checkpoint.name, "args": checkpoint.args}
-        shown = checkpoint.shown if loads else None
         if checkpoint.commit is None:
             return Restored(tool_call=call, shown=shown)
         try:

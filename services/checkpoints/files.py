@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from services.clock import iso_timestamp
 from services.private_files import make_private_folder, write_private
@@ -42,9 +42,9 @@ class Checkpoint:
 
     def to_json(self) -> JsonObject:
         """The file's content."""
-        found: dict[str, Json] = {
-            "history": None if self.shown is None else list(self.shown),
-            "clientHistory": None if self.history is None else list(self.history),
+        found: dict[str, Any] = {
+            "history": self.shown,
+            "clientHistory": self.history,
             "toolCall": {"name": self.name, "args": self.args},
             "commitHash": self.commit,
             "messageId": self.prompt_id,
@@ -78,22 +78,6 @@ class CheckpointFiles:
         except FileNotFoundError:
             return []
         return [name.removesuffix(_SUFFIX) for name in entries if name.endswith(_SUFFIX)]
-
-    def prompts(self) -> dict[str, str]:
-        """Checkpoint → the id of its prompt; files that cannot be understood are left out.
-
-        Raises:
-            OSError: the folder or a file cannot be read.
-        """
-        found: dict[str, str] = {}
-        for name in self.names():
-            try:
-                prompt_id = self.read(name).prompt_id
-            except CheckpointInvalid:
-                continue
-            if prompt_id is not None:
-                found[name] = prompt_id
-        return found
 
     def write(self, name: str, checkpoint: Checkpoint) -> None:
         """Write a checkpoint.

@@ -210,7 +210,7 @@ class ChatCompressionService:
         split = split_point(shortened, 1 - _PRESERVED)
         if split == 0:
             return _result(CompressionStatus.NOOP, count)
-        whole = list(history[:split])
+        whole = history[:split]
         fits = estimate_tokens(_parts(whole)) < token_limit(model)
         summary = await self._summarise(
             whole if fits else shortened[:split], prompt_id, compression_config_key(model), signal
@@ -247,7 +247,7 @@ class ChatCompressionService:
         self._state.log("chat_compression", body, {"tokens_before": before, "tokens_after": after})
 
     async def _summarise(
-        self, history: list[Content], prompt_id: str, config_key: str, signal: AbortSignal
+        self, history: Sequence[Content], prompt_id: str, config_key: str, signal: AbortSignal
     ) -> str:
         async def ask(contents: list[Content], prompt_id: str) -> str:
             response = await self._model.generate_content(

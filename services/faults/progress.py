@@ -44,7 +44,7 @@ def last_output_not_shown(flush: Any, self: Any) -> None:
         flush(self)
 
 
-@fault("services.scheduler.execution:ToolExecutor._patch", origin="an id for the model alone")
+@fault("services.scheduler.states:CallStore.patch", origin="an id for the model alone")
 def process_not_shown(patch: Any, self: Any, call_id: str, change: Any) -> None:
     """A running command does not show its process."""
     if change.process_id is None:

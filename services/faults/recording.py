@@ -58,8 +58,8 @@ resumed_pairs_come_apart = fault.wrap(
     origin="ids made separately for each part",
 )
 rewind_to_unknown_ignored = fault.wrap(
-    "services.recording.loading:_Reader._rewind",
-    only_when(lambda self, message_id: message_id in self._messages or message_id in self._ids),
+    "services.recording.loading:RecordingReader._rewind",
+    only_when(lambda self, message_id: message_id in self._messages),
     says="A recorded rewind to a missing message removes nothing.",
     origin="the sensible behaviour, which the published core does not have",
 )
@@ -84,7 +84,7 @@ masked_results_not_recorded = fault.wrap(
     origin="messages synced without their tool calls",
 )
 first_version_of_a_message_counts = fault.wrap(
-    "services.recording.loading:_Reader._add",
+    "services.recording.loading:RecordingReader._add",
     only_when(lambda self, message, **more: message["id"] not in self._messages),
     says="A message that was written twice is resumed in its first version.",
     origin="a reader that skips known ids",
@@ -182,7 +182,7 @@ def tokens_with_next_message(record_tokens: Any, self: Any, usage: Any) -> None:
 
 
 @fault(
-    "services.recording.loading:_Reader._update",
+    "services.recording.loading:RecordingReader._update",
     origin="a reader that treats every line as an addition",
 )
 def checkpoint_adds(update: Any, self: Any, updates: Any) -> None:
@@ -232,7 +232,7 @@ structured_display_not_recorded = held_out.wrap(
 
 
 @held_out(
-    "services.recording.loading:_Reader._rewind",
+    "services.recording.loading:RecordingReader._rewind",
     origin="a record of a position read as one of a message",
 )
 def rewind_read_as_deletion(rewind: Any, self: Any, message_id: str) -> None:

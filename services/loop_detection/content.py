@@ -49,13 +49,14 @@ class ContentLoops:
     def __init__(self) -> None:
         self._in_code = False
         """Outlives `clear`: an unclosed fence silences the check for good, as upstream's does."""
-        self._text = ""
-        self._start = 0
+        self._text: str
+        self._start: int
         """Position of the text's first unit in the stream."""
-        self._next = 0
+        self._next: int
         """Position of the next chunk to look at. A chunk that was found repeated stays the next."""
-        self._positions: dict[str, deque[int]] = {}
-        self._order: deque[tuple[int, str]] = deque()
+        self._positions: dict[str, deque[int]]
+        self._order: deque[tuple[int, str]]
+        self.clear()
 
     def add(self, fragment: str) -> bool:
         """Take in a fragment of text; `True` when a chunk of it has been repeated too often."""
@@ -82,8 +83,8 @@ class ContentLoops:
         """Forget the text, as at a tool call."""
         self._text = ""
         self._start = self._next = 0
-        self._positions.clear()
-        self._order.clear()
+        self._positions = {}
+        self._order = deque()
 
     def _forget_old(self) -> None:
         surplus = len(self._text) - _WINDOW

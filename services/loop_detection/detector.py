@@ -76,9 +76,9 @@ class LoopDetector:
         model: UtilityModel,
         models: ModelConfigs,
         history: Callable[[], Sequence[Content]],
-        disabled: bool = False,
-        is_available: Callable[[str], bool] = lambda _: True,
-        log: Callable[[str, str, Mapping[str, Any]], None] | None = None,
+        disabled: bool,
+        is_available: Callable[[str], bool],
+        log: Callable[[str, str, Mapping[str, Any]], None],
     ) -> None:
         """Prepare to watch.
 
@@ -90,7 +90,7 @@ class LoopDetector:
             is_available: Whether a model, a concrete name, can be used now.
             log: Takes the records for the session's log, as `SessionState.log` does.
         """
-        self._log = log or (lambda _name, _body, _attributes: None)
+        self._log = log
         self._calls = ToolCallLoops()
         self._content = ContentLoops()
         self._llm = LlmLoopCheck(
@@ -98,13 +98,14 @@ class LoopDetector:
             models=models,
             history=history,
             is_available=is_available,
-            log=self._log,
+            log=log,
         )
         self._disabled = disabled
-        self._prompt_id = ""
-        self._user_prompt = ""
-        self._count = 0
-        self._flagged: LoopVerdict | None = None
+        self._prompt_id: str
+        self._user_prompt: str
+        self._count: int
+        self._flagged: LoopVerdict | None
+        self.reset("")
 
     def reset(self, prompt_id: str, user_prompt: str = "") -> None:
         """Begin a prompt: forget all but whether the text was inside a code fence.

@@ -116,9 +116,10 @@ class LlmLoopCheck:
         self._models = models
         self._history = history
         self._is_available = is_available
-        self._turns = 0
-        self._checked_at = 0
-        self._interval = _DEFAULT_INTERVAL
+        # `reset` sets these.
+        self._turns: int
+        self._checked_at: int
+        self._interval: int
 
     def reset(self) -> None:
         """Start counting anew, for a new prompt."""

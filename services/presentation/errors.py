@@ -111,7 +111,7 @@ def unexpected_error(error: BaseException) -> ErrorFields:
     identity = _identity(error)
     meta: dict[str, Any] = {
         "errorName": identity.pop("errorName"),
-        "stack": "".join(traceback.format_exception(error)).rstrip("\n"),
+        "stack": "".join(traceback.format_exception(error)).rstrip(),
         **identity,
     }
     status = getattr(error, "status", None)

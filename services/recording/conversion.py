@@ -48,8 +48,6 @@ def convert_session_to_client_history(messages: Iterable[JsonObject]) -> list[Hi
 
 
 def _as_parts(content: Json) -> list[Part]:
-    if isinstance(content, str):
-        return [{"text": content}]
     listed = content if isinstance(content, list) else [content]
     parts = ({"text": part} if isinstance(part, str) else part for part in listed)
     return [part for part in parts if isinstance(part, dict)]

@@ -36,8 +36,7 @@ class ConversationRecord:
     """A recording as it stands after all of its lines.
 
     `fields` is everything but the messages, under the wire's names: `sessionId`, `projectHash`,
-    `startTime`, `lastUpdated`, `kind`, `summary`, `firstUserMessage`, … A name without a value is
-    not in it.
+    `startTime`, `lastUpdated`, `kind`, `summary`, … A name without a value is not in it.
     """
 
     fields: JsonObject
@@ -47,11 +46,6 @@ class ConversationRecord:
     def session_id(self) -> str:
         """The session that was recorded."""
         return str(self.fields.get("sessionId") or "")
-
-    @property
-    def has_resumable_content(self) -> bool:
-        """Whether the recording has conversation, so that it can be resumed."""
-        return bool(self.fields.get("hasResumableContent"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,9 @@ Source: core `scheduler/policy.ts` (`updatePolicy`).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
-from services.argument_patterns import parameter_pattern
 from services.message_bus import MessageBus
 from services.policy.rules import MODES_BY_PERMISSIVENESS
 from services.policy.updates import UpdatePolicy
@@ -37,7 +34,6 @@ def remember_answer(
     details: ConfirmationDetails,
     state: SessionState,
     bus: MessageBus,
-    workspace_root: Path,
     workspace_policies: bool,
 ) -> None:
     """Apply an "always" answer; any other changes nothing.
@@ -49,7 +45,6 @@ def remember_answer(
         details: what the user saw.
         state: its approval mode may change.
         bus: receives the change of the policy.
-        workspace_root: paths in rules are relative to it.
         workspace_policies: whether a rule to be saved goes to the workspace instead of the user.
     """
     before = state.approval_mode
@@ -73,7 +68,7 @@ def remember_answer(
             )
         )
     elif outcome in {_ALWAYS, _AND_SAVE}:
-        options = _narrowing(invocation, outcome, details, workspace_root)
+        options = _narrowing(invocation, outcome, details)
         bus.publish(
             UpdatePolicy(
                 tool_name=tool.name,
@@ -91,13 +86,9 @@ def _narrowing(
     invocation: ToolInvocation,
     outcome: ConfirmationOutcome,
     details: ConfirmationDetails,
-    workspace_root: Path,
 ) -> Mapping[str, Any]:
-    """The limits of the approval: those of the invocation, else those that the user saw."""
+    """The limits of the approval: those of the invocation, else the commands that the user saw."""
     options = dict(invocation.policy_update(outcome) or {})
     if details.type == "exec" and not options.get("commandPrefix"):
         options["commandPrefix"] = details.fields.get("rootCommands")
-    elif details.type == "edit" and not options.get("argsPattern"):
-        path = os.path.relpath(details.fields["filePath"], workspace_root)
-        options["argsPattern"] = parameter_pattern("file_path", path)
     return options

@@ -134,6 +134,7 @@ class Confirmer:
 
         Raises:
             ConfirmationError: the signal was aborted, the call is gone, or the policy refuses it.
+            AbortError: the signal was aborted while the user was asked.
         """
         shown: ConfirmationDetails | None = None
         for _ in range(MOST_LOOKS):
@@ -216,7 +217,11 @@ class Confirmer:
     async def _answer(
         self, call_id: str, details: ConfirmationDetails, signal: AbortSignal
     ) -> ToolConfirmationResponse:
-        """Show the question and wait for its answer, without a time limit."""
+        """Show the question and wait for its answer, without a time limit.
+
+        Raises:
+            AbortError: the signal was aborted.
+        """
         correlation_id = self._ids.uuid("confirmation")
         answer: asyncio.Future[ToolConfirmationResponse]
         answer = asyncio.get_running_loop().create_future()
@@ -235,8 +240,6 @@ class Confirmer:
             response = await until_aborted(_settled(answer), signal)
             self._report_waiting(False)
             return response
-        except AbortError:
-            raise ConfirmationError("Operation cancelled") from None
         finally:
             off()
 

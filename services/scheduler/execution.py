@@ -65,13 +65,15 @@ class ToolExecutor:
             raise ValueError(f"Cannot execute tool call {call.call_id}: no tool or invocation")
 
         def show_output(output: Json) -> None:
-            self._patch(call.call_id, ExecutingPatch(live_output=output))
+            self._store.patch(call.call_id, ExecutingPatch(live_output=output))
 
         execution = ToolExecution(
             call_id=call.call_id,
             signal=signal,
             update_output=show_output if call.tool.can_update_output else None,
-            set_process_id=lambda pid: self._patch(call.call_id, ExecutingPatch(process_id=pid)),
+            set_process_id=lambda pid: self._store.patch(
+                call.call_id, ExecutingPatch(process_id=pid)
+            ),
         )
         try:
             result = await call.invocation.execute(execution)
@@ -93,11 +95,6 @@ class ToolExecutor:
         if isinstance(shown, str):
             failed = replace(failed, result_display=shown, content_length=js_length(shown))
         return Ending(CallStatus.ERROR, replace(failed, display=result.display))
-
-    def _patch(self, call_id: str, patch: ExecutingPatch) -> None:
-        call = self._store.get(call_id)
-        if call is not None and call.status is CallStatus.EXECUTING:
-            self._store.transition(call_id, CallStatus.EXECUTING, patch)
 
     def _raised(self, request: ToolCallRequest, error: Exception, signal: AbortSignal) -> Ending:
         notice(error)

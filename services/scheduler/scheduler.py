@@ -208,9 +208,6 @@ class ToolScheduler:
         """Publish the progress of an executing call; ignore a notice about any other call."""
         for scheduler in self._derived:
             scheduler.note_progress(notice)
-        call = self._store.get(notice.call_id)
-        if call is None or call.status is not CallStatus.EXECUTING:
-            return
         total = notice.total if notice.total is not None and notice.total > 0 else None
         progress = CallProgress(
             done=notice.progress,
@@ -218,9 +215,7 @@ class ToolScheduler:
             percent=None if total is None else min(100, notice.progress / total * 100),
             message=notice.message,
         )
-        self._store.transition(
-            notice.call_id, CallStatus.EXECUTING, ExecutingPatch(progress=progress)
-        )
+        self._store.patch(notice.call_id, ExecutingPatch(progress=progress))
 
     def cancel_all(self) -> None:
         """Reject the queued batches and cancel every call.

@@ -6,7 +6,7 @@ Source: core `scheduler/state-manager.ts`.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -150,9 +150,9 @@ class CallStore:
         return list(self._active.values())
 
     @property
-    def completed(self) -> list[ToolCall]:
-        """Finished calls, in the order in which they were finalised."""
-        return list(self._completed)
+    def completed(self) -> Sequence[ToolCall]:
+        """Finished calls, in the order in which they were finalised; read only."""
+        return self._completed
 
     @property
     def busy(self) -> bool:
@@ -194,6 +194,12 @@ class CallStore:
         _check(call, status)
         self._active[call_id] = _MOVES[status](self, call, data)
         self._publish()
+
+    def patch(self, call_id: str, patch: ExecutingPatch) -> None:
+        """Change what an executing call shows; ignore a call in any other state."""
+        call = self._active.get(call_id)
+        if call is not None and call.status is _X:
+            self.transition(call_id, _X, patch)
 
     def finalise(self, call_id: str) -> None:
         """Move an ended call from the active to the finished ones."""

@@ -179,7 +179,6 @@ class Validator:
                 details=result.details,
                 state=self._state,
                 bus=self._bus,
-                workspace_root=self._policy.workspace_root,
                 workspace_policies=self._workspace_policies,
             )
         if result.outcome is ConfirmationOutcome.CANCEL:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from services.clock import Clock, iso_timestamp
-from services.recording.loading import load_conversation_record
+from services.recording.describing import describe_recording
 from services.wire import JsonObject
 
 __all__ = [
@@ -105,7 +105,7 @@ def recorded_sessions(project_temp: Path, clock: Clock) -> list[RecordedSession]
     for file in sorted((project_temp / "chats").glob("session-*")):
         if file.suffix not in (".json", ".jsonl"):
             continue
-        record = load_conversation_record(file, clock, metadata_only=True)
+        record = describe_recording(file, clock)
         fields = record.fields if record is not None else {}
         if not fields.get("hasResumableContent") or fields.get("kind") == "subagent":
             continue

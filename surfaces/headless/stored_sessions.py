@@ -15,6 +15,7 @@ from services.clock import Clock, iso_timestamp
 from services.ids import IdSource
 from services.private_files import make_private_folder, write_private
 from services.recording.deletion import delete_stored_session
+from services.recording.describing import describe_recording
 from services.recording.loading import load_conversation_record
 from services.recording.session_file import json_line
 from services.wire import JsonObject
@@ -86,8 +87,8 @@ def import_session(
         ImportFailed: `file` is missing, or is not a recording.
         OSError: the new recording cannot be written.
     """
-    record = load_conversation_record(file, clock)
-    if record is None:
+    described, record = describe_recording(file, clock), load_conversation_record(file, clock)
+    if described is None or record is None:
         raise ImportFailed(f"File not found or invalid format: {file}")
     now_ms = clock.now_ms()
     now, session_id = iso_timestamp(now_ms), ids.uuid("session")
@@ -103,7 +104,8 @@ def import_session(
         if message.get("type") in _SPOKEN and "content" in message
     ]
     metadata = {
-        **record.fields,
+        **described.fields,
+        "messageCount": len(record.messages),
         "sessionId": session_id,
         "projectHash": workspace.project_hash,
         "startTime": now,

@@ -73,7 +73,7 @@ async def test_workspace_and_conversation_come_back(workspace: Workspace, opened
         assert restored.shown == [{"type": "user", "id": 1}]
     assert loaded == [HISTORY] * 3
     assert (workspace.root / "a.txt").read_text() == "one"
-    assert checkpoints.files.prompts() == {name: "prompt"}
+    assert checkpoints.files.read(name).prompt_id == "prompt"
 
 
 @pytest.mark.parametrize("chosen", ["x", "../x", "../ws", 1, -1, ""])

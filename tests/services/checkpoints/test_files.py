@@ -59,7 +59,6 @@ def test_what_is_written_is_read_back(files: CheckpointFiles) -> None:
     (files.folder / "other.txt").write_text("x")
     assert files.names() == ["a", "b"]
     assert files.read("b") == checkpoint
-    assert files.prompts() == {"a": "prompt", "b": "prompt"}
     assert (files.folder / "b.json").stat().st_mode & 0o777 == 0o600
     assert files.folder.stat().st_mode & 0o077 in (0, 0o055)
 
@@ -72,7 +71,6 @@ def test_what_is_not_known_is_left_out(files: CheckpointFiles) -> None:
         "toolCall": {"name": "t", "args": {}}
     }
     assert files.read("a") == found
-    assert files.prompts() == {}
 
 
 @pytest.mark.parametrize(
@@ -97,7 +95,6 @@ def test_a_file_with_another_value_is_no_checkpoint(
     write(files, "a", {**WHOLE, **change})
     with pytest.raises(CheckpointInvalid, match=problem):
         files.read("a")
-    assert files.prompts() == {}
 
 
 @pytest.mark.parametrize(

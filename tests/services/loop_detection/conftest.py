@@ -44,7 +44,9 @@ class Watched:
             history=lambda: self.history,
             disabled=disabled,
             is_available=lambda name: name not in self.unavailable,
+            log=lambda _name, _body, _attributes: None,
         )
+        self.detector.reset("first")
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from services.clock import VirtualClock
+from services.recording.describing import describe_recording
 from services.recording.loading import load_conversation_record
 from services.recording.records import ConversationRecord
 from services.wire import JsonObject
@@ -24,11 +25,22 @@ def message(message_id: str, kind: str = "user", content: Any = "hello", **more:
     return {"id": message_id, "timestamp": "T", "type": kind, "content": content, **more}
 
 
-def load(tmp_path: Path, *lines: JsonObject | str, **options: Any) -> ConversationRecord | None:
+def written(tmp_path: Path, *lines: JsonObject | str) -> Path:
     file = tmp_path / "session.jsonl"
     texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     file.write_text("\n".join(texts), encoding="utf-8")
-    return load_conversation_record(file, VirtualClock(), **options)
+    return file
+
+
+def load(tmp_path: Path, *lines: JsonObject | str) -> ConversationRecord | None:
+    return load_conversation_record(written(tmp_path, *lines), VirtualClock())
+
+
+def described(tmp_path: Path, *lines: JsonObject | str) -> JsonObject:
+    record = describe_recording(written(tmp_path, *lines), VirtualClock())
+    assert record is not None
+    assert record.messages == []
+    return record.fields
 
 
 def ids(record: ConversationRecord | None) -> list[str]:
@@ -37,21 +49,17 @@ def ids(record: ConversationRecord | None) -> list[str]:
 
 
 def test_a_message_that_comes_again_replaces_the_first_at_its_place(tmp_path: Path) -> None:
-    record = load(
-        tmp_path, META, message("a"), message("b"), message("a", content="new"), {"$set": {"x": 1}}
-    )
+    lines = (META, message("a"), message("b"), message("a", content="new"), {"$set": {"x": 1}})
+    record = load(tmp_path, *lines)
 
     assert record is not None
     assert ids(record) == ["a", "b"]
     assert record.messages[0]["content"] == "new"
     assert (record.session_id, record.fields["projectHash"]) == ("sess", "hash")
-    assert record.fields == {
-        "sessionId": "sess",
-        "projectHash": "hash",
-        "startTime": "S",
-        "lastUpdated": "L",
-        "kind": "main",
-        "messageCount": 2,
+    assert record.fields == META
+    assert described(tmp_path, *lines) == {
+        **META,
+        "messageCount": 3,
         "userMessageCount": 2,
         "firstUserMessage": "hello",
         "hasResumableContent": True,
@@ -59,16 +67,24 @@ def test_a_message_that_comes_again_replaces_the_first_at_its_place(tmp_path: Pa
 
 
 @pytest.mark.parametrize(("to", "left"), [("b", ["a"]), ("a", []), ("unknown", [])])
-@pytest.mark.parametrize("metadata_only", [False, True])
 def test_a_rewind_drops_a_message_and_what_follows_or_everything(
-    tmp_path: Path, to: str, left: list[str], metadata_only: bool
+    tmp_path: Path, to: str, left: list[str]
 ) -> None:
     lines = (META, message("a"), message("b"), message("c"), {"$rewindTo": to})
-    record = load(tmp_path, *lines, metadata_only=metadata_only)
+    fields = described(tmp_path, *lines)
 
-    assert record is not None
-    assert record.fields["messageCount"] == record.fields["userMessageCount"] == len(left)
-    assert ids(record) == ([] if metadata_only else left)
+    assert ids(load(tmp_path, *lines)) == left
+    assert fields["messageCount"] == fields["userMessageCount"] == len(left)
+
+
+@pytest.mark.parametrize("rewound", [False, True])
+def test_a_scratchpad_is_stale_once_a_line_follows_it(tmp_path: Path, rewound: bool) -> None:
+    noted = {"$set": {"memoryScratchpad": {"n": 1}}}
+    later = {"$rewindTo": "a"} if rewound else message("b")
+
+    assert "memoryScratchpadIsStale" not in described(tmp_path, META, message("a"))
+    assert described(tmp_path, META, message("a"), noted)["memoryScratchpadIsStale"] is False
+    assert described(tmp_path, META, noted, later)["memoryScratchpadIsStale"] is True
 
 
 def test_a_checkpoint_starts_anew(tmp_path: Path) -> None:
@@ -126,12 +142,21 @@ def test_bytes_that_are_no_utf8_do_not_end_the_reading(tmp_path: Path) -> None:
 @pytest.mark.parametrize("indent", [None, 2])
 def test_a_document_of_an_old_version_is_read_whole(tmp_path: Path, indent: int | None) -> None:
     document = {**META, "messages": [message("a", content="/help"), message("b", "gemini")]}
+    text = json.dumps(document, indent=indent)
 
-    record = load(tmp_path, json.dumps(document, indent=indent))
+    assert ids(load(tmp_path, text)) == ["a", "b"]
+    assert described(tmp_path, text) == {
+        **META,
+        "messageCount": 2,
+        "userMessageCount": 1,
+        "hasResumableContent": True,
+    }
 
-    assert ids(record) == ["a", "b"]
-    assert record is not None
-    assert (record.fields["userMessageCount"], record.has_resumable_content) == (1, True)
+
+def test_an_old_document_with_a_content_that_cannot_be_read_gives_none(tmp_path: Path) -> None:
+    messages = [message("a"), message("b", content={"text": 5})]
+
+    assert load(tmp_path, json.dumps({**META, "messages": messages}, indent=2)) is None
 
 
 @pytest.mark.parametrize("lines", [("garbage",), (), ({"sessionId": 1},), (message("a"),)])
@@ -159,11 +184,10 @@ def test_a_file_that_is_no_recording_gives_none(tmp_path: Path, lines: tuple[Any
 def test_commands_and_injected_context_are_no_conversation(
     tmp_path: Path, content: Any, first: str | None, resumable: bool
 ) -> None:
-    record = load(tmp_path, META, message("a", content=content))
+    fields = described(tmp_path, META, message("a", content=content))
 
-    assert record is not None
-    assert record.has_resumable_content is resumable
-    assert record.fields.get("firstUserMessage") == (first if resumable else None)
+    assert fields["hasResumableContent"] is resumable
+    assert fields.get("firstUserMessage") == (first if resumable else None)
 
 
 @pytest.mark.parametrize(
@@ -179,10 +203,9 @@ def test_commands_and_injected_context_are_no_conversation(
 def test_an_answer_is_conversation_if_there_is_anything_in_it(
     tmp_path: Path, more: JsonObject, resumable: bool
 ) -> None:
-    record = load(tmp_path, META, {**message("a", "gemini"), **more})
+    fields = described(tmp_path, META, {**message("a", "gemini"), **more})
 
-    assert record is not None
-    assert record.has_resumable_content is resumable
+    assert fields["hasResumableContent"] is resumable
 
 
 def test_a_recording_that_does_not_say_when_is_of_now(tmp_path: Path) -> None:

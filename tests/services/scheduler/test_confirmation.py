@@ -188,7 +188,7 @@ async def test_a_denial_at_the_second_policy_check_is_an_error(rig: Any) -> None
 
 
 async def test_always_for_an_edit_switches_to_auto_edit(rig: Any) -> None:
-    rig.tool("write_file", details=edit)
+    rig.tool("write_file", details=edit, narrowing={"argsPattern": "x"})
     rig.rule("write_file", "ask_user", modes=(ApprovalMode.DEFAULT,))
     rig.answer("proceed_always")
 
@@ -198,8 +198,7 @@ async def test_always_for_an_edit_switches_to_auto_edit(rig: Any) -> None:
     assert rig.feedback == [ApprovalModeChanged(mode=ApprovalMode.AUTO_EDIT)]
     [update] = rig.policy_updates
     assert update.modes == (ApprovalMode.DEFAULT, ApprovalMode.AUTO_EDIT, ApprovalMode.YOLO)
-    assert update.args_pattern is not None
-    assert r"a\.txt" in update.args_pattern
+    assert update.args_pattern == "x"
 
 
 def execute_details(_params: object) -> ConfirmationDetails:
