@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Literal
+from typing import Literal, TypeAlias
 
 __all__ = ["Kind", "child_started", "folder_made", "leftovers_reported_to"]
 
-Kind = Literal["child", "folder"]
+Kind: TypeAlias = Literal["child", "folder"]
 
 _listeners: list[Callable[[Kind, str], None]] = []
 

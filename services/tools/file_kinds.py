@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, TypeAlias
 
 from services.paths import extension
 from services.wire import Part
@@ -26,7 +26,7 @@ __all__ = [
     "media_type",
 ]
 
-FileKind = Literal["text", "svg", "image", "pdf", "audio", "video", "binary"]
+FileKind: TypeAlias = Literal["text", "svg", "image", "pdf", "audio", "video", "binary"]
 
 MAX_MEGABYTES: Final = 20
 """The size limit of files that tools read."""

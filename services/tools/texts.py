@@ -106,7 +106,7 @@ def _placeholder(line: str) -> str | None:
 
 def js_fixed(value: float, digits: int) -> str:
     """`Number.prototype.toFixed`: halves of the exact binary value go up."""
-    step = Decimal().scaleb(-digits)
+    step = Decimal(1).scaleb(-digits)
     return str(Decimal(value).quantize(step, rounding=ROUND_HALF_UP))
 
 

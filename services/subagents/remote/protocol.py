@@ -9,7 +9,7 @@ import asyncio
 import traceback
 from collections.abc import Sequence
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from agent_protocol.agent import (
     AgentProtocol,
@@ -41,7 +41,7 @@ from services.wire import JsonObject, js_length, js_slice
 
 __all__ = ["RemoteSubagentProtocol"]
 
-_Ending = Literal["completed", "failed", "aborted"]
+_Ending: TypeAlias = Literal["completed", "failed", "aborted"]
 
 
 class RemoteSubagentProtocol(AgentProtocol):
