@@ -68,16 +68,17 @@ def refuse_depth(value: Json) -> None:
 def is_deeper(value: Json, levels: int) -> bool:
     """Whether lists and objects in `value` are nested more than `levels` deep."""
     level = [value] if isinstance(value, dict | list) else []
-    for _ in range(levels):
-        if not level:
-            return False
+    while level:
+        if levels == 0:
+            return True
+        levels -= 1
         level = [
             inner
             for outer in level
             for inner in (outer.values() if isinstance(outer, dict) else outer)
             if isinstance(inner, dict | list)
         ]
-    return bool(level)
+    return False
 
 
 def whole(digits: str) -> int:

@@ -47,7 +47,6 @@ class UpdatePolicy:
     command_prefix: str | Sequence[str] | None = None
     allow_redirection: bool = False
     modes: tuple[ApprovalMode, ...] = ()
-    persist: bool = False
     persist_scope: str | None = None
     """`workspace` or `user`, if it outlives the session."""
 

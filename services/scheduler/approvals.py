@@ -68,7 +68,6 @@ def remember_answer(
                 tool_name=f"mcp_{server}_*" if outcome is _SERVER else tool.name,
                 mcp_name=server,
                 modes=modes,
-                persist=outcome is _AND_SAVE,
                 persist_scope=scope,
             )
         )
@@ -81,7 +80,6 @@ def remember_answer(
                 command_prefix=options.get("commandPrefix"),
                 allow_redirection=bool(options.get("allowRedirection")),
                 modes=modes,
-                persist=outcome is _AND_SAVE,
                 persist_scope=scope,
             )
         )
