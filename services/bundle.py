@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from services.availability.availability import Availability
 from services.chat_recording import ChatRecording
@@ -83,13 +83,13 @@ class Services(Session):
     """The companion of the user's IDE; a surface connects it."""
     servers: SessionServers
     """The session's MCP servers; empty without any."""
-    agent_servers: DiscoverServers | None = None
+    agent_servers: DiscoverServers
     """Starts the MCP servers that an agent brings along; they end with the session."""
-    version: str = "unknown"
+    version: str
     """Of the product."""
-    checkpoints: Checkpoints | None = None
+    checkpoints: Checkpoints | None
     """Saves and restores checkpoints; `None` where they are switched off."""
-    background: BackgroundHistory = field(default_factory=BackgroundHistory)
+    background: BackgroundHistory
     """The shell commands that the session has let run on."""
-    telemetry: Telemetry | None = None
+    telemetry: Telemetry | None
     """Observes the session and every agent; `None` where telemetry is off."""

@@ -144,7 +144,7 @@ class PolicyEngine:
         if rules is None:
             return
         self.book.add(rules)
-        if update.persist and self._save is not None:
+        if update.persist_scope is not None and self._save is not None:
             self._save(update)
 
     async def decide(

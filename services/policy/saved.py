@@ -104,7 +104,7 @@ def _put(rules: list[JsonObject], update: UpdatePolicy) -> None:
         known = {"decision": "allow", "priority": ALWAYS_ALLOW_FRACTION, "toolName": tool}
         if update.mcp_name:
             known["mcpName"] = update.mcp_name
-        if prefix is not None and prefix != "":
+        if prefix is not None:
             known["commandPrefix"] = prefix
         elif update.args_pattern:
             known["argsPattern"] = update.args_pattern

@@ -47,7 +47,6 @@ class UpdatePolicy:
     command_prefix: str | Sequence[str] | None = None
     allow_redirection: bool = False
     modes: tuple[ApprovalMode, ...] = ()
-    persist: bool = False
     persist_scope: str | None = None
     """`workspace` or `user`, if it outlives the session."""
 
@@ -61,7 +60,7 @@ def rules_of_update(update: UpdatePolicy) -> list[PolicyRule] | None:
         UnsafePattern: its pattern is not a regular expression, or not a safe one.
     """
     patterns: list[str | None] = [update.args_pattern or None]
-    if update.command_prefix is not None and update.command_prefix != "":
+    if update.command_prefix is not None:
         patterns = list(command_prefix_patterns(update.command_prefix))
     elif update.args_pattern and not is_safe_pattern(update.args_pattern):
         raise UnsafePattern(

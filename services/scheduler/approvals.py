@@ -63,7 +63,6 @@ def remember_answer(
                 tool_name=f"mcp_{server}_*" if outcome is _SERVER else tool.name,
                 mcp_name=server,
                 modes=modes,
-                persist=outcome is _AND_SAVE,
                 persist_scope=scope,
             )
         )
@@ -76,7 +75,6 @@ def remember_answer(
                 command_prefix=options.get("commandPrefix"),
                 allow_redirection=bool(options.get("allowRedirection")),
                 modes=modes,
-                persist=outcome is _AND_SAVE,
                 persist_scope=scope,
             )
         )

@@ -83,7 +83,6 @@ def test_a_server_with_an_invalid_configuration_is_refused(tmp_path: Path) -> No
     write_agent(tmp_path / "home")
 
     async def work(services: Services) -> None:
-        assert services.agent_servers is not None
         with pytest.raises(McpConfigError):
             await services.agent_servers({"mine": 7}, services.tools.emptied())
 

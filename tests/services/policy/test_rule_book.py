@@ -58,12 +58,12 @@ def test_a_written_rule_for_a_remote_agent_is_enough(make_engine: MakeEngine) ->
 def test_an_answer_to_be_kept_is_saved_once_it_is_a_rule(make_engine: MakeEngine) -> None:
     saved: list[UpdatePolicy] = []
     engine = make_engine([], save=saved.append)
-    kept = UpdatePolicy(tool_name="t", persist=True)
+    kept = UpdatePolicy(tool_name="t", persist_scope="user")
 
     engine.apply_update(kept)
     engine.apply_update(UpdatePolicy(tool_name="t"))
-    engine.apply_update(UpdatePolicy(tool_name="read_file", persist=True))
-    engine.apply_update(UpdatePolicy(tool_name="t", args_pattern="(", persist=True))
+    engine.apply_update(UpdatePolicy(tool_name="read_file", persist_scope="user"))
+    engine.apply_update(UpdatePolicy(tool_name="t", args_pattern="(", persist_scope="user"))
 
     assert saved == [kept]
     assert len(engine.rules) == 2
@@ -74,7 +74,7 @@ def test_no_prefixes_at_all_make_no_rule_but_are_saved(make_engine: MakeEngine) 
     engine = make_engine([], save=saved.append)
 
     engine.apply_update(
-        UpdatePolicy(tool_name="run_shell_command", command_prefix=[], persist=True)
+        UpdatePolicy(tool_name="run_shell_command", command_prefix=[], persist_scope="user")
     )
 
     assert engine.rules == ()

@@ -22,7 +22,7 @@ class Saved:
         self._answers = SavedAnswers(workspace=workspace, events=events)
 
     def save(self, tool_name: str, **more: Any) -> None:
-        given = {"persist": True, "persist_scope": "user", **more}
+        given = {"persist_scope": "user", **more}
         self._answers.save(UpdatePolicy(tool_name=tool_name, **given))
 
     @property

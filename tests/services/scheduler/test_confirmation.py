@@ -210,7 +210,7 @@ def mcp_details(_params: object) -> ConfirmationDetails:
 
 
 MODES = (ApprovalMode.DEFAULT, ApprovalMode.AUTO_EDIT, ApprovalMode.YOLO)
-SAVED: dict[str, Any] = {"persist": True, "persist_scope": "user"}
+SAVED: dict[str, Any] = {"persist_scope": "user"}
 
 
 @pytest.mark.parametrize(
