@@ -187,5 +187,5 @@ def _write() -> Iterator[PolicyRule]:
 def _yolo() -> Iterator[PolicyRule]:
     yield from _rules(["ask_user"], _ASK, 999, _YOLO, interactive=True)
     yield from _rules(["enter_plan_mode", "exit_plan_mode"], _DENY, 999, _YOLO, interactive=True)
-    for rule in _rules(["*"], _ALLOW, 998, _YOLO):
-        yield replace(rule, allow_redirection=True)
+    # Upstream's rule allows redirections as well; in this mode the shell policy trusts them anyway.
+    yield from _rules(["*"], _ALLOW, 998, _YOLO)
