@@ -91,8 +91,8 @@ class TrackerTask:
 
     @property
     def parent_id(self) -> str | None:
-        """The id of the task that this one is a part of; `None` or empty if there is none."""
-        return self.document.get("parentId")
+        """The id of the task that this one is a part of; none for `None` and for an empty id."""
+        return self.document.get("parentId") or None
 
     @property
     def dependencies(self) -> list[str]:

@@ -60,8 +60,8 @@ class AnswerReader:
         self.complete = False
         """Whether the answer is in history, or a hook has replaced it."""
         self._citations: set[str] = set()
-        self._last: Delta
-        self._before: tuple[bool, str | None]
+        self._last = Delta()
+        self._before: tuple[bool, str | None] = False, None
         """What `visible_text` and `finish_reason` were before the last delta."""
 
     @property
