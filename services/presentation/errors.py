@@ -174,6 +174,4 @@ def _json_scalar(value: object) -> Any:
     """`value` as JSON; foreign exceptions have enumerations and objects in their codes."""
     if value is None or type(value) in (bool, int, float, str):
         return value
-    if isinstance(value, str):
-        return str(value)
     return int(value) if isinstance(value, int) else str(value)
