@@ -63,8 +63,8 @@ class Settings(
     """The core's configuration parameters as they were given, for an engine that takes them whole;
     empty where the settings came from a file."""
     warnings: tuple[str, ...] = field(default=(), compare=False)
-    """A sentence for each setting that was given and has no effect, or less than in the published
-    core; a surface shows them."""
+    """A sentence for each setting of a file that has no effect, or less than in the published core;
+    a surface shows them."""
 
 
 PARAMETERS: Final = tuple(parameters_of(Settings))
@@ -74,14 +74,13 @@ PARAMETERS: Final = tuple(parameters_of(Settings))
 def settings_from_parameters(values: Mapping[str, Any], *, interactive: bool = False) -> Settings:
     """Settings from the core's configuration parameters; missing ones have their defaults.
 
-    Parameters that are unknown have no effect; `Settings.warnings` names the known ones of these.
+    Parameters that are unknown have no effect; `without_effect` names the known ones of these.
 
     Raises:
         SettingError: a value has the wrong type, or cannot have its effect in this build.
     """
     settings = _settings(values, lambda parameter: parameter.name, interactive)
-    warnings = (*without_effect(values, of_file=False), *_gaps(values, settings, "name"))
-    return replace(settings, parameters=dict(values), warnings=warnings)
+    return replace(settings, parameters=dict(values))
 
 
 def settings_from_file(document: Mapping[str, Any], *, interactive: bool = False) -> Settings:
@@ -91,7 +90,7 @@ def settings_from_file(document: Mapping[str, Any], *, interactive: bool = False
         SettingError: a value has the wrong type, or cannot have its effect in this build.
     """
     settings = _settings(document, lambda parameter: parameter.key, interactive)
-    warnings = (*without_effect(document, of_file=True), *_gaps(document, settings, "key"))
+    warnings = (*without_effect(document, of_file=True), *_gaps(document, settings))
     return replace(settings, warnings=warnings)
 
 
@@ -110,11 +109,11 @@ def _settings(
     )
 
 
-def _gaps(values: Mapping[str, Any], settings: Settings, naming: str) -> Iterator[str]:
+def _gaps(document: Mapping[str, Any], settings: Settings) -> Iterator[str]:
     """A sentence for each setting that is switched on and has less than its whole effect."""
     for parameter in PARAMETERS:
-        path: str | None = getattr(parameter, naming)
-        if parameter.gap is None or path is None or not look_up(values, path)[0]:
+        path = parameter.key
+        if parameter.gap is None or path is None or not look_up(document, path)[0]:
             continue
         if getattr(settings, parameter.field):
             yield f"The setting {path} has less effect than in the published core: {parameter.gap}"

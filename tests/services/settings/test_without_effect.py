@@ -13,7 +13,7 @@ from services.settings import (
     settings_from_file,
     settings_from_parameters,
 )
-from services.settings.without_effect import WITHOUT_EFFECT
+from services.settings.without_effect import WITHOUT_EFFECT, without_effect
 
 
 def nested(path: str, value: Any) -> dict[str, Any]:
@@ -31,18 +31,21 @@ def test_no_setting_is_in_both_tables() -> None:
 @pytest.mark.parametrize("entry", WITHOUT_EFFECT, ids=lambda each: each.name or each.key)
 def test_each_setting_without_effect_is_named_and_changes_nothing(entry: Any) -> None:
     value = "set by the user"
-    for path, read in ((entry.name, settings_from_parameters), (entry.key, settings_from_file)):
-        if path is not None:
-            settings = read(nested(path, value))
-            assert settings.warnings == (f"The setting {path} has no effect: {entry.why}.",)
-            assert settings == Settings()
+    for path, of_file in ((entry.name, False), (entry.key, True)):
+        if path is None:
+            continue
+        given, sentences = nested(path, value), (f"The setting {path} has no effect: {entry.why}.",)
+        settings = settings_from_file(given) if of_file else settings_from_parameters(given)
+        assert without_effect(given, of_file=of_file) == sentences
+        assert settings.warnings == (sentences if of_file else ())
+        assert settings == Settings()
 
 
 @pytest.mark.parametrize(
     ("value", "warns"), [(False, False), (True, True), (0, True), (None, False)]
 )
 def test_a_value_that_asks_for_what_happens_anyway_is_not_named(value: Any, warns: bool) -> None:
-    assert bool(settings_from_parameters({"debugMode": value}).warnings) is warns
+    assert bool(without_effect({"debugMode": value}, of_file=False)) is warns
 
 
 @pytest.mark.parametrize("value", [True, "docker", {"command": "podman"}])
