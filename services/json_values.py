@@ -68,7 +68,8 @@ def refuse_depth(value: Json) -> None:
 def is_deeper(value: Json, levels: int) -> bool:
     """Whether lists and objects in `value` are nested more than `levels` deep."""
     level = [value] if isinstance(value, dict | list) else []
-    for _ in range(levels):
+    while level and levels:
+        levels -= 1
         level = [
             inner
             for outer in level

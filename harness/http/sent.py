@@ -7,11 +7,11 @@ replayed recording therefore compares each HTTP request with the request that th
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
 import httpx
+from pydantic.alias_generators import to_camel
 
 from harness.parity.diff import differences
 from services.model.generator import ModelRequest
@@ -30,7 +30,6 @@ _DEADLINES: Final = {"connect": 10.0, "pool": 10.0, "read": 300.0, "write": 300.
 """The deadlines of the published core's client, undici, in seconds."""
 _BESIDE: Final = ("systemInstruction", "tools", "toolConfig", "safetySettings", "cachedContent")
 """The fields of a configuration that the API has beside `generationConfig`."""
-_SNAKE: Final = re.compile(r"_([a-z])")
 _URL_ALPHABET: Final = str.maketrans("-_", "+/")
 _OF_OTHERS: Final = frozenset(
     {"args", "response", "parametersJsonSchema", "responseJsonSchema", "responseSchema"}
@@ -85,8 +84,8 @@ def _standard(value: Json, name: str = "") -> Json:
     if name in _OF_OTHERS:
         return value
     if isinstance(value, dict):
-        names = {key: _SNAKE.sub(lambda found: found[1].upper(), key) for key in value}
-        return {names[key]: _standard(item, names[key]) for key, item in value.items()}
+        named = ((to_camel(key), item) for key, item in value.items())
+        return {key: _standard(item, key) for key, item in named}
     if isinstance(value, list):
         return [_standard(item) for item in value]
     if isinstance(value, float) and value.is_integer():
