@@ -1,16 +1,21 @@
-"""Checks of the suite beside the cassettes, which judge mutants of one runtime.
+"""Checks of the suite beside the cassettes, in two groups.
 
 Only ADK code of others reaches a part of the adk runtime: edits of a request by a plugin,
 callbacks, events that a plugin makes. Legacy has nothing to compare it with. The suite's probes
-compare it with stock ADK instead, and the module `CHECKS` offers them under this protocol: `NAMES`
-lists the checks, and `check(name)` returns what is wrong, a line each. Good code has nothing wrong.
+compare it with stock ADK instead.
+
+A cassette shows only some of what a function of the services answers. The suite keeps what the
+published core's own function answers to many inputs, and compares.
+
+The modules in `CHECKS` offer both under one protocol: `NAMES` lists the checks of a group, and
+`check(name)` returns what is wrong, a line each. Good code has nothing wrong.
 """
 
 from __future__ import annotations
 
 import hashlib
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -25,14 +30,21 @@ from harness.mutants.reach import Lines
 from harness.mutants.result import Finding, Outcome
 from parity import own_name, short_name
 
-__all__ = ["CHECKED", "UNENDED", "CheckTask", "Checks", "finding_of", "traced_checks"]
+__all__ = [
+    "UNENDED",
+    "CheckTask",
+    "Checks",
+    "finding_of",
+    "import_checks",
+    "judged_by",
+    "traced_checks",
+]
 
-CHECKED: Final = "adk"
-"""The runtime whose mutants the checks judge."""
-_FOLDER: Final = f"runtimes/{CHECKED}"
-_GROUP: Final = "adk_probes"
+_JUDGED: Final = {"adk_probes": "runtimes/adk", "core_answers": "services"}
+"""By group of checks, the folder whose mutants it judges."""
 UNENDED: Final = "run the command again, with more --limits"
 """What to do where good code cannot be checked."""
+_READ: Final = (".py", ".json")
 _S: Final = 60.0
 """What a good check gets, of CPU time and of time that passes."""
 
@@ -52,14 +64,20 @@ class Checks:
     @classmethod
     def of(cls, parts: Sequence[str]) -> Checks:
         """The checks for mutants of these parts; none where they judge none of them."""
-        concerned = any(_FOLDER.startswith(part) or part.startswith(_FOLDER) for part in parts)
-        package = own_name(short_name(CHECKS).partition(".")[0])
-        spec = find_spec(CHECKS) if concerned and find_spec(package) else None
-        if spec is None or spec.origin is None:
-            return cls()
-        files = sorted(Path(spec.origin).parent.glob("*.py"))
-        digest = hashlib.sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()[:24]
-        return cls(tuple(importlib.import_module(CHECKS).NAMES), digest)
+        names: list[str] = []
+        content: list[bytes] = []
+        for group, module in CHECKS.items():
+            folder = judged_by(group)
+            concerned = any(folder.startswith(part) or part.startswith(folder) for part in parts)
+            package = own_name(short_name(module).partition(".")[0])
+            spec = find_spec(module) if concerned and find_spec(package) else None
+            if spec is None or spec.origin is None:
+                continue
+            names += [f"{group}/{name}" for name in importlib.import_module(module).NAMES]
+            files = Path(spec.origin).parent.rglob("*")
+            content += [each.read_bytes() for each in sorted(files) if each.suffix in _READ]
+        digest = hashlib.sha256(b"\0".join(content)).hexdigest()[:24] if content else ""
+        return cls(tuple(names), digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +101,7 @@ def traced_checks(names: Sequence[str], fresh: partial[Answer]) -> Mapping[str, 
         ReplayFailure: A check does not end.
     """
     found: dict[str, Lines] = {}
-    importlib.import_module(CHECKS)
+    import_checks(names)
     with Forked(fresh, cpu_s=_S, wall_s=_S) as forked:
         for name in names:
             case_begins()
@@ -95,17 +113,28 @@ def traced_checks(names: Sequence[str], fresh: partial[Answer]) -> Mapping[str, 
     return found
 
 
+def judged_by(group: str) -> str:
+    """The folder whose mutants a group of checks judges."""
+    return _JUDGED[group]
+
+
+def import_checks(names: Iterable[str]) -> None:
+    """Import what makes these checks, before a process is forked."""
+    for group in {name.partition("/")[0] for name in names}:
+        importlib.import_module(CHECKS[group])
+
+
 def finding_of(name: str, made: tuple[str, ...] | Gone | Raised) -> Finding | None:
     """What a check says of a mutant that is in force."""
-    case = f"{_GROUP}/{name}"
+    judged = judged_by(name.partition("/")[0]).rpartition("/")[2]
     if isinstance(made, Gone):
         how = Outcome.TIME_LIMIT if made.over_time else Outcome.CRASH
-        return Finding(case=case, runtime=CHECKED, by=how, place="the check did not end")
+        return Finding(case=name, runtime=judged, by=how, place="the check did not end")
     if isinstance(made, Raised):
-        return Finding(case=case, runtime=CHECKED, by=Outcome.CRASH, place=made.says)
+        return Finding(case=name, runtime=judged, by=Outcome.CRASH, place=made.says)
     if not made:
         return None
     place, _, says = made[0].partition(": ")
     return Finding(
-        case=case, runtime=CHECKED, by=Outcome.FOUND, channel="adk", place=place, says=says
+        case=name, runtime=judged, by=Outcome.FOUND, channel=judged, place=place, says=says
     )

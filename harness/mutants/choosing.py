@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, zip_longest
 
-from harness.mutants.checks import CHECKED
+from harness.mutants.checks import judged_by
 from harness.mutants.mutant import Mutant
 from harness.mutants.naming import Names, Span
 from harness.mutants.places import Place
@@ -57,13 +57,12 @@ class Reach:
     def checks_of(self, mutant: Mutant) -> list[str]:
         """The checks that execute the mutant, those that do most in its module first."""
         place = mutant.place
-        if owner_of(place) != CHECKED:
-            return []
         needed = self._needed(place)
         reached = [
             name
             for name, lines in self.checks.items()
-            if all(_any_line(lines, spans) for spans in needed)
+            if place.file.startswith(f"{judged_by(name.partition('/')[0])}/")
+            and all(_any_line(lines, spans) for spans in needed)
         ]
         return sorted(reached, key=lambda name: -self.checks[name].get(place.file, 0).bit_count())
 

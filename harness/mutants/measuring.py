@@ -19,7 +19,7 @@ from harness.experiment.announcing import case_begins
 from harness.experiment.backend import real_backend
 from harness.http.case import load_found
 from harness.mutants import playing
-from harness.mutants.checks import CheckTask, finding_of, traced_checks
+from harness.mutants.checks import CheckTask, finding_of, import_checks, traced_checks
 from harness.mutants.choosing import owner_of
 from harness.mutants.forked import Answer, Forked, Gone, Raised
 from harness.mutants.infection import Probes, looked_at
@@ -276,8 +276,7 @@ class _Run:
     def __post_init__(self) -> None:
         mutant, source = self.task.mutant, self.source
         changed = edited(source.text, mutant.change.edits)
-        if self.task.checks:
-            importlib.import_module(playing.CHECKS)
+        import_checks(self.task.checks)
         self.text = Text(own_name(source.module), CODE_ROOT / source.file, source.text, changed)
         function = mutant.place.function
         live = _live()

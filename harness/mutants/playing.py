@@ -29,8 +29,14 @@ __all__ = [
     "traced_check",
 ]
 
-CHECKS: Final = own_name("parity_tests.adk_probes.checks")
-"""The module of the suite that has checks beside the cassettes (`harness.mutants.checks`)."""
+CHECKS: Final[Mapping[str, str]] = {
+    "adk_probes": own_name("parity_tests.adk_probes.checks"),
+    "core_answers": own_name("parity_tests.core_answers.checks"),
+}
+"""By group, the module of the suite that has its checks beside the cassettes.
+
+See `harness.mutants.checks`.
+"""
 
 DEADLINE_S: Final = 20.0
 """Real seconds that a run gets where it waits for something real; good ones take one or two."""
@@ -66,7 +72,7 @@ def request(file: CassetteFile, runtime: str, *, trusted: bool) -> Request:
 
 
 def answer(asked: Request | str) -> Seen | tuple[str, ...]:
-    """Play a case, or make the check of that name: then the answer is what it finds wrong.
+    """Play a case, or make the check `GROUP/NAME`: then the answer is what it finds wrong.
 
     Raises:
         HarnessError: it cannot be played.
@@ -75,7 +81,8 @@ def answer(asked: Request | str) -> Seen | tuple[str, ...]:
 
 
 def _checked(name: str) -> tuple[str, ...]:
-    wrong: tuple[str, ...] = importlib.import_module(CHECKS).check(name)
+    group, _, check = name.partition("/")
+    wrong: tuple[str, ...] = importlib.import_module(CHECKS[group]).check(check)
     return wrong
 
 

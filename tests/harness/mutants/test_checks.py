@@ -1,4 +1,4 @@
-"""Checks of the suite judge mutants of the adk runtime that no case shows."""
+"""Checks of the suite judge mutants that no case shows."""
 
 import json
 import os
@@ -21,6 +21,7 @@ from harness.mutants.result import Outcome
 from harness.mutants.source import CODE_ROOT
 from parity_tests.adk_probes.catalogue import all_probes
 from parity_tests.adk_probes.checks import ALONE
+from parity_tests.core_answers.checks import NAMES
 from tests.harness.detection.stand_ins import write_cassettes
 from tests.harness.mutants import few_checks
 from tests.harness.mutants.crafted import inserted
@@ -46,7 +47,7 @@ def sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], Resu
     monkeypatch.setenv("PARITY_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(measuring, "_table", measuring._table.__wrapped__)
     for module in (checks, playing):
-        monkeypatch.setattr(module, "CHECKS", few_checks.__name__)
+        monkeypatch.setattr(module, "CHECKS", {"adk_probes": few_checks.__name__})
     setup = MutantsSetup(
         population=lambda parts: _One(CODE_ROOT, (FILE,)),
         backend=lambda _: real_backend(None),
@@ -76,19 +77,24 @@ def test_good_code_that_cannot_be_checked_is_an_error(
 
     result = sample()
 
-    assert (result.exit_code, "check 'holds' of the suite: it did not end" in result.output) == (
+    assert (
+        result.exit_code,
+        "check 'adk_probes/holds' of the suite: it did not end" in result.output,
+    ) == (
         3,
         True,
     )
 
 
-def test_checks_judge_mutants_of_adk_alone() -> None:
-    checked = {probe.name for probe in all_probes()}
-    checked |= {each.name for each in ALONE}
+def test_a_group_of_checks_judges_mutants_of_its_own_folder() -> None:
+    probes = {f"adk_probes/{each.name}" for each in (*all_probes(), *ALONE)}
+    answers = {f"core_answers/{name}" for name in NAMES}
 
-    assert set(Checks.of(("runtimes/adk/plugins",)).names) == checked
+    assert set(Checks.of(("runtimes/adk/plugins",)).names) == probes
     assert Checks.of(("runtimes",)).names == Checks.of((FILE,)).names
-    assert Checks.of(("runtimes/legacy", "services")) == Checks()
+    assert set(Checks.of(("runtimes/legacy", "services")).names) == answers
+    assert set(Checks.of(("runtimes", "services/mcp")).names) == probes | answers
+    assert Checks.of(("runtimes/legacy",)) == Checks()
 
 
 @pytest.mark.parametrize(
@@ -101,11 +107,11 @@ def test_checks_judge_mutants_of_adk_alone() -> None:
     ],
 )
 def test_what_is_wrong_is_a_finding(made: Any, by: Outcome) -> None:
-    finding = finding_of("some", made)
+    finding = finding_of("adk_probes/some", made)
 
     assert finding is not None
     assert finding.by is by
 
 
 def test_nothing_wrong_is_no_finding() -> None:
-    assert finding_of("some", ()) is None
+    assert finding_of("adk_probes/some", ()) is None
