@@ -29,6 +29,10 @@ from harness.replay.observation import Observation
 __all__ = ["Judge", "Judged", "StoredCase"]
 
 _SHOWN = 300
+_OTHER_BASELINE: Final = (
+    "its good run differs from the published core's baseline; `parity run` says why, for example a "
+    "temporary folder (TMPDIR) of another length"
+)
 _NO_FAULTS: Final = CatalogueAt("builtins:dict")
 """A mutant is no fault of the catalogue: calls of what faults wrap are not noted."""
 
@@ -66,7 +70,7 @@ class Judged:
 
     finding: Finding | None = None
     left_out: str = ""
-    """Why the case can show nothing, whatever the mutant does."""
+    """Why the case can show nothing, or less than it should, whatever the mutant does."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,7 +121,8 @@ class Judge:
     def _differing(
         self, case: StoredCase, name: str, runtime: str, run: Seen | Gone | Raised, *, both: bool
     ) -> Judged:
-        legs = [leg for leg in self._legs(runtime) if _at_parity(case, leg)]
+        agree = {leg: _at_parity(case, leg) for leg in self._legs(runtime)}
+        legs = [leg for leg, at_parity in agree.items() if at_parity]
         if not legs:
             return Judged(left_out="the good runtimes do not agree on it")
         if isinstance(run, Gone):
@@ -135,7 +140,7 @@ class Judge:
                 return Judged(_differs(name, runtime, result))
         if runtime == "legacy":
             self.changed[name] = run
-        return Judged()
+        return Judged(left_out=_OTHER_BASELINE if agree.get(Leg.PUBLISHED) is False else "")
 
     def _legs(self, runtime: str) -> list[Leg]:
         """The comparisons in which a run of a runtime can show the mutant."""
@@ -172,12 +177,12 @@ class Judge:
         return compare(control, candidate, case.facts(), self.waivers, core=core)
 
 
-def _at_parity(case: StoredCase, leg: Leg) -> bool:
-    """Whether the good runs agree; where there is nothing to compare with, they do not."""
+def _at_parity(case: StoredCase, leg: Leg) -> bool | None:
+    """Whether the good runs agree; `None` where there is nothing to compare with."""
     try:
         return case.at_parity(leg)
     except HarnessError:
-        return False
+        return None
 
 
 def _ended(name: str, runtime: str, run: Observation, was: Observation) -> Finding | None:

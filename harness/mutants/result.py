@@ -63,7 +63,7 @@ class Measured(Coded):
     unsteady: tuple[str, ...] = ()
     """Cases that showed something once and not again, which does not count."""
     left_out: tuple[str, ...] = field(default=())
-    """Cases that reach it and could show nothing, with the reason."""
+    """Cases that reach it and could show nothing, or less than they should, with the reason."""
     changed: tuple[str, ...] = ()
     """Cases in which legacy did something else that no comparison showed: adk's run may."""
     seconds: float = 0.0

@@ -146,11 +146,13 @@ def _show_tallies(about: str, tallies: Sequence[Tally], console: Console) -> Non
 
 
 def _show_remarks(sample: Sample, console: Console) -> None:
-    for name, why in list(sample.left_out.items())[:_LISTED]:
-        console.print(f"left out: {escape(printable(f'{name}: {why}'))}", style="yellow")
-    if len(sample.left_out) > _LISTED:
-        more = len(sample.left_out) - _LISTED
-        console.print(f"… and {more} more cases left out", style="yellow")
+    left_out = [f"left out: {name}: {why}" for name, why in sample.left_out.items()]
+    less = {why for row in sample.survivors if row.measured for why in row.measured.left_out}
+    for remarks in (left_out, [f"shows less than it should: {why}" for why in sorted(less)]):
+        for words in remarks[:_LISTED]:
+            console.print(escape(printable(words)), style="yellow")
+        if len(remarks) > _LISTED:
+            console.print(f"… and {len(remarks) - _LISTED} more cases", style="yellow")
     for row in sample.rows:
         unsteady = row.measured.unsteady if row.measured is not None else ()
         if unsteady:

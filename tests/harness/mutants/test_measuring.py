@@ -170,12 +170,28 @@ def test_a_mutant_of_a_service_is_found_against_the_published_core(
     assert done.finding.runtime == "legacy"
 
 
+def test_a_case_that_differs_from_its_baseline_shows_less_and_says_so(
+    corpus: Path, tmp_path: Path
+) -> None:
+    stored = baselines(corpus, tmp_path / "baselines")
+    for file in find_cassettes([corpus]):
+        seen = play(load_case(file.path, file.root), "legacy").observation
+        odd = replace(seen, events=[{**seen.events[0], "type": "odd"}])
+        write_baseline(stored, Baseline.of(odd, file.name, cassette_digest(file.path)))
+    mutant = inserted("services/clock.py", "VirtualClock.now_ms", "return 7")
+
+    done = measured(corpus, mutant, "both", stored)
+
+    assert done.outcome is Outcome.SURVIVED
+    assert any("TMPDIR" in each for each in done.left_out)
+
+
 def test_without_a_baseline_both_runtimes_with_the_mutant_are_compared(corpus: Path) -> None:
     mutant = inserted("services/clock.py", "VirtualClock.now_ms", "pass")
 
     done = measured(corpus, mutant, "both")
 
-    assert (done.outcome, done.runs) == (Outcome.SURVIVED, 4)
+    assert (done.outcome, done.runs, done.left_out) == (Outcome.SURVIVED, 4, ())
 
 
 def test_what_shows_once_and_not_again_does_not_count(corpus: Path) -> None:

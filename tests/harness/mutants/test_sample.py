@@ -1,5 +1,6 @@
 import io
 from collections.abc import Mapping
+from dataclasses import replace
 
 from harness.mutants.choosing import FoundBefore, Reach
 from harness.mutants.mutant import Mutant
@@ -201,3 +202,15 @@ def test_an_interrupted_sample_says_what_is_missing() -> None:
     text = " ".join(stream.getvalue().split())
     assert "interrupted: 1 not run" in text
     assert "1 of 3 mutants found" in text
+
+
+def test_a_survivor_whose_cases_could_not_show_it_says_so_once() -> None:
+    drawn = sample()
+    (survivor,) = drawn.survivors
+    assert survivor.measured is not None
+    survivor.measured = replace(survivor.measured, left_out=("tools/a: it differs",) * 2)
+    stream = io.StringIO()
+
+    show(drawn, {FILE: SOURCE}, stream)
+
+    assert stream.getvalue().count("shows less than it should: tools/a: it differs") == 1
