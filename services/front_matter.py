@@ -77,8 +77,10 @@ def parse_front_matter(text: str) -> Json:
         raise FrontMatterError(
             f"longer than {MAX_FRONT_MATTER} characters; put instructions below the second ---"
         )
+    # js-yaml ends the last line where nothing does.
+    ended = text if text.endswith(("\n", "\r")) else f"{text}\n"
     try:
-        documents = _FrontMatter(MAX_DEPTH, MAX_VALUES).read(f"{text}\n")
+        documents = _FrontMatter(MAX_DEPTH, MAX_VALUES).read(ended)
     except YamlProblem as problem:
         raise FrontMatterError(f"{problem}{_place(problem.line)}") from problem
     except yaml.MarkedYAMLError as error:

@@ -9,25 +9,6 @@ process.env.GEMINI_CLI_HOME = mkdtempSync(path.join(os.tmpdir(), 'twin-'));
 const dist = path.join(process.argv[2], 'dist', 'src');
 const load = (file) => import(pathToFileURL(path.join(dist, file)).href);
 
-async function file(job) {
-  const loader = await load('agents/agentLoader.js');
-  try {
-    const found = await loader.parseAgentMarkdown('/f.md', job.text);
-    return { agents: found.map((each) => loader.markdownToAgentDefinition(each)) };
-  } catch (error) {
-    return { error: error.message };
-  }
-}
-
-async function template(job) {
-  const { templateString } = await load('agents/utils.js');
-  try {
-    return { text: templateString(job.text, job.inputs) };
-  } catch (error) {
-    return { error: error.message };
-  }
-}
-
 async function registry(job) {
   const { AgentRegistry } = await load('agents/registry.js');
   const { AcknowledgedAgentsService } = await load('agents/acknowledgedAgents.js');
@@ -75,7 +56,6 @@ async function registry(job) {
     tools: agent.toolConfig?.tools.map((tool) => tool.name ?? tool),
     servers: agent.mcpServers,
     inputs: Object.keys(agent.inputConfig.inputSchema.properties),
-    required: agent.inputConfig.inputSchema.required,
     output: agent.outputConfig?.outputName,
     outputFields: agent.outputConfig && Object.keys(agent.outputConfig.schema.shape),
   });
@@ -87,7 +67,7 @@ async function registry(job) {
   };
 }
 
-const kinds = { file, template, registry };
+const kinds = { registry };
 let input = '';
 for await (const chunk of process.stdin) input += chunk;
 const answers = [];

@@ -134,7 +134,6 @@ def about(agent: Any) -> dict[str, Any]:
         else [each if isinstance(each, str) else each.name for each in agent.tools],
         "servers": dict(agent.mcp_servers) or None,
         "inputs": [agent.input_name],
-        "required": [agent.input_name],
         "output": agent.output and agent.output.name,
         "outputFields": agent.output and list(agent.output.schema["properties"]),
     }
