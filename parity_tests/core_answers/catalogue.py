@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from parity_tests.core_answers import mcp, policy, subagents
+from parity_tests.core_answers import mcp, model, policy, subagents
 from parity_tests.core_answers.subject import Subject
 
 __all__ = ["SUBJECTS"]
 
 SUBJECTS: Final[dict[str, Subject]] = {
-    each.name: each for room in (mcp, policy, subagents) for each in room.SUBJECTS
+    each.name: each for room in (mcp, model, policy, subagents) for each in room.SUBJECTS
 }

@@ -1,0 +1,100 @@
+// The core's half of the subjects of model.py.
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+// Errors as the SDK raises them: {status, message} of an answer, else any fields of an error.
+async function errorOf(about) {
+  const { ApiError } = await sdk();
+  if (about.status !== undefined) return new ApiError(about);
+  const error = new Error(about.message);
+  if (about.name !== undefined) error.name = about.name;
+  if (about.code !== undefined) error.code = about.code;
+  if (about.cause !== undefined) {
+    const { message, ...fields } = about.cause;
+    error.cause = Object.assign(new Error(message), fields);
+  }
+  return error;
+}
+
+let core;
+function sdk() {
+  const require = createRequire(path.join(process.argv[2], 'package.json'));
+  core ??= import(require.resolve('@google/genai'));
+  return core;
+}
+
+export async function names({ model, flags: [launched, custom, preview, flash, lite] }, load) {
+  const models = await load('config/models.js');
+  const { tokenLimit } = await load('core/tokenLimits.js');
+  const { normalizeModelId } = await load('utils/modelUtils.js');
+  const { modelStringToModelConfigAlias } = await load('context/chatCompressionService.js');
+  const classified = (tier) =>
+    models.resolveClassifierModel(model, tier, launched, custom, preview, undefined, flash, lite);
+  return {
+    resolved: models.resolveModel(model, launched, custom, preview, undefined, flash, lite),
+    classified: [classified('flash'), classified('pro'), classified('other')],
+    shown: models.getDisplayString(model),
+    is: [
+      models.isAutoModel(model), models.isPreviewModel(model), models.isGemini3Model(model),
+      models.isGemini2Model(model), models.isCustomModel(model),
+      models.supportsModernFeatures(model),
+    ],
+    limit: tokenLimit(model),
+    normal: normalizeModelId(model),
+    compression: modelStringToModelConfigAlias(model),
+  };
+}
+
+export async function tokens(parts, load) {
+  const { estimateTokenCountSync } = await load('utils/tokenCalculation.js');
+  // A text [t, n] is t, n times.
+  const whole = ({ text, ...part }) =>
+    text === undefined ? part : { ...part, text: Array.isArray(text) ? text[0].repeat(text[1]) : text };
+  return estimateTokenCountSync(parts.map(whole));
+}
+
+export async function classified(about, load) {
+  const { classifyGoogleError } = await load('utils/googleQuotaErrors.js');
+  const error = await errorOf(about);
+  const found = classifyGoogleError(error);
+  return {
+    same: found === error,
+    name: found.name,
+    message: found.message,
+    delay: found.retryDelayMs ?? null,
+    reason: found.reason ?? null,
+    status: found.status ?? found.code ?? null,
+    link: found.validationLink ?? null,
+    words: found.validationDescription ?? null,
+    more: found.learnMoreUrl ?? null,
+  };
+}
+
+export async function retryable(about, load) {
+  const { getRetryErrorType, isRetryableError } = await load('utils/retry.js');
+  const error = await errorOf(about);
+  return [isRetryableError(error, false), isRetryableError(error, true), getRetryErrorType(error)];
+}
+
+export async function health(calls, load) {
+  const { ModelAvailabilityService } = await load('availability/modelAvailabilityService.js');
+  const service = new ModelAvailabilityService();
+  const real = Date.now;
+  let now = 1000;
+  Date.now = () => now;
+  try {
+    return calls.map(([what, ...given]) => {
+      if (what === 'wait') now += given[0];
+      else if (what === 'select') {
+        const { selectedModel, attempts } = service.selectFirstAvailable(given[0]);
+        return [selectedModel, attempts ?? null];
+      } else if (what === 'snapshot') {
+        const { available, reason } = service.snapshot(given[0]);
+        return [available, reason ?? null];
+      } else service[what](...given);
+      return null;
+    });
+  } finally {
+    Date.now = real;
+  }
+}

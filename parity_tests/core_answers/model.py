@@ -1,0 +1,151 @@
+"""Models: names, token estimates, errors, and which models are available."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from parity_tests.core_answers.subject import Subject
+from services.availability.health import ModelAvailabilityService, TerminalReason
+from services.clock import VirtualClock
+from services.compression.service import compression_config_key
+from services.model.classification import (
+    classify_google_error,
+    is_retryable_error,
+    retry_error_type,
+)
+from services.model.errors import ApiError, NetworkError, error_name
+from services.model.limits import token_limit
+from services.model.names import (
+    AccessFlags,
+    display_name,
+    is_auto_model,
+    is_custom_model,
+    is_gemini2_model,
+    is_gemini3_model,
+    is_preview_model,
+    normalize_model_id,
+    resolve_classifier_model,
+    resolve_model,
+    supports_modern_features,
+)
+from services.model.tokens import estimate_tokens
+
+__all__ = ["SUBJECTS"]
+
+
+def names(asked: dict[str, Any]) -> dict[str, Any]:
+    """All that follows from a model's name, with the flags of an account."""
+    model = asked["model"]
+    launched, custom, preview, flash, lite = asked["flags"]
+    access = AccessFlags(
+        gemini31_launched=launched,
+        custom_tools=custom,
+        preview=preview,
+        latest_flash=flash,
+        latest_flash_lite=lite,
+    )
+    return {
+        "resolved": resolve_model(model, access),
+        "classified": [
+            resolve_classifier_model(model, tier, access) for tier in ("flash", "pro", "other")
+        ],
+        "shown": display_name(model),
+        "is": [
+            is_auto_model(model),
+            is_preview_model(model),
+            is_gemini3_model(model),
+            is_gemini2_model(model),
+            is_custom_model(model),
+            supports_modern_features(model),
+        ],
+        "limit": token_limit(model),
+        "normal": normalize_model_id(model),
+        "compression": compression_config_key(model),
+    }
+
+
+def tokens(parts: list[dict[str, Any]]) -> int:
+    """The estimate for parts; a text `[t, n]` is t, n times."""
+    return estimate_tokens([_written_out(part) for part in parts])
+
+
+def classified(asked: dict[str, Any]) -> dict[str, Any]:
+    """What an error of the API stands for."""
+    error = _error(asked)
+    found = classify_google_error(error)
+    shown = {"delay": "retry_delay_ms", "reason": "reason", "status": "status"}
+    links = {"link": "validation_link", "words": "validation_description", "more": "learn_more_url"}
+    fields = {key: getattr(found, name, None) for key, name in {**shown, **links}.items()}
+    if fields["status"] is None:
+        fields["status"] = getattr(found, "code", None)
+    return {"same": found is error, "name": error_name(found), "message": str(found), **fields}
+
+
+def retryable(asked: dict[str, Any]) -> list[Any]:
+    """Whether an error is retried, without and with errors of fetching, and how it is named."""
+    error = _error(asked)
+    return [
+        is_retryable_error(error, False),
+        is_retryable_error(error, True),
+        retry_error_type(error),
+    ]
+
+
+def health(calls: list[list[Any]]) -> list[Any]:
+    """What the service answers to calls of it, in their order."""
+    clock = VirtualClock()
+    service = ModelAvailabilityService(clock)
+    return [_called(service, clock, what, given) for what, *given in calls]
+
+
+def _called(
+    service: ModelAvailabilityService, clock: VirtualClock, what: str, given: list[Any]
+) -> Any:
+    if what == "wait":
+        clock.advance(given[0])
+    elif what == "select":
+        selected = service.select_first_available(given[0])
+        return [selected.model, selected.attempts]
+    elif what == "snapshot":
+        shown = service.snapshot(given[0])
+        return [shown.available, shown.reason]
+    elif what == "markTerminal":
+        service.mark_terminal(given[0], TerminalReason(given[1]))
+    else:
+        _METHODS[what](service, *given)
+    return None
+
+
+_METHODS: Final = {
+    "markHealthy": ModelAvailabilityService.mark_healthy,
+    "markRetryOncePerTurn": ModelAvailabilityService.mark_retry_once_per_turn,
+    "consumeStickyAttempt": ModelAvailabilityService.consume_sticky_attempt,
+    "resetTurn": ModelAvailabilityService.reset_turn,
+    "reset": ModelAvailabilityService.reset,
+}
+
+
+def _written_out(part: dict[str, Any]) -> dict[str, Any]:
+    text = part.get("text")
+    return {**part, "text": text[0] * text[1]} if isinstance(text, list) else part
+
+
+def _error(asked: dict[str, Any]) -> Exception:
+    """An error as the SDK raises it: of an answer, or of the network."""
+    if "status" in asked:
+        return ApiError(asked["status"], asked["message"])
+    return NetworkError(
+        asked["message"],
+        name=asked.get("name", "Error"),
+        code=asked.get("code"),
+        cause=asked.get("cause"),
+    )
+
+
+SUBJECTS: Final = (
+    Subject("model.names", names),
+    Subject("model.tokens", tokens),
+    Subject("model.classified", classified),
+    Subject("model.retryable", retryable),
+    Subject("model.health", health),
+)
