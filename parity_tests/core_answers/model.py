@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from parity_tests.core_answers.subject import Subject
+from services.availability.chains import PolicyChains, fallback_candidates
 from services.availability.health import ModelAvailabilityService, TerminalReason
 from services.clock import VirtualClock
 from services.compression.service import compression_config_key
@@ -13,6 +15,7 @@ from services.model.classification import (
     is_retryable_error,
     retry_error_type,
 )
+from services.model.configs import ModelConfigs
 from services.model.errors import ApiError, NetworkError, error_name
 from services.model.limits import token_limit
 from services.model.names import (
@@ -28,7 +31,9 @@ from services.model.names import (
     resolve_model,
     supports_modern_features,
 )
+from services.model.resolutions import ModelResolutions
 from services.model.tokens import estimate_tokens
+from services.state import ApprovalMode, CoreEvents, SessionState
 
 __all__ = ["SUBJECTS"]
 
@@ -36,14 +41,7 @@ __all__ = ["SUBJECTS"]
 def names(asked: dict[str, Any]) -> dict[str, Any]:
     """All that follows from a model's name, with the flags of an account."""
     model = asked["model"]
-    launched, custom, preview, flash, lite = asked["flags"]
-    access = AccessFlags(
-        gemini31_launched=launched,
-        custom_tools=custom,
-        preview=preview,
-        latest_flash=flash,
-        latest_flash_lite=lite,
-    )
+    access = _access(asked["flags"])
     return {
         "resolved": resolve_model(model, access),
         "classified": [
@@ -98,6 +96,38 @@ def health(calls: list[list[Any]]) -> list[Any]:
     return [_called(service, clock, what, given) for what, *given in calls]
 
 
+def chain(asked: dict[str, Any]) -> dict[str, Any]:
+    """The chain of policies from a model on, and what may replace one that failed."""
+    access = _access(asked["flags"])
+    tables = ModelResolutions() if asked.get("dynamic") else None
+    state = SessionState(
+        session_id="s",
+        model=asked["model"],
+        approval_mode=ApprovalMode(asked.get("mode", "default")),
+        interactive=True,
+        events=CoreEvents(),
+    )
+    state.set_active_model(asked.get("active", asked["model"]))
+    found = PolicyChains(ModelConfigs(access, resolutions=tables), state).resolve(
+        asked.get("preferred")
+    )
+    failed, candidates = fallback_candidates(found, asked["failed"])
+    return {
+        "chain": [
+            {
+                "model": each.model,
+                "actions": dict(each.actions),
+                "transitions": dict(each.transitions),
+                "last": each.is_last_resort,
+                "attempts": each.max_attempts,
+            }
+            for each in found
+        ],
+        "failed": failed.model if failed is not None else None,
+        "candidates": [each.model for each in candidates],
+    }
+
+
 def _called(
     service: ModelAvailabilityService, clock: VirtualClock, what: str, given: list[Any]
 ) -> Any:
@@ -116,7 +146,7 @@ def _called(
     return None
 
 
-_METHODS: Final = {
+_METHODS: Final[Mapping[str, Callable[..., None]]] = {
     "markHealthy": ModelAvailabilityService.mark_healthy,
     "markRetryOncePerTurn": ModelAvailabilityService.mark_retry_once_per_turn,
     "consumeStickyAttempt": ModelAvailabilityService.consume_sticky_attempt,
@@ -128,6 +158,17 @@ _METHODS: Final = {
 def _written_out(part: dict[str, Any]) -> dict[str, Any]:
     text = part.get("text")
     return {**part, "text": text[0] * text[1]} if isinstance(text, list) else part
+
+
+def _access(flags: list[bool]) -> AccessFlags:
+    launched, custom, preview, flash, lite = flags
+    return AccessFlags(
+        gemini31_launched=launched,
+        custom_tools=custom,
+        preview=preview,
+        latest_flash=flash,
+        latest_flash_lite=lite,
+    )
 
 
 def _error(asked: dict[str, Any]) -> Exception:
@@ -148,4 +189,5 @@ SUBJECTS: Final = (
     Subject("model.classified", classified),
     Subject("model.retryable", retryable),
     Subject("model.health", health),
+    Subject("model.chain", chain),
 )

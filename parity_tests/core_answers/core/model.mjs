@@ -98,3 +98,45 @@ export async function health(calls, load) {
     Date.now = real;
   }
 }
+
+export async function chain(input, load) {
+  const models = await load('config/models.js');
+  const { resolvePolicyChain, buildFallbackPolicyContext } = await load('availability/policyHelpers.js');
+  const { ModelConfigService } = await load('services/modelConfigService.js');
+  const { DEFAULT_MODEL_CONFIGS } = await load('config/defaultModelConfigs.js');
+  const [launched, custom, preview, flash, lite] = input.flags;
+  models.setFlashModels(
+    'gemini-3-flash-preview',
+    flash ? models.LATEST_GEMINI_FLASH_MODEL : models.BASE_GEMINI_FLASH_MODEL,
+  );
+  models.setFlashLiteModel(
+    lite ? models.LATEST_GEMINI_FLASH_LITE_MODEL : models.BASE_GEMINI_FLASH_LITE_MODEL,
+  );
+  const config = {
+    getModel: () => input.model,
+    getActiveModel: () => input.active ?? input.model,
+    getGemini31LaunchedSync: () => launched,
+    getUseCustomToolModelSync: () => custom,
+    getHasAccessToPreviewModel: () => preview,
+    hasLatestFlashGAAccess: () => flash,
+    hasLatestFlashLiteGAAccess: () => lite,
+    getUserTier: () => undefined,
+    getApprovalMode: () => input.mode ?? 'default',
+    getExperimentalDynamicModelConfiguration: () => input.dynamic ?? false,
+    modelConfigService: new ModelConfigService(DEFAULT_MODEL_CONFIGS),
+  };
+  const found = resolvePolicyChain(config, input.preferred);
+  const { failedPolicy, candidates } = buildFallbackPolicyContext(found, input.failed);
+  models.resetModelsForTesting();
+  return {
+    chain: found.map((each) => ({
+      model: each.model,
+      actions: each.actions,
+      transitions: each.stateTransitions,
+      last: each.isLastResort ?? false,
+      attempts: each.maxAttempts ?? null,
+    })),
+    failed: failedPolicy?.model ?? null,
+    candidates: candidates.map((each) => each.model),
+  };
+}
