@@ -105,6 +105,7 @@ def _call(asked: Any) -> Any:
         "description": call.description(),
         "title": call.display_title(),
         "explanation": call.explanation(),
+        "autoEdit": call.respects_auto_edit,
         "policy": [
             call.policy_name,
             call.policy_server,

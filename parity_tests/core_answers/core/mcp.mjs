@@ -161,6 +161,7 @@ export async function call(asked, load) {
     description: invocation.getDescription(),
     title: invocation.getDisplayTitle(),
     explanation: invocation.getExplanation(),
+    autoEdit: invocation.respectsAutoEdit,
     policy: [
       invocation._toolName,
       invocation._serverName,
