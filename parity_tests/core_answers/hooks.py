@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, cast
 
 from parity_tests.core_answers.subject import Subject
@@ -24,6 +26,7 @@ from services.hooks.translation import (
     response_for_hooks,
     response_from_hook,
 )
+from services.hooks.trust import warning_for_new_hooks
 from services.hooks.values import HookOutputError
 from services.settings.hooks import CommandHook, HookDefinition
 from services.tools.contract import InvalidToolParams, Tool, ToolErrorType, ToolFailure, ToolResult
@@ -172,6 +175,27 @@ def _after_tool(asked: Any) -> Any:
     }
 
 
+def _trusted(asked: Any) -> Any:
+    answers: list[Any] = []
+    with tempfile.TemporaryDirectory(prefix="parity-hooks-") as home:
+        file = Path(home) / ".gemini" / "trusted_hooks.json"
+        if asked["known"] is not None:
+            file.parent.mkdir()
+            file.write_text(asked["known"], "utf-8")
+        for project, listed in asked["rounds"]:
+            definitions = [
+                HookDefinition(
+                    event="BeforeTool",
+                    hooks=tuple(CommandHook(name=name, command=line) for name, line in each),
+                )
+                for each in listed
+            ]
+            warning = warning_for_new_hooks(definitions, home=Path(home), project=Path(project))
+            names = [line[4:] for line in (warning or "").splitlines() if line.startswith("  - ")]
+            answers.append([names, file.read_text("utf-8") if file.exists() else None])
+    return answers
+
+
 SUBJECTS: Final = (
     Subject("hooks.merged", _merged),
     Subject("hooks.merged_fields", _merged),
@@ -186,4 +210,5 @@ SUBJECTS: Final = (
     Subject("hooks.answered", lambda said: _or_failed(lambda: response_from_hook(said))),
     Subject("hooks.before_tool", _before_tool),
     Subject("hooks.after_tool", _after_tool),
+    Subject("hooks.trusted", _trusted),
 )

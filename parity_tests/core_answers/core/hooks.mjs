@@ -1,4 +1,8 @@
 // The core's half of the subjects of hooks.py.
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
 const FIELDS = [
   'continue',
   'stopReason',
@@ -166,3 +170,27 @@ export async function after_tool({ result, output }, load) {
   return shown;
 }
 export const merged_fields = merged;
+
+export async function trusted({ known, rounds }, load) {
+  const { TrustedHooksManager } = await load('hooks/trustedHooks.js');
+  const folder = mkdtempSync(path.join(tmpdir(), 'parity-hooks-'));
+  const file = path.join(folder, 'trusted_hooks.json');
+  if (known !== null) writeFileSync(file, known);
+  const answers = [];
+  for (const [project, definitions] of rounds) {
+    const manager = new TrustedHooksManager();
+    manager.trustedHooks = {};
+    manager.configPath = file;
+    manager.load();
+    const hooks = {
+      BeforeTool: definitions.map((each) => ({
+        hooks: each.map(([name, command]) => ({ type: 'command', name, command })),
+      })),
+    };
+    const found = manager.getUntrustedHooks(project, hooks);
+    if (found.length > 0) manager.trustHooks(project, hooks);
+    answers.push([found, existsSync(file) ? readFileSync(file, 'utf8') : null]);
+  }
+  rmSync(folder, { recursive: true });
+  return answers;
+}
