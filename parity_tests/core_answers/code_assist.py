@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any, Final, cast
+
+import httpx
 
 from parity_tests.core_answers.subject import Subject
 from services.abort import AbortSignal
 from services.clock import Clock
 from services.code_assist.errors import CodeAssistError
-from services.code_assist.server import CodeAssistServer
+from services.code_assist.server import CodeAssistServer, events_of
 from services.code_assist.setup import project_of, set_up_user
 from services.code_assist.wire import count_request, counted, generate_request, generated
 from services.interaction.interaction import Interaction
@@ -111,6 +114,15 @@ def _reason(error: ModelError) -> Any:
     return error.message if isinstance(error, ValidationRequiredError) else str(error)
 
 
+async def _pieces(texts: list[str]) -> AsyncIterator[bytes]:
+    for each in texts:
+        yield each.encode()
+
+
+async def _events_of(texts: list[str]) -> list[JsonObject]:
+    return [each async for each in events_of(httpx.Response(200, content=_pieces(texts)))]
+
+
 _OWN_WORDS: Final = ("Choose another way", "Access to the default Cloud Shell")
 
 SUBJECTS: Final = (
@@ -122,4 +134,5 @@ SUBJECTS: Final = (
     Subject("code_assist.generated", generated),
     Subject("code_assist.counted", counted),
     Subject("code_assist.set_up", _set_up),
+    Subject("code_assist.events", lambda texts: asyncio.run(_events_of(texts))),
 )

@@ -75,3 +75,12 @@ export async function set_up({ project, answers, intents }, load) {
   }
   return { calls, questions, result };
 }
+
+export async function events(pieces, load) {
+  const { CodeAssistServer } = await load('code_assist/server.js');
+  const client = { request: async () => ({ data: pieces.map((each) => Buffer.from(each)) }) };
+  const server = new CodeAssistServer(client, 'p', {}, 's');
+  const found = [];
+  for await (const each of await server.requestStreamingPost('m', {})) found.push(each);
+  return found.filter((each) => each?.constructor === Object);
+}
