@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -11,11 +12,17 @@ from parity_tests.core_answers.subject import Subject
 from services.hooks.aggregation import merge_outputs
 from services.hooks.command import HookPlaces, expand_command
 from services.hooks.events import HookEvent
+from services.hooks.model_call import (
+    AgentExecutionBlocked,
+    AgentExecutionStopped,
+    ModelCallHooks,
+)
 from services.hooks.outputs import parse_output
 from services.hooks.planning import Subject as Matched
 from services.hooks.planning import make_plan
 from services.hooks.results import HookOutput
 from services.hooks.running import next_input
+from services.hooks.system import HookSystem
 from services.hooks.tool_hooks import result_after_hooks, verdict_before_call
 from services.hooks.translation import (
     HookModelRequest,
@@ -175,6 +182,28 @@ def _after_tool(asked: Any) -> Any:
     }
 
 
+class _AfterModel:
+    """Hooks that have said `output`."""
+
+    def __init__(self, output: Any) -> None:
+        self._output = output
+
+    async def after_model(self, request: HookModelRequest, chunk: Any) -> HookOutput | None:
+        said = self._output
+        return None if said is None else HookOutput(HookEvent.AFTER_MODEL, said)
+
+
+def _after_model(asked: Any) -> Any:
+    hooks = ModelCallHooks(cast("HookSystem", _AfterModel(asked["output"])))
+    request = HookModelRequest(model="m", config={}, contents=[])
+    try:
+        return {"response": asyncio.run(hooks.after_chunk(request, asked["chunk"]))}
+    except AgentExecutionStopped as verdict:
+        return {"stopped": verdict.reason}
+    except AgentExecutionBlocked as verdict:
+        return {"blocked": verdict.reason, "response": verdict.response}
+
+
 def _trusted(asked: Any) -> Any:
     answers: list[Any] = []
     with tempfile.TemporaryDirectory(prefix="parity-hooks-") as home:
@@ -211,4 +240,5 @@ SUBJECTS: Final = (
     Subject("hooks.before_tool", _before_tool),
     Subject("hooks.after_tool", _after_tool),
     Subject("hooks.trusted", _trusted),
+    Subject("hooks.after_model", _after_model),
 )

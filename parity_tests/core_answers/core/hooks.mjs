@@ -194,3 +194,24 @@ export async function trusted({ known, rounds }, load) {
   rmSync(folder, { recursive: true });
   return answers;
 }
+
+export async function after_model({ chunk, output }, load) {
+  const { HookSystem } = await load('hooks/hookSystem.js');
+  const { createHookOutput } = await load('hooks/types.js');
+  const system = Object.create(HookSystem.prototype);
+  system.hookEventHandler = {
+    fireAfterModelEvent: async () => ({
+      finalOutput: output === null ? undefined : createHookOutput('AfterModel', output),
+    }),
+  };
+  const { response, stopped, blocked, reason } = await system.fireAfterModelEvent({}, chunk);
+  if (stopped) return { stopped: reason };
+  if (blocked) return { blocked: reason, response };
+  if (response === chunk) return { response };
+  const candidates = response.candidates.map(({ content, finishReason }) => ({
+    content,
+    finishReason,
+  }));
+  const { usageMetadata } = response;
+  return JSON.parse(JSON.stringify({ response: { candidates, usageMetadata } }));
+}
