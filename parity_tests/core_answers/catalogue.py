@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from parity_tests.core_answers import code_assist, hooks, ide, mcp, mcp_client, mcp_manager, mcp_servers
+from parity_tests.core_answers import (
+    code_assist,
+    hooks,
+    ide,
+    mcp,
+    mcp_client,
+    mcp_manager,
+    mcp_servers,
+)
 from parity_tests.core_answers.subject import Subject
 
 __all__ = ["SUBJECTS"]
