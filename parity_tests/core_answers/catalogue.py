@@ -4,11 +4,32 @@ from __future__ import annotations
 
 from typing import Final
 
-from parity_tests.core_answers import mcp, model, policy, subagents
+from parity_tests.core_answers import (
+    code_assist,
+    hooks,
+    ide,
+    mcp,
+    mcp_client,
+    mcp_manager,
+    mcp_servers,
+    model,
+    policy,
+    subagents,
+)
 from parity_tests.core_answers.subject import Subject
 
 __all__ = ["SUBJECTS"]
 
-SUBJECTS: Final[dict[str, Subject]] = {
-    each.name: each for room in (mcp, model, policy, subagents) for each in room.SUBJECTS
-}
+_ROOMS: Final = (
+    code_assist,
+    hooks,
+    ide,
+    mcp,
+    mcp_client,
+    mcp_manager,
+    mcp_servers,
+    model,
+    policy,
+    subagents,
+)
+SUBJECTS: Final[dict[str, Subject]] = {each.name: each for room in _ROOMS for each in room.SUBJECTS}

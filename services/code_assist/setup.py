@@ -181,7 +181,8 @@ async def _onboarded(
     # The free tier has a project of Google's; naming another one fails the precondition.
     own = None if tier.get("id") == _FREE else project
     begun_ms = clock.now_ms()
-    state = await server.call("onboardUser", _about(own, {"tierId": tier.get("id")}))
+    named = {} if tier.get("id") is None else {"tierId": tier["id"]}
+    state = await server.call("onboardUser", _about(own, named))
     name = state.get("name")
     while not state.get("done") and isinstance(name, str):
         await clock.sleep(_POLL_MS)

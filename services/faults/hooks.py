@@ -106,7 +106,7 @@ hook_error_stream_unread = held_out.wrap(
     origin="an adapter that reads one of two pipes",
 )
 sequential_hooks_told_the_same = held_out.wrap(
-    "services.hooks.running:_next_input",
+    "services.hooks.running:next_input",
     instead(lambda _, given, _output, _event: given),
     says="A hook does not see the changes of the hook before it.",
     origin="one input made for all hooks of an event",

@@ -114,7 +114,7 @@ def _tool_selection(outputs: Sequence[HookFields]) -> HookFields:
         chosen = mapping(choice)
         modes.append(chosen.get("mode"))
         allowed = chosen.get("allowedFunctionNames")
-        if not allowed:
+        if not js_truthy(allowed):
             continue
         if not isinstance(allowed, (list, str)):
             raise HookOutputError("allowedFunctionNames must be a list")

@@ -24,7 +24,7 @@ from services.node_errors import error_code
 from services.settings.hooks import CommandHook
 from services.wire import JsonObject, js_json
 
-__all__ = ["HookResult", "HookRunner"]
+__all__ = ["HookResult", "HookRunner", "next_input"]
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +104,7 @@ class HookRunner:
             result = await self._run(hook, index, event, _stdin(given), places, signal)
             results.append(result)
             if result.success and result.output is not None:
-                given = _next_input(given, result.output, event)
+                given = next_input(given, result.output, event)
         return results
 
     async def _run(
@@ -164,7 +164,7 @@ def _stdin(given: JsonObject) -> bytes:
     return js_json(given).encode("utf-8", _JSON_ERRORS)
 
 
-def _next_input(given: JsonObject, output: HookFields, event: HookEvent) -> JsonObject:
+def next_input(given: JsonObject, output: HookFields, event: HookEvent) -> JsonObject:
     """The input of the next hook after `output`."""
     own = output.get("hookSpecificOutput")
     if not own:

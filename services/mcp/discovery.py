@@ -85,7 +85,9 @@ class Discovery:
         for _ in range(_MOST_PAGES):
             params = {"cursor": cursor} if cursor else {}
             listed = await self._list("resources", LIST_RESOURCES, params, timeout_s)
-            found.extend(self._resource(wire) for wire in listed.get("resources", []))
+            if not listed:
+                return []
+            found.extend(self._resource(wire) for wire in listed["resources"])
             cursor = listed.get("nextCursor")
             if not cursor:
                 break

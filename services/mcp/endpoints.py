@@ -10,6 +10,7 @@ from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from services.net.addresses import resolved
+from services.tools.web_addresses import is_private_address
 
 __all__ = ["OAuthSecurityError", "is_loopback_url", "validated_endpoint"]
 
@@ -82,8 +83,10 @@ def _parsed(url: str) -> SplitResult:
 
 
 def _is_private(host: str) -> bool:
+    """Whether the core refuses it, or Python's newer list of reserved ranges has it."""
+    if is_private_address(host):
+        return True
     try:
-        address = ipaddress.ip_address(host)
+        return not ipaddress.ip_address(host).is_global
     except ValueError:
-        return host.endswith((".localhost", ".local", ".internal"))
-    return not address.is_global or address.is_multicast
+        return False

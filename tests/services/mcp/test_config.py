@@ -14,6 +14,7 @@ from services.mcp.config import (
     merge_configs,
     server_configs,
 )
+from services.mcp.environment import expand_variables
 from services.settings import settings_from_file, settings_from_parameters
 
 
@@ -98,3 +99,7 @@ def test_settings_lead_to_servers_by_both_names() -> None:
     )
     assert read.blocked_mcp_servers == ("t",)
     assert read.mcp_server_command == "x"
+
+
+def test_variables_that_produce_each_other_come_to_an_end() -> None:
+    assert "a" in expand_variables("x$E", {"E": "a$E"})
