@@ -10,13 +10,14 @@ from services.availability.chains import PolicyChains, fallback_candidates
 from services.availability.health import ModelAvailabilityService, TerminalReason
 from services.clock import VirtualClock
 from services.compression.service import compression_config_key
+from services.model.aliases import ModelAlias, ModelOverride
 from services.model.classification import (
     classify_google_error,
     is_retryable_error,
     retry_error_type,
 )
-from services.model.configs import ModelConfigs
-from services.model.errors import ApiError, NetworkError, error_name
+from services.model.configs import ModelConfigKey, ModelConfigs
+from services.model.errors import ApiError, ModelConfigError, NetworkError, error_name
 from services.model.limits import token_limit
 from services.model.names import (
     AccessFlags,
@@ -128,6 +129,53 @@ def chain(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def config(asked: dict[str, Any]) -> list[list[Any]]:
+    """The configs of these keys, with aliases and overrides of the settings and of later."""
+    configs = ModelConfigs(
+        AccessFlags(),
+        custom_aliases={name: _alias(each) for name, each in asked["aliases"].items()},
+        custom_overrides=[_override(each) for each in asked["overrides"]],
+    )
+    for name, each in asked["later"].items():
+        configs.register_runtime_alias(name, _alias(each))
+    for each in asked["more"]:
+        configs.register_runtime_override(_override(each))
+    return [_resolved(configs, key) for key in asked["keys"]]
+
+
+def _resolved(configs: ModelConfigs, key: dict[str, Any]) -> list[Any]:
+    try:
+        found = configs.resolve(
+            ModelConfigKey(
+                model=key["model"],
+                is_chat_model=key.get("isChatModel", False),
+                is_retry=key.get("isRetry", False),
+                override_scope=key.get("overrideScope"),
+            )
+        )
+    except ModelConfigError as error:
+        return [str(error)]
+    return [found.model, found.config]
+
+
+def _alias(about: dict[str, Any]) -> ModelAlias:
+    given = about["modelConfig"]
+    return ModelAlias(
+        extends=about.get("extends"),
+        model=given.get("model"),
+        config=given.get("generateContentConfig", {}),
+    )
+
+
+def _override(about: dict[str, Any]) -> ModelOverride:
+    given = about["modelConfig"]
+    return ModelOverride(
+        match=about["match"],
+        model=given.get("model"),
+        config=given.get("generateContentConfig", {}),
+    )
+
+
 def _called(
     service: ModelAvailabilityService, clock: VirtualClock, what: str, given: list[Any]
 ) -> Any:
@@ -190,4 +238,5 @@ SUBJECTS: Final = (
     Subject("model.retryable", retryable),
     Subject("model.health", health),
     Subject("model.chain", chain),
+    Subject("model.config", config),
 )

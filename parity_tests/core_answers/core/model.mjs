@@ -140,3 +140,21 @@ export async function chain(input, load) {
     candidates: candidates.map((each) => each.model),
   };
 }
+
+export async function config({ aliases, overrides, later, more, keys }, load) {
+  const { ModelConfigService } = await load('services/modelConfigService.js');
+  const { DEFAULT_MODEL_CONFIGS } = await load('config/defaultModelConfigs.js');
+  const service = new ModelConfigService({
+    ...DEFAULT_MODEL_CONFIGS, customAliases: aliases, customOverrides: overrides,
+  });
+  for (const [name, alias] of Object.entries(later)) service.registerRuntimeModelConfig(name, alias);
+  for (const each of more) service.registerRuntimeModelOverride(each);
+  return keys.map((key) => {
+    try {
+      const { model, generateContentConfig } = service.getResolvedConfig(key);
+      return [model, generateContentConfig];
+    } catch (error) {
+      return [error.message];
+    }
+  });
+}
