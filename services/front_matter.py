@@ -93,7 +93,7 @@ def parse_front_matter(text: str) -> Json:
     except (yaml.YAMLError, ValueError) as error:
         raise FrontMatterError(str(error)) from error
     if not documents:
-        return UNDEFINED if not text.strip() else None
+        return None if text.strip(" ") else UNDEFINED
     return documents[0]
 
 

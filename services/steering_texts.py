@@ -10,13 +10,11 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from services.wire import js_trim
+from services.wire import JS_SPACES, js_trim
 
 __all__ = ["background_completion", "steering_update", "user_hints"]
 
-_JS_SPACES: Final = re.compile(
-    "[\\t\\n\\v\\f\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]+"
-)
+_SPACES: Final = re.compile(f"{JS_SPACES}+")
 _STEERING: Final = (
     "Internal instruction: Re-evaluate the active plan using this user steering update. "
     "Classify it as ADD_TASK, MODIFY_TASK, CANCEL_TASK, or EXTRA_CONTEXT. "
@@ -59,4 +57,4 @@ def _framed(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return js_trim(_JS_SPACES.sub(" ", text))
+    return js_trim(_SPACES.sub(" ", text))

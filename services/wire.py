@@ -18,6 +18,7 @@ from json.encoder import encode_basestring
 from typing import Any, Final
 
 __all__ = [
+    "JS_SPACES",
     "Content",
     "Json",
     "JsonObject",
@@ -46,6 +47,8 @@ _JS_WHITE_SPACE = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
+JS_SPACES: Final = f"[{_JS_WHITE_SPACE}]"
+r"""What `\s` stands for in JavaScript, as a character class."""
 
 _EXACT: Final = 2**53
 _FIXED_UP_TO: Final = 21

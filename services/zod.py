@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from services.wire import Json, JsonObject, js_json
+from services.wire import Json, JsonObject, js_json, js_text
 
 __all__ = [
     "UNDEFINED",
@@ -276,12 +276,16 @@ class _Zod3(Zod):
             return Issue(path, "Required", about=about)
         return Issue(path, f"Expected {expected}, received {received}", about=about)
 
-    def not_one_of(self, values: Sequence[Json], value: Json, path: Path) -> Issue:
-        words = (f"'{each}'" if isinstance(each, str) else js_json(each) for each in values)
-        listed = " | ".join(words)
-        if not isinstance(value, str):
-            return self.wrong_type(listed, value, path)
-        message = f"Invalid enum value. Expected {listed}, received '{value}'"
+    def not_one_of(self, values: Sequence[str], value: Json, path: Path) -> Issue:
+        if isinstance(value, str):
+            return self._not_in_enum(values, value, path)
+        issue = self.wrong_type(_listed(values), value, path)
+        issue.about["code"] = issue.about.pop("code")  # It comes last here.
+        return issue
+
+    def _not_in_enum(self, values: Sequence[str], value: Json, path: Path) -> Issue:
+        shown = js_text(value)
+        message = f"Invalid enum value. Expected {_listed(values)}, received '{shown}'"
         about = {"received": value, "code": "invalid_enum_value", "options": list(values)}
         return Issue(path, message, about=about)
 
@@ -304,12 +308,16 @@ class _Zod3(Zod):
 
         def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
             if self.kind_of(value) == "number":
-                value = str(int(value)) if float(value).is_integer() else str(value)
-            if not isinstance(value, str) or value not in values:
+                issues.append(self._not_in_enum(values, value, path))
+            elif not isinstance(value, str) or value not in values:
                 issues.append(self.not_one_of(values, value, path))
             return value
 
         return shape
+
+
+def _listed(values: Sequence[str]) -> str:
+    return " | ".join(f"'{each}'" for each in values)
 
 
 class _Zod4(Zod):

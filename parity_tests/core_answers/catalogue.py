@@ -6,15 +6,20 @@ from typing import Final
 
 from parity_tests.core_answers import (
     code_assist,
+    diffs,
     hooks,
     ide,
+    javascript,
     mcp,
     mcp_client,
     mcp_manager,
     mcp_servers,
     model,
     policy,
+    steering,
     subagents,
+    yaml,
+    zod,
 )
 from parity_tests.core_answers.subject import Subject
 
@@ -22,14 +27,19 @@ __all__ = ["SUBJECTS"]
 
 _ROOMS: Final = (
     code_assist,
+    diffs,
     hooks,
     ide,
+    javascript,
     mcp,
     mcp_client,
     mcp_manager,
     mcp_servers,
     model,
     policy,
+    steering,
     subagents,
+    yaml,
+    zod,
 )
 SUBJECTS: Final[dict[str, Subject]] = {each.name: each for room in _ROOMS for each in room.SUBJECTS}

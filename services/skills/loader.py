@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from services.exhaustion import notice
-from services.front_matter import FrontMatterError, parse_front_matter
+from services.front_matter import FrontMatterError, parse_front_matter, split_file
 from services.regular_files import MOST_TEXT, read_regular
-from services.wire import js_trim
+from services.wire import JS_SPACES, js_trim
 
 __all__ = ["Skill", "load_skill", "load_skills", "read_front_matter"]
 
@@ -24,10 +24,9 @@ logger = logging.getLogger(__name__)
 SKILL_FILE: Final = "SKILL.md"
 LONGEST_FRONT_MATTER: Final = 100_000
 """The most characters of a skill's front matter; reading YAML takes about a millisecond for 250."""
-_FRONT_MATTER: Final = re.compile(r"---\r?\n(.*?)\r?\n---(?:\r?\n(.*))?", re.DOTALL)
-_NAME: Final = re.compile(r"\s*name:\s*([^\n\r\u2028\u2029]*)")
-_DESCRIPTION: Final = re.compile(r"\s*description:\s*([^\n\r\u2028\u2029]*)")
-_CONTINUED: Final = re.compile(r"[ \t]+\S")
+_NAME: Final = re.compile(rf"{JS_SPACES}*name:{JS_SPACES}*([^\n\r\u2028\u2029]*)")
+_DESCRIPTION: Final = re.compile(rf"{JS_SPACES}*description:{JS_SPACES}*([^\n\r\u2028\u2029]*)")
+_CONTINUED: Final = re.compile(rf"[ \t]+(?!{JS_SPACES}).", re.DOTALL)
 _NOT_IN_NAMES: Final = re.compile(r'[:\\/<>*?"|]')
 _SKIPPED: Final = frozenset({"node_modules", ".git"})
 
@@ -82,23 +81,26 @@ def load_skill(file: Path) -> Skill | None:
         notice(error, file)
         logger.warning("skill %s was left out: %s", file, error)
         return None
-    match = _FRONT_MATTER.match(text)
-    if match is not None and len(match[1]) > LONGEST_FRONT_MATTER:
+    parts = split_file(text)
+    if parts is None:
+        return None
+    front_matter, body = parts
+    if len(front_matter) > LONGEST_FRONT_MATTER:
         logger.warning(
             "skill %s was left out: its front matter is longer than %d characters",
             file,
             LONGEST_FRONT_MATTER,
         )
         return None
-    about = read_front_matter(match[1]) if match is not None else None
-    if match is None or about is None:
+    about = read_front_matter(front_matter)
+    if about is None:
         return None
     name, description = about
     return Skill(
         name=_NOT_IN_NAMES.sub("-", name),
         description=description,
         location=file,
-        body=js_trim(match[2] or ""),
+        body=js_trim(body),
     )
 
 
