@@ -6,6 +6,7 @@ from typing import Final
 
 from parity_tests.core_answers import (
     code_assist,
+    hook_session,
     hooks,
     ide,
     mcp,
@@ -19,6 +20,6 @@ __all__ = ["SUBJECTS"]
 
 SUBJECTS: Final[dict[str, Subject]] = {
     each.name: each
-    for room in (code_assist, hooks, ide, mcp, mcp_client, mcp_manager, mcp_servers)
+    for room in (code_assist, hook_session, hooks, ide, mcp, mcp_client, mcp_manager, mcp_servers)
     for each in room.SUBJECTS
 }
