@@ -172,4 +172,8 @@ async def _played(asked: Any) -> Any:
     return answers
 
 
-SUBJECTS: Final = (Subject("hook_session.play", lambda asked: asyncio.run(_played(asked))),)
+def _play(asked: Any) -> Any:
+    return asyncio.run(_played(asked))
+
+
+SUBJECTS: Final = (Subject("hook_session.play", _play), Subject("hook_session.tools", _play))

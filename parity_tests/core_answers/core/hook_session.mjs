@@ -115,3 +115,5 @@ export async function play({ hooks, extension, disabled, trusted, said, steps },
   Date.prototype.toISOString = date;
   return JSON.parse(JSON.stringify(answers));
 }
+
+export { play as tools };
