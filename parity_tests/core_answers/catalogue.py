@@ -7,6 +7,7 @@ from typing import Final
 from parity_tests.core_answers import (
     code_assist,
     diffs,
+    hook_session,
     hooks,
     ide,
     javascript,
@@ -28,6 +29,7 @@ __all__ = ["SUBJECTS"]
 _ROOMS: Final = (
     code_assist,
     diffs,
+    hook_session,
     hooks,
     ide,
     javascript,

@@ -34,7 +34,7 @@ class _Scene:
         self.seen: list[Any] = []
         self.lists: dict[str, dict[str, Any]] = {}
         self.later: tuple[str, str, Any] | None = None
-        self.again: str | None = None
+        self.again: dict[str, int] = {}
         self.tasks = tasks
         self.registries: dict[str, Registries] = {}
         self.clients: dict[str, McpClient] = {}
@@ -99,8 +99,8 @@ class _Connection:
     ) -> JsonObject:
         scene, kind = self._scene, method.removesuffix("/list")
         scene.seen.append([self._server, method, timeout_s * 1000])
-        if scene.again == kind:
-            scene.again = None
+        if scene.again.get(kind, 0) > 0:
+            scene.again[kind] -= 1
             scene.clients[self._server].notified(f"notifications/{kind}/list_changed", {})
         found = scene.lists.get(self._server, {}).get(kind, [])
         if not isinstance(found, list):
@@ -168,7 +168,7 @@ async def _step(scene: _Scene, method: str, server: str, *given: Any) -> None:
     else:
         kind, later, again = given
         scene.later = None if later is None else (server, kind, later)
-        scene.again = kind if again else None
+        scene.again = {kind: int(again)}
         client.notified(f"notifications/{kind}/list_changed", {})
         await client.settled()
 

@@ -44,7 +44,6 @@ class ChildProcess(GroupLeader):
         self._held = 0
         self._lines: deque[bytes] = deque()
         self._ahead = 0
-        self._paused = False
         self._at_end = False
         self._news = asyncio.Event()
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -83,11 +82,6 @@ class ChildProcess(GroupLeader):
         except ValueError as error:
             raise McpConnectionError(f"spawn {command} EINVAL") from error
 
-    @property
-    def ended(self) -> bool:
-        """True when nothing more can be read or written."""
-        return self._at_end
-
     def write(self, line: bytes) -> None:
         """Send a line; it is buffered until the server reads it.
 
@@ -108,8 +102,7 @@ class ChildProcess(GroupLeader):
             await self._news.wait()
         line = self._lines.popleft()
         self._ahead -= len(line)
-        if self._paused and self._ahead < _AHEAD:
-            self._paused = False
+        if self._ahead < _AHEAD:
             self._stdout.resume_reading()
         return line
 
@@ -153,8 +146,7 @@ class ChildProcess(GroupLeader):
             logger.error("MCP server '%s' sent an endless line; giving it up", self._name)
             self._pieces, self._held = [], 0
             self.signal_group(signal.SIGKILL)
-        elif self._ahead > _AHEAD and not self._paused:
-            self._paused = True
+        elif self._ahead > _AHEAD:
             self._stdout.pause_reading()
         if whole:
             self._news.set()

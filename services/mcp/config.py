@@ -103,7 +103,7 @@ class McpServerConfig:
         where = f"mcpServers.{name}"
         if not isinstance(raw, Mapping):
             raise McpConfigError(where, f"a mapping expected, not {raw!r}")
-        values: dict[str, Any] = {"raw": dict(raw)}
+        values: dict[str, Any] = {"raw": raw}
         for key, (own, read) in _READERS.items():
             if raw.get(key) is None:
                 continue

@@ -24,7 +24,7 @@ class OAuthSecurityError(Exception):
 def is_loopback_url(url: str) -> bool:
     """True for a URL on this machine."""
     try:
-        return (urlsplit(url).hostname or "") in _LOOPBACK
+        return urlsplit(url).hostname in _LOOPBACK
     except ValueError:
         return False
 

@@ -19,7 +19,7 @@ export async function play({ servers, steps }, load) {
   ]);
   let seen = [];
   let later = null;
-  let again = null;
+  let again = [];
   const lists = {};
   const handlers = {};
   const config = new Proxy(
@@ -29,8 +29,8 @@ export async function play({ servers, steps }, load) {
   const sdk = (server) => {
     const next = (kind, options) => {
       seen.push([server, `${kind}/list`, options?.timeout ?? 60000]);
-      if (again === kind) {
-        again = null;
+      if (again[0] === kind && again[1] > 0) {
+        again[1] -= 1;
         void handlers[server][kind]?.();
       }
       const found = lists[server]?.[kind] ?? [];
@@ -83,7 +83,7 @@ export async function play({ servers, steps }, load) {
     else if (method === 'disconnect') await client.disconnect();
     else {
       later = given[1] === null ? null : [server, given[0], given[1]];
-      again = given[2] ? given[0] : null;
+      again = [given[0], Number(given[2])];
       await handlers[server]?.[given[0]]?.();
     }
     if (['connect', 'offer'].includes(method)) continue;
