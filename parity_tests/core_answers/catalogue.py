@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from parity_tests.core_answers import mcp
+from parity_tests.core_answers import mcp, shell
 from parity_tests.core_answers.subject import Subject
 
 __all__ = ["SUBJECTS"]
 
-SUBJECTS: Final[dict[str, Subject]] = {each.name: each for room in (mcp,) for each in room.SUBJECTS}
+SUBJECTS: Final[dict[str, Subject]] = {
+    each.name: each for room in (mcp, shell) for each in room.SUBJECTS
+}
