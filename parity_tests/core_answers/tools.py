@@ -181,9 +181,11 @@ def _folders(asked: list[Any]) -> Any:
 
 
 SUBJECTS: Final = (
+    Subject("tools.changing", _calls),
     Subject("tools.editing", _calls),
     Subject("tools.files", _calls),
     Subject("tools.folders", _folders),
+    Subject("tools.ignoring", _calls),
     Subject("tools.noting", _calls),
     Subject("tools.reading", _calls),
     Subject("tools.searching", _calls),

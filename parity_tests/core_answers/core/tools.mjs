@@ -178,7 +178,15 @@ async function calls(input, load) {
   return shortened(JSON.parse(masked.replaceAll(top, '<TOP>')));
 }
 
-export { calls as editing, calls as files, calls as noting, calls as reading, calls as searching };
+export {
+  calls as changing,
+  calls as editing,
+  calls as files,
+  calls as ignoring,
+  calls as noting,
+  calls as reading,
+  calls as searching,
+};
 
 /** `[files, path, text]` => the text with its imports, and the tree of the folder `path`. */
 export async function folders([files, folder, text], load) {
