@@ -8,15 +8,18 @@ import hashlib
 import json
 import os
 import tempfile
+from enum import StrEnum
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Final
 
 from parity_tests.core_answers.subject import Subject
-from services.abort import AbortController
+from services.abort import AbortController, AbortSignal
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock
 from services.environment import Environment
 from services.ids import CountingProcessIds
+from services.model.errors import ModelError
 from services.settings import Settings
 from services.state import ApprovalMode, CoreEvents, SessionState
 from services.tools.builtin import register_builtin_tools
@@ -26,18 +29,31 @@ from services.tools.contract import (
     LocatedInvocation,
     PolicyDecides,
     PreparedInvocation,
+    ToolErrorType,
     ToolExecution,
+    ToolKind,
 )
 from services.tools.folder_tree import described_folder
 from services.tools.host import ToolHost
 from services.tools.memory_imports import with_imports
 from services.tools.read_many_files import ReadManyFilesTool
 from services.tools.registry import ToolRegistry
+from services.tracker import Tracker, TrackerError
 from services.wire import JsonObject
 from services.workspace import Workspace
 
 __all__ = ["SUBJECTS"]
 
+
+def _camel(name: str) -> str:
+    return name.title().replace("_", "")
+
+
+_MEMBERS: Final[dict[str, dict[str, StrEnum]]] = {
+    "Kind": {_camel(each.name): each for each in ToolKind},
+    "ToolConfirmationOutcome": {_camel(each.name): each for each in ConfirmationOutcome},
+    "ToolErrorType": {each.name: each for each in ToolErrorType},
+}
 _BEGIN_S: Final = 1_700_000_000
 _LONG: Final = 100
 _MANY: Final = 12
@@ -117,7 +133,10 @@ async def _play(registry: ToolRegistry, name: str, params: JsonObject) -> JsonOb
     decided = isinstance(call, PolicyDecides) and not call.needs_decision()
     asked = None if decided else call.confirmation_details()
     answer["question"] = asked and {"type": asked.type, "title": asked.title, **asked.fields}
-    result = await call.execute(ToolExecution(call_id="call", signal=AbortController().signal))
+    try:
+        result = await call.execute(ToolExecution(call_id="call", signal=AbortController().signal))
+    except TrackerError:
+        return {**answer, "raised": True}
     error = result.error
     llm: Any = result.llm_content
     shown = result.return_display
@@ -133,6 +152,30 @@ async def _play(registry: ToolRegistry, name: str, params: JsonObject) -> JsonOb
     }
 
 
+class _Ids:
+    """Numbers the tasks."""
+
+    def __init__(self) -> None:
+        self._tasks = 0
+
+    def uuid(self, _scope: str) -> str:
+        self._tasks += 1
+        return f"task0{self._tasks}"
+
+
+class _Model:
+    """Gives scripted responses; a text is an error."""
+
+    def __init__(self, responses: list[Any]) -> None:
+        self._responses = iter(responses)
+
+    async def generate_content(self, _model: str, _query: str, _signal: AbortSignal) -> JsonObject:
+        response: str | JsonObject = next(self._responses)
+        if isinstance(response, str):
+            raise ModelError(response)
+        return response
+
+
 async def _session(asked: JsonObject, workspace: Workspace) -> JsonObject:
     state = SessionState(
         session_id="5e551011-0000-4000-8000-000000000000",
@@ -141,7 +184,13 @@ async def _session(asked: JsonObject, workspace: Workspace) -> JsonObject:
         interactive=False,
         events=CoreEvents(),
     )
+    tracked: Any = SimpleNamespace(
+        tasks=lambda: workspace.root / "tasks", ids=_Ids(), state=state, events=CoreEvents()
+    )
+    web: Any = SimpleNamespace(model=_Model(asked.get("responses", [])))
     host = ToolHost(
+        tracker=Tracker(tracked),
+        web=web,
         workspace=workspace,
         clock=VirtualClock(VIRTUAL_EPOCH_MS),
         settings=Settings(),
@@ -180,13 +229,21 @@ def _folders(asked: list[Any]) -> Any:
         return json.loads(answer.replace(str(top), "<TOP>"))
 
 
+def _member(asked: list[str]) -> str:
+    kind, name = asked
+    return str(_MEMBERS[kind][name])
+
+
 SUBJECTS: Final = (
     Subject("tools.changing", _calls),
     Subject("tools.editing", _calls),
     Subject("tools.files", _calls),
     Subject("tools.folders", _folders),
     Subject("tools.ignoring", _calls),
+    Subject("tools.member", _member),
     Subject("tools.noting", _calls),
     Subject("tools.reading", _calls),
     Subject("tools.searching", _calls),
+    Subject("tools.tracking", _calls),
+    Subject("tools.websearching", _calls),
 )

@@ -29,6 +29,7 @@ const CLASSES = {
   ask_user: ['ask-user.js', 'AskUserTool', true],
   enter_plan_mode: ['enter-plan-mode.js', 'EnterPlanModeTool'],
   exit_plan_mode: ['exit-plan-mode.js', 'ExitPlanModeTool'],
+  google_web_search: ['web-search.js', 'WebSearchTool'],
   tracker_create_task: ['trackerTools.js', 'TrackerCreateTaskTool'],
   tracker_update_task: ['trackerTools.js', 'TrackerUpdateTaskTool'],
   tracker_get_task: ['trackerTools.js', 'TrackerGetTaskTool'],
@@ -117,7 +118,12 @@ async function play(tools, [name, args], signal) {
   } catch (error) {
     return { ...answer, thrown: error.message };
   }
-  const result = await call.execute({ abortSignal: signal });
+  let result;
+  try {
+    result = await call.execute({ abortSignal: signal });
+  } catch {
+    return { ...answer, raised: true };
+  }
   let { llmContent: llm, returnDisplay: shown } = result;
   if (name === 'grep_search' && shown?.matches) {
     // The core finds files in the order of the program that searches.
@@ -161,6 +167,21 @@ async function calls(input, load) {
   });
   await config.storage.initialize();
   config.getBaseLlmClient = () => ({});
+  const { TrackerService } = await load('services/trackerService.js');
+  const tracker = new TrackerService(path.join(root, 'tasks'));
+  let tasks = 0;
+  tracker.generateId = () => `task0${++tasks}`;
+  config.getTrackerService = () => tracker;
+  const responses = [...(input.responses ?? [])];
+  const client = {
+    isInitialized: () => false,
+    generateContent: async () => {
+      const response = responses.shift();
+      if (typeof response === 'string') throw new Error(response);
+      return response;
+    },
+  };
+  Object.defineProperty(config, 'geminiClient', { value: client });
   const bus = config.getMessageBus?.() ?? config.messageBus;
   const made = {};
   for (const name of new Set(input.calls.map(([each]) => each))) {
@@ -186,6 +207,8 @@ export {
   calls as noting,
   calls as reading,
   calls as searching,
+  calls as tracking,
+  calls as websearching,
 };
 
 /** `[files, path, text]` => the text with its imports, and the tree of the folder `path`. */
@@ -199,4 +222,11 @@ export async function folders([files, folder, text], load) {
   const out = JSON.stringify([read.content, await getFolderStructure(at)]);
   rmSync(top, { recursive: true });
   return JSON.parse(out.replaceAll(top, '<TOP>'));
+}
+
+/** The value of a member of an enumeration. */
+export async function member([kind, name], load) {
+  const { ToolErrorType } = await load('tools/tool-error.js');
+  const { Kind, ToolConfirmationOutcome } = await load('tools/tools.js');
+  return { ToolErrorType, Kind, ToolConfirmationOutcome }[kind][name];
 }
