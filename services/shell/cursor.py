@@ -38,7 +38,6 @@ class CommandDetail:
     name: str
     text: str
     start: int
-    arguments: tuple[str, ...] = ()
     program: bool = True
 
 

@@ -281,7 +281,7 @@ class Reader(WordReader):
                 raise Unreadable
             text = js_trim(self.text[start:end])
             shown = unquoted(name if name[0] in "\"'" else _NAME_END.split(name)[0])
-            self.details.insert(slot, CommandDetail(shown, text, start, tuple(arguments)))
+            self.details.insert(slot, CommandDetail(shown, text, start))
         elif assigned and redirected:
             raise Unreadable
 

@@ -26,8 +26,17 @@ from services.outside_patterns import PatternBudget
 from services.tools.js_regex import compile_js
 from services.wire import Json, JsonObject
 
-__all__ = ["MOST_STEPS", "SchemaLimit", "bounded_validator", "bounded_work", "schema_step"]
+__all__ = [
+    "FALSE_SCHEMA",
+    "MOST_STEPS",
+    "SchemaLimit",
+    "bounded_validator",
+    "bounded_work",
+    "schema_step",
+]
 
+FALSE_SCHEMA: Final = "boolean false"
+"""A keyword that nothing satisfies, in place of a schema `false`."""
 MOST_STEPS: Final = 100_000
 """The most keywords that one check applies. Every 1000 characters of a text count as one more, and
 so do every 100 choices of a keyword such as `enum`."""
@@ -188,6 +197,21 @@ def _additional_properties(
             yield ValidationError(f"{name!r} is not expected")
 
 
+def _false_schema(
+    _validator: Any, _value: Any, _instance: Any, _schema: Any
+) -> Iterator[ValidationError]:
+    yield ValidationError("nothing is allowed")
+
+
+def _property_names(
+    validator: Any, value: Any, instance: Any, _schema: Any
+) -> Iterator[ValidationError]:
+    """An error for each name that fails, with its own errors as context."""
+    for name in instance if isinstance(instance, dict) else ():
+        if faults := list(validator.descend(name, value, schema_path=0)):
+            yield ValidationError(f"{name!r} is no valid name", context=faults)
+
+
 def _unique_items(
     _validator: Any, value: Any, instance: Any, _schema: Any
 ) -> Iterator[ValidationError]:
@@ -212,8 +236,10 @@ def _key(value: Json) -> tuple[Any, ...]:
 
 
 _OURS: Final[dict[str, _Keyword]] = {
+    FALSE_SCHEMA: _false_schema,
     "pattern": _pattern,
     "patternProperties": _pattern_properties,
     "additionalProperties": _additional_properties,
+    "propertyNames": _property_names,
     "uniqueItems": _unique_items,
 }

@@ -6,11 +6,14 @@ Source: core `tools/diffOptions.ts`, `tools/diff-utils.ts`.
 from __future__ import annotations
 
 import re
+from typing import Final
 
 from services.patches import ChangeKind, line_changes
 from services.wire import js_length
 
 __all__ = ["diff_context", "diff_stat"]
+
+_CONTEXT: Final = 5
 
 
 def diff_stat(old: str, proposed: str, final: str) -> dict[str, int]:
@@ -36,15 +39,15 @@ def _counts(old: str, new: str) -> dict[str, int]:
     return counts
 
 
-def diff_context(old: str, new: str, context: int = 5) -> str:
-    """The changed parts of `new` with `context` lines around them and `...` for the gaps.
+def diff_context(old: str, new: str) -> str:
+    """The changed parts of `new` with five lines around them and `...` for the gaps.
 
     For a new file and for equal texts it is the whole of `new`.
     """
     if not old:
         return new
     lines = re.split(r"\r?\n", new)
-    ranges = _changed_ranges(old, new, context, len(lines))
+    ranges = _changed_ranges(old, new, len(lines))
     if not ranges:
         return new
     parts: list[str] = []
@@ -59,7 +62,7 @@ def diff_context(old: str, new: str, context: int = 5) -> str:
     return "\n".join(parts)
 
 
-def _changed_ranges(old: str, new: str, context: int, total: int) -> list[tuple[int, int]]:
+def _changed_ranges(old: str, new: str, total: int) -> list[tuple[int, int]]:
     changed: list[tuple[int, int]] = []
     place = 0
     for change in line_changes(old, new):
@@ -69,7 +72,7 @@ def _changed_ranges(old: str, new: str, context: int, total: int) -> list[tuple[
         place += count
     merged: list[tuple[int, int]] = []
     for start, stop in changed:
-        wide = (max(0, start - context), min(total, stop + context))
+        wide = (max(0, start - _CONTEXT), min(total, stop + _CONTEXT))
         if merged and wide[0] <= merged[-1][1]:
             merged[-1] = (merged[-1][0], max(merged[-1][1], wide[1]))
         else:

@@ -225,7 +225,7 @@ def _numbering(element: Element) -> Callable[[], str]:
     if element.name == "ul":
         return lambda: " * "
     start = element.attributes.get("start", "").strip()
-    count = int(start) - 1 if re.fullmatch(r"[+-]?\d+", start) and int(start) else 0
+    count = int(start) - 1 if re.fullmatch(r"[+-]?\d+", start) else 0
     form = element.attributes.get("type", "1")
 
     def following() -> str:
@@ -251,7 +251,7 @@ def _letters(number: int) -> str:
 
 
 def _roman(number: int) -> str:
-    if not 0 < number < 4000:
+    if not 0 <= number < 4000:
         return str(number)
     numeral = ""
     for (one, five, ten), digit in zip(_ROMAN, reversed(str(number)), strict=False):

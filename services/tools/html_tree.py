@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from html import unescape
 from html.parser import HTMLParser
 from typing import Final
 
@@ -67,6 +68,8 @@ def parse_html(text: str) -> Element:
     builder = _Builder()
     builder.feed(_UNFINISHED.sub("", text))
     builder.close()
+    if builder.cdata_elem == "title":
+        builder.handle_data(builder.rawdata)
     return builder.document
 
 
@@ -86,6 +89,8 @@ class _Builder(HTMLParser):
         above.children.append(element)
         if tag not in _VOID and len(self._open) < _DEEPEST:
             self._open.append(element)
+            if tag == "title":
+                self.set_cdata_mode(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         # As in HTML, the slash has no meaning.
@@ -108,6 +113,8 @@ class _Builder(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self._open[-1].name in ("script", "style"):
             return
+        if self.cdata_elem == "title":
+            data = unescape(data)
         children = self._open[-1].children
         if children and isinstance(last := children[-1], str):
             children[-1] = last + data

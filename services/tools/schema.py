@@ -15,7 +15,12 @@ from typing import Any, Final
 from jsonschema import ValidationError
 
 from services.outside_patterns import PatternLimit
-from services.tools.bounded_validators import SchemaLimit, bounded_validator, bounded_work
+from services.tools.bounded_validators import (
+    FALSE_SCHEMA,
+    SchemaLimit,
+    bounded_validator,
+    bounded_work,
+)
 from services.wire import Json, JsonObject
 
 __all__ = ["ParameterSchema"]
@@ -71,15 +76,20 @@ class ParameterSchema:
 
 
 def _ordered(schema: Json, *, names: bool = False) -> Json:
-    """`schema` with its keywords in ajv's order; maps by name keep their order."""
+    """`schema` with its keywords in ajv's order; maps by name keep their order.
+
+    A schema `false` becomes a keyword, because its errors would name no path.
+    """
     if isinstance(schema, list):
-        return [_ordered(item) for item in schema]
+        return [{FALSE_SCHEMA: True} if item is False else _ordered(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     keys = schema if names else sorted(schema, key=lambda key: _rank(key, schema))
     return {
         key: schema[key]
         if not names and key in ("enum", "const", "required", "default", "examples")
+        else {FALSE_SCHEMA: True}
+        if schema[key] is False and (names or key == "propertyNames")
         else _ordered(schema[key], names=not names and key in _BY_NAME)
         for key in keys
     }
@@ -112,7 +122,7 @@ def _messages(error: ValidationError) -> list[str]:
     """The messages of ajv for the error; for alternatives, first the errors of each."""
     where = "params" + "".join(f"/{_escaped(step)}" for step in error.absolute_path)
     messages: list[str] = []
-    if error.validator in ("anyOf", "oneOf"):
+    if error.validator in ("anyOf", "oneOf", "propertyNames"):
         for _, branch in groupby(error.context or (), key=lambda inner: inner.schema_path[0]):
             messages += [text for inner in _first_errors(branch) for text in _messages(inner)]
     return [*messages, f"{where} {_wording(error)}"]
@@ -157,6 +167,7 @@ _FIXED: Final[Mapping[str, str]] = {
     "oneOf": "must match exactly one schema in oneOf",
     "not": "must NOT be valid",
     "propertyNames": "property name must be valid",
+    FALSE_SCHEMA: "boolean schema is false",
     "contains": "must contain at least 1 valid item(s)",
     "uniqueItems": "must NOT have duplicate items",
 }

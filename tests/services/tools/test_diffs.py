@@ -19,9 +19,3 @@ def test_statistics_count_lines_and_utf16_units_of_model_and_user():
 def test_context_is_the_whole_text_for_new_and_for_equal_files():
     assert diff_context("", "a\nb") == "a\nb"
     assert diff_context("a\n", "a\n") == "a\n"
-
-
-def test_context_marks_every_gap():
-    old = "".join(f"{n}\n" for n in range(40))
-    new = old.replace("\n10\n", "\nten\n").replace("\n30\n", "\n")
-    assert diff_context(old, new, 1) == "...\n9\nten\n11\n...\n29\n31\n..."

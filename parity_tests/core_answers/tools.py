@@ -1,0 +1,249 @@
+"""The built-in tools, each session in a temporary folder."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+import os
+import tempfile
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final
+
+from parity_tests.core_answers.subject import Subject
+from services.abort import AbortController, AbortSignal
+from services.clock import VIRTUAL_EPOCH_MS, VirtualClock
+from services.environment import Environment
+from services.ids import CountingProcessIds
+from services.model.errors import ModelError
+from services.settings import Settings
+from services.state import ApprovalMode, CoreEvents, SessionState
+from services.tools.builtin import register_builtin_tools
+from services.tools.contract import (
+    ConfirmationOutcome,
+    InvalidToolParams,
+    LocatedInvocation,
+    PolicyDecides,
+    PreparedInvocation,
+    ToolErrorType,
+    ToolExecution,
+    ToolKind,
+)
+from services.tools.folder_tree import described_folder
+from services.tools.host import ToolHost
+from services.tools.memory_imports import with_imports
+from services.tools.read_many_files import ReadManyFilesTool
+from services.tools.registry import ToolRegistry
+from services.tracker import Tracker, TrackerError
+from services.wire import JsonObject
+from services.workspace import Workspace
+
+__all__ = ["SUBJECTS"]
+
+
+def _camel(name: str) -> str:
+    return name.title().replace("_", "")
+
+
+_MEMBERS: Final[dict[str, dict[str, StrEnum]]] = {
+    "Kind": {_camel(each.name): each for each in ToolKind},
+    "ToolConfirmationOutcome": {_camel(each.name): each for each in ConfirmationOutcome},
+    "ToolErrorType": {each.name: each for each in ToolErrorType},
+}
+_BEGIN_S: Final = 1_700_000_000
+_LONG: Final = 100
+_MANY: Final = 12
+
+
+def _content(value: Any) -> bytes:
+    if isinstance(value, str):
+        return value.encode()
+    if "base64" in value:
+        return base64.b64decode(value["base64"])
+    return b"".join([value["repeat"].encode()] * value["times"])
+
+
+def _shortened(value: Any) -> Any:
+    """The value with long texts, and long lists of texts, cut and known by their hash."""
+    if isinstance(value, str) and len(value) > _LONG:
+        return f"{value[:40]}…{hashlib.sha256(value.encode(errors='replace')).hexdigest()[:12]}"
+    if isinstance(value, list):
+        if len(value) > _MANY and all(isinstance(each, str) for each in value):
+            return [value[0], _shortened("\n".join(value))]
+        return [_shortened(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _shortened(each) for key, each in value.items()}
+    return value
+
+
+@cache
+def _trees() -> JsonObject:
+    """Files that several inputs have in common, by name."""
+    trees: JsonObject = json.loads(
+        Path(__file__).with_name("core").joinpath("trees.json").read_text("utf-8")
+    )
+    return trees
+
+
+def _lay(root: Path, files: JsonObject) -> None:
+    second = _BEGIN_S
+    for name, value in files.items():
+        file = root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if value is None:
+            file.mkdir()
+        elif isinstance(value, dict) and "link" in value:
+            file.symlink_to(value["link"])
+        else:
+            file.write_bytes(_content(value))
+            os.utime(file, (second, second))
+            second += 60
+
+
+def _written(root: Path) -> JsonObject:
+    return {
+        str(file.relative_to(root)): file.read_bytes().decode("latin-1")
+        for file in root.rglob("*")
+        if file.is_file() and not file.is_symlink() and file.stat().st_mtime > _BEGIN_S + 1e6
+    }
+
+
+def _place(match: JsonObject) -> tuple[str, int]:
+    return match["filePath"], match["lineNumber"]
+
+
+async def _play(registry: ToolRegistry, name: str, params: JsonObject) -> JsonObject:
+    tool = registry.get(name)
+    assert tool is not None
+    try:
+        call = tool.build(params)
+    except InvalidToolParams as fault:
+        return {"fault": str(fault)}
+    answer: JsonObject = {
+        "described": call.description(),
+        "locations": call.locations() if isinstance(call, LocatedInvocation) else [],
+        "rule": call.policy_update(ConfirmationOutcome.PROCEED_ALWAYS),
+    }
+    if isinstance(call, PreparedInvocation):
+        await call.prepare()
+    decided = isinstance(call, PolicyDecides) and not call.needs_decision()
+    asked = None if decided else call.confirmation_details()
+    answer["question"] = asked and {"type": asked.type, "title": asked.title, **asked.fields}
+    try:
+        result = await call.execute(ToolExecution(call_id="call", signal=AbortController().signal))
+    except TrackerError:
+        return {**answer, "raised": True}
+    error = result.error
+    llm: Any = result.llm_content
+    shown = result.return_display
+    if name == "grep_search" and isinstance(shown, dict):
+        # Upstream finds files in the order of the program that searches.
+        llm = sorted(str(llm).split("\n"))
+        shown = {**shown, "matches": sorted(shown["matches"], key=_place)}
+    return {
+        **answer,
+        "llm": None if error else llm,
+        "shown": shown,
+        "error": [error.type, error.message] if error else None,
+    }
+
+
+class _Ids:
+    """Numbers the tasks."""
+
+    def __init__(self) -> None:
+        self._tasks = 0
+
+    def uuid(self, _scope: str) -> str:
+        self._tasks += 1
+        return f"task0{self._tasks}"
+
+
+class _Model:
+    """Gives scripted responses; a text is an error."""
+
+    def __init__(self, responses: list[Any]) -> None:
+        self._responses = iter(responses)
+
+    async def generate_content(self, _model: str, _query: str, _signal: AbortSignal) -> JsonObject:
+        response: str | JsonObject = next(self._responses)
+        if isinstance(response, str):
+            raise ModelError(response)
+        return response
+
+
+async def _session(asked: JsonObject, workspace: Workspace) -> JsonObject:
+    state = SessionState(
+        session_id="5e551011-0000-4000-8000-000000000000",
+        model="gemini-2.5-pro",
+        approval_mode=ApprovalMode(asked.get("mode", "default")),
+        interactive=False,
+        events=CoreEvents(),
+    )
+    tracked: Any = SimpleNamespace(
+        tasks=lambda: workspace.root / "tasks", ids=_Ids(), state=state, events=CoreEvents()
+    )
+    web: Any = SimpleNamespace(model=_Model(asked.get("responses", [])))
+    host = ToolHost(
+        tracker=Tracker(tracked),
+        web=web,
+        workspace=workspace,
+        clock=VirtualClock(VIRTUAL_EPOCH_MS),
+        settings=Settings(),
+        state=state,
+        environment=Environment.for_replay(home=str(workspace.home), path=os.environ["PATH"]),
+        process_ids=CountingProcessIds(),
+    )
+    registry = ToolRegistry(host.settings, state, plans_folder=lambda: str(host.plans))
+    register_builtin_tools(registry, host)
+    registry.register(ReadManyFilesTool(host))
+    answers = [await _play(registry, name, params) for name, params in asked["calls"]]
+    await host.close()
+    return {"answers": answers, "written": _written(workspace.root)}
+
+
+def _calls(asked: JsonObject) -> Any:
+    with tempfile.TemporaryDirectory(prefix="parity-tools-") as top:
+        workspace = Workspace.at(Path(top) / "ws", Path(top) / "home")
+        workspace.root.mkdir()
+        workspace.home.mkdir()
+        files = asked.get("files", {})
+        _lay(workspace.root, _trees()[files] if isinstance(files, str) else files)
+        answer = json.dumps(asyncio.run(_session(asked, workspace)))
+        masked = answer.replace(str(workspace.root), "<WS>")
+        masked = masked.replace(str(workspace.home), "<HOME>")
+        return _shortened(json.loads(masked.replace(str(workspace.root.parent), "<TOP>")))
+
+
+def _folders(asked: list[Any]) -> Any:
+    files, folder, text = asked
+    with tempfile.TemporaryDirectory(prefix="parity-tools-") as name:
+        top = Path(name).resolve()
+        _lay(top, files)
+        at = top / folder
+        answer = json.dumps([with_imports(text, at), described_folder(at)])
+        return json.loads(answer.replace(str(top), "<TOP>"))
+
+
+def _member(asked: list[str]) -> str:
+    kind, name = asked
+    return str(_MEMBERS[kind][name])
+
+
+SUBJECTS: Final = (
+    Subject("tools.changing", _calls),
+    Subject("tools.editing", _calls),
+    Subject("tools.files", _calls),
+    Subject("tools.folders", _folders),
+    Subject("tools.ignoring", _calls),
+    Subject("tools.member", _member),
+    Subject("tools.noting", _calls),
+    Subject("tools.reading", _calls),
+    Subject("tools.searching", _calls),
+    Subject("tools.tracking", _calls),
+    Subject("tools.websearching", _calls),
+)
