@@ -18,8 +18,11 @@ def test_ours_are_the_cores(name: str) -> None:
 
 
 @needs_core
-def test_the_core_still_answers_what_is_kept() -> None:
-    kept_pairs = [(name, *pair) for name in SUBJECTS for pair in load_answers(name)]
+@pytest.mark.parametrize("room", sorted({name.partition(".")[0] for name in SUBJECTS}))
+def test_the_core_still_answers_what_is_kept(room: str) -> None:
+    """A room is asked in a process of its own: some replace functions of the core."""
+    names = [name for name in SUBJECTS if name.partition(".")[0] == room]
+    kept_pairs = [(name, *pair) for name in names for pair in load_answers(name)]
 
     now = core_answers([(name, asked) for name, asked, _ in kept_pairs])
 
