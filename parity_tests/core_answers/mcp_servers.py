@@ -12,7 +12,13 @@ from services.mcp.context import McpContext
 from services.mcp.diagnostics import McpDiagnostics
 from services.mcp.discovery import Discovery
 from services.mcp.endpoints import OAuthSecurityError, is_loopback_url, validated_endpoint
-from services.mcp.errors import McpError
+from services.mcp.errors import (
+    HttpStatusError,
+    McpConnectionError,
+    McpError,
+    UnauthorizedError,
+    is_authentication_error,
+)
 from services.mcp.progress import McpProgress, ProgressRoutes
 from services.state import CoreEvent, CoreEvents, UserFeedback
 from services.wire import JsonObject
@@ -116,7 +122,19 @@ def _progress(steps: Any) -> Any:
     return seen
 
 
+def _wants_sign_in(asked: Any) -> bool:
+    code, message = asked["code"], asked["message"]
+    errors: dict[str, Exception] = {
+        "http": HttpStatusError(code, message),
+        "mcp": McpError(code, message),
+        "unauthorized": UnauthorizedError(message),
+        "plain": McpConnectionError(message),
+    }
+    return is_authentication_error(errors[asked["kind"]])
+
+
 SUBJECTS: Final = (
+    Subject("mcp_servers.wants_sign_in", _wants_sign_in),
     Subject("mcp_servers.endpoint", _endpoint),
     Subject("mcp_servers.loopback", is_loopback_url),
     Subject("mcp_servers.discovered", _discovered),

@@ -121,19 +121,18 @@ class EditorNotes:
     def __init__(self, context: EditorContext) -> None:
         self._context = context
         self._known: EditorState | None = None
-        self._anew = True
 
     def restart(self) -> None:
         """Begin with the whole state again: the history was replaced."""
-        self._anew = True
+        self._known = None
 
     def next_note(self) -> str | None:
         """The text that brings the model up to date; `None` where it has nothing to learn."""
         present, known = self._context.present, self._known
-        anew, self._anew, self._known = self._anew, False, present
+        self._known = present
         if present is None:
             return None
-        if anew or known is None:
+        if known is None:
             return _note(_WHOLE, _whole(present))
         changes = _changes(known, present)
         return _note(_CHANGES, {"changes": changes} if changes else {})

@@ -5,7 +5,7 @@ Source: core `tools/tool-registry.ts` (`sortTools`, `removeMcpToolsByServer`, `g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from services.mcp.tools import DiscoveredMCPTool
 from services.tools.collation import collation_key
@@ -26,7 +26,7 @@ class McpToolbox:
 
         A tool whose name another server has already taken replaces that one.
         """
-        before = list(self._tools)
+        before = self._tools
         self._tools = {
             name: tool for name, tool in self._tools.items() if tool.server_name != server
         }
@@ -54,7 +54,7 @@ class McpToolbox:
         ]
         return sorted(found, key=lambda tool: collation_key(tool.name))
 
-    def _show(self, before: Sequence[str]) -> None:
+    def _show(self, before: Iterable[str]) -> None:
         # Python's sort is stable, as JavaScript's is: within a server the order stays.
         self._tools = dict(
             sorted(self._tools.items(), key=lambda item: collation_key(item[1].server_name))

@@ -102,3 +102,16 @@ export async function progress(steps, load) {
   coreEvents.off(CoreEvent.McpProgress, note);
   return seen;
 }
+
+export async function wants_sign_in({ kind, code, message }, load) {
+  const { isAuthenticationError, UnauthorizedError } = await load('utils/errors.js');
+  const { StreamableHTTPError } = await load(`${SDK}/client/streamableHttp.js`);
+  const { McpError } = await load(`${SDK}/types.js`);
+  const errors = {
+    http: () => new StreamableHTTPError(code, message),
+    mcp: () => new McpError(code, message),
+    unauthorized: () => new UnauthorizedError(message),
+    plain: () => new Error(message),
+  };
+  return isAuthenticationError(errors[kind]());
+}
