@@ -236,6 +236,7 @@ def _member(asked: list[str]) -> str:
 
 SUBJECTS: Final = (
     Subject("tools.changing", _calls),
+    Subject("tools.edges", _calls),
     Subject("tools.editing", _calls),
     Subject("tools.files", _calls),
     Subject("tools.folders", _folders),

@@ -201,6 +201,7 @@ async function calls(input, load) {
 
 export {
   calls as changing,
+  calls as edges,
   calls as editing,
   calls as files,
   calls as ignoring,
