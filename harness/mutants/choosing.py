@@ -73,9 +73,11 @@ class Reach:
         cost. Runs that execute the same lines of the module resemble each other: the first run of
         every such group comes before the second one of any. In a group those come first that
         differ most in what they do elsewhere (`spread`). Every second run is the next of those
-        whose case speaks most of the mutant's statement (`wording`).
+        whose case speaks most of the mutant's statement (`wording`). Of what is bound at import,
+        such as a member of an enum, those come before others that name it.
         """
         file = mutant.place.file
+        namers = self._named.namers(mutant.place) if mutant.place.imported else set()
         turns: Counter[tuple[str, int]] = Counter()
         turn: dict[Run, int] = {}
         runs = sorted(self.runs(mutant), key=lambda run: self._spread[run[1]][run[0]])
@@ -86,9 +88,10 @@ class Reach:
         def worth(run: Run) -> float:
             return lines(run).bit_count() / (self.facts[run[0]][run[1]].seconds + FIXED_S)
 
-        def rank(run: Run) -> tuple[int, int, int, float]:
+        def rank(run: Run) -> tuple[int, int, bool, int, float]:
             found = before.count(mutant, run[0])
-            return RUNTIMES.index(run[1]), -found, turn[run], -worth(run)
+            other = not _any_line(self.facts[run[0]][run[1]].lines, namers)
+            return RUNTIMES.index(run[1]), -found, other, turn[run], -worth(run)
 
         for run in runs:
             group = run[1], lines(run)

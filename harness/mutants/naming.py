@@ -86,6 +86,10 @@ class Names:
             return [*needed, _spans(named | self._users({owner}, whole=True))]
         return [*needed, _spans(named)] if named else needed
 
+    def namers(self, place: Place) -> set[Span]:
+        """The lines that name what a place binds at import, such as a member of an enum."""
+        return _spans(line for name in place.names for line in self._used[_own(place.file, name)])
+
     def _read_function(self, file: str, node: _Function, owner: ast.ClassDef | None) -> None:
         if not file.startswith(_TRACED):
             self._outside |= {name for name, _ in _names(file, node)}

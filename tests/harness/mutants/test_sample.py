@@ -103,6 +103,21 @@ def test_cases_that_found_mutants_nearby_come_before_others() -> None:
     assert [number for number, _ in reach.ordered(at(2), before)] == [1, 2, 0]
 
 
+def test_cases_that_name_a_member_come_before_those_that_use_the_enum_as_a_whole() -> None:
+    text = "class Kind(Enum):\n    RARE = 1\n    OTHER = 2\n\n\n"
+    text += "def go(x):\n    Kind(x)\n    if x:\n        return Kind.RARE\n"
+    source = module(text, "services.kinds")
+
+    def run(seconds: float, *lines: int) -> Mapping[str, RunFacts]:
+        reached = {source.file: sum(1 << line for line in lines)}
+        none = RunFacts(digest="x", lines={}, seconds=seconds)
+        return {"legacy": RunFacts(digest="x", lines=reached, seconds=seconds), "adk": none}
+
+    reach = Reach([run(0.1, 7, 8), run(0.2, 7, 8), run(9, 7, 8, 9)], [source])
+
+    assert [number for number, _ in reach.ordered(at(2, source), FoundBefore())] == [2, 0, 1]
+
+
 def test_every_second_case_is_the_next_that_speaks_of_the_statement() -> None:
     each = facts(legacy=[2])
     words = [words_of(each) for each in ("lorem", "ipsum", "dolor", "they go")]
