@@ -6,6 +6,7 @@ from typing import Final
 
 from parity_tests.core_answers import (
     code_assist,
+    compression,
     diffs,
     hook_session,
     hooks,
@@ -37,6 +38,7 @@ __all__ = ["SUBJECTS"]
 
 _ROOMS: Final = (
     code_assist,
+    compression,
     diffs,
     hook_session,
     hooks,
