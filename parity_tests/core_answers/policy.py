@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from pathlib import Path
 from typing import Any, Final
@@ -9,7 +10,7 @@ from typing import Any, Final
 from parity_tests.core_answers.subject import Subject
 from services.clock import SystemClock
 from services.policy.allowed_paths import AllowedPaths
-from services.policy.engine import PolicyCheck, PolicyEngine
+from services.policy.engine import PolicyEngine
 from services.policy.rules import Decision
 from services.policy.safety import (
     ConversationContext,
@@ -39,7 +40,7 @@ def decisions(asked: dict[str, Any]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="answers-") as folder:
         feedback: list[str] = []
         policy = _engine(asked, Path(folder).resolve(), feedback)
-        found = [_decided(policy, call) for call in asked["calls"]]
+        found = asyncio.run(_decided(policy, asked["calls"]))
         known = asked.get("annotations") or {}
         excluded = {
             name
@@ -87,29 +88,20 @@ def _engine(asked: dict[str, Any], folder: Path, feedback: list[str]) -> PolicyE
     )
 
 
-def _decided(policy: PolicyEngine, call: dict[str, Any]) -> list[Any]:
-    steps = policy.decide(
-        call["name"],
-        call.get("args"),
-        server_name=call.get("server"),
-        annotations=call.get("annotations"),
-        subagent=call.get("subagent"),
-    )
-    check = _at_once(steps)
-    rule = check.rule
-    source, priority = (rule.source, rule.priority) if rule is not None else (None, None)
-    return [check.decision, source, priority, check.deny_message]
-
-
-def _at_once(steps: Any) -> PolicyCheck:
-    """The result of a coroutine that waits for nothing."""
-    try:
-        steps.send(None)
-    except StopIteration as done:
-        found: PolicyCheck = done.value
-        return found
-    steps.close()
-    raise AssertionError("the decision had to be waited for")
+async def _decided(policy: PolicyEngine, calls: list[dict[str, Any]]) -> list[list[Any]]:
+    found: list[list[Any]] = []
+    for call in calls:
+        check = await policy.decide(
+            call["name"],
+            call.get("args"),
+            server_name=call.get("server"),
+            annotations=call.get("annotations"),
+            subagent=call.get("subagent"),
+        )
+        rule = check.rule
+        source, priority = (rule.source, rule.priority) if rule is not None else (None, None)
+        found.append([check.decision, source, priority, check.deny_message])
+    return found
 
 
 SUBJECTS: Final = (Subject("policy.decisions", decisions),)
