@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Final
 
@@ -117,6 +118,9 @@ class Judge:
             return self._differing(case, file.name, runtime, run, both=both)
         except HarnessError as error:
             return Judged(left_out=str(error))
+        except JSONDecodeError as error:
+            # The mutant made a value that the baselines' form, JSON, cannot hold.
+            return Judged(_crash(file.name, runtime, f"what it did is no JSON: {error}"))
 
     def _differing(
         self, case: StoredCase, name: str, runtime: str, run: Seen | Gone | Raised, *, both: bool

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from harness.cassette.find import find_cassettes
 from harness.detection.playing import play
 from harness.http.case import load_case
 from harness.mutants import measuring
+from harness.mutants.judging import StoredCase
 from harness.mutants.reach import has_line
 from harness.mutants.result import Outcome
 from harness.mutants.source import CODE_ROOT, Edit, Source
@@ -184,6 +186,24 @@ def test_a_case_that_differs_from_its_baseline_shows_less_and_says_so(
 
     assert done.outcome is Outcome.SURVIVED
     assert any("TMPDIR" in each for each in done.left_out)
+
+
+def test_a_run_that_is_no_json_shows_the_mutant(corpus: Path, tmp_path: Path) -> None:
+    stored = baselines(corpus, tmp_path / "baselines")
+    mutant = inserted("services/clock.py", "VirtualClock.now_ms", "return float('nan')")
+    done = measured(corpus, mutant, "both", stored)
+    assert done.outcome.found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StoredCase, "result", lambda *_: json.loads("?"))
+        patch.setattr(StoredCase, "at_parity", lambda *_: True)
+        done = measured(
+            corpus, inserted("services/clock.py", "VirtualClock.now_ms", "return 7"), "both", stored
+        )
+
+    assert done.outcome is Outcome.CRASH
+    assert done.finding is not None
+    assert "no JSON" in done.finding.place
 
 
 def test_without_a_baseline_both_runtimes_with_the_mutant_are_compared(corpus: Path) -> None:
