@@ -67,7 +67,7 @@ class Checks:
         names: list[str] = []
         content: list[bytes] = []
         for group, module in CHECKS.items():
-            folder = judged_by(group)
+            folder = _JUDGED[group]
             concerned = any(folder.startswith(part) or part.startswith(folder) for part in parts)
             package = own_name(short_name(module).partition(".")[0])
             spec = find_spec(module) if concerned and find_spec(package) else None
@@ -113,9 +113,9 @@ def traced_checks(names: Sequence[str], fresh: partial[Answer]) -> Mapping[str, 
     return found
 
 
-def judged_by(group: str) -> str:
-    """The folder whose mutants a group of checks judges."""
-    return _JUDGED[group]
+def judged_by(name: str) -> str:
+    """The folder whose mutants the check `GROUP/NAME` judges."""
+    return _JUDGED[name.partition("/")[0]]
 
 
 def import_checks(names: Iterable[str]) -> None:
@@ -126,7 +126,7 @@ def import_checks(names: Iterable[str]) -> None:
 
 def finding_of(name: str, made: tuple[str, ...] | Gone | Raised) -> Finding | None:
     """What a check says of a mutant that is in force."""
-    judged = judged_by(name.partition("/")[0]).rpartition("/")[2]
+    judged = judged_by(name).rpartition("/")[2]
     if isinstance(made, Gone):
         how = Outcome.TIME_LIMIT if made.over_time else Outcome.CRASH
         return Finding(case=name, runtime=judged, by=how, place="the check did not end")

@@ -61,7 +61,7 @@ class Reach:
         reached = [
             name
             for name, lines in self.checks.items()
-            if place.file.startswith(f"{judged_by(name.partition('/')[0])}/")
+            if place.file.startswith(f"{judged_by(name)}/")
             and all(_any_line(lines, spans) for spans in needed)
         ]
         return sorted(reached, key=lambda name: -self.checks[name].get(place.file, 0).bit_count())

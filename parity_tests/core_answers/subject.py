@@ -53,17 +53,12 @@ def load_answers(name: str) -> list[tuple[Any, Any]]:
 
 def _same(ours: Any, core: Any) -> bool:
     """Equal as JSON: the order of fields counts nothing, and `true` is no number."""
-    return json.dumps(ours, sort_keys=True) == json.dumps(core, sort_keys=True) or (
-        _numbers(ours) == _numbers(core)
-    )
-
-
-def _numbers(value: Any) -> str:
-    """The value with `1.0` written as `1`, which JavaScript cannot tell apart."""
-    return json.dumps(_plain(value), sort_keys=True)
+    one, other = (json.dumps(_plain(value), sort_keys=True) for value in (ours, core))
+    return one == other
 
 
 def _plain(value: Any) -> Any:
+    """The value with `1.0` as `1`, which JavaScript cannot tell apart."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
