@@ -79,7 +79,8 @@ def _label(part: Part) -> str | None:
 
 
 def _media_label(blob: JsonObject) -> str:
-    mime_type = blob.get("mimeType") or "unknown"
+    given = blob.get("mimeType")
+    mime_type = "unknown" if given is None else given
     size = Decimal(ceil(js_length(blob.get("data") or "") * 3 / 4)) / 1024
     # JavaScript's toFixed rounds halves up where format() rounds them to even.
     kilobytes = size.quantize(Decimal("0.1"), rounding=ROUND_HALF_UP)

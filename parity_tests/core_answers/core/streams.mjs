@@ -1,0 +1,110 @@
+// The core's half of the subjects of streams.py.
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+let core;
+function sdk() {
+  const require = createRequire(path.join(process.argv[2], 'package.json'));
+  core ??= import(require.resolve('@google/genai'));
+  return core;
+}
+
+async function* chunksOf(chunks) {
+  const { GenerateContentResponse } = await sdk();
+  for (const chunk of chunks) yield Object.assign(new GenerateContentResponse(), structuredClone(chunk));
+}
+
+export async function assembled({ chunks, afterFunctionResponse }, load) {
+  const { GeminiChat } = await load('core/geminiChat.js');
+  const kept = { thoughts: [], usage: null, message: null, pushed: null };
+  const chat = Object.assign(Object.create(GeminiChat.prototype), {
+    context: { config: { isContextManagementEnabled: () => false, getHookSystem: () => undefined } },
+    chatRecordingService: {
+      recordThought: (thought) => kept.thoughts.push(thought),
+      recordMessageTokens: (usage) => { kept.usage = usage; },
+      recordMessage: ({ content }) => { kept.message = content; return '1'; },
+      recordSyntheticMessage: () => '1',
+    },
+    agentHistory: { push: ({ content }) => { kept.pushed = content; } },
+  });
+  const yielded = [];
+  try {
+    const stream = chat.processStreamResponse('m', chunksOf(chunks), undefined, afterFunctionResponse);
+    for await (const chunk of stream) yielded.push(structuredClone(chunk.functionCalls ?? []));
+  } catch (error) {
+    return { calls: yielded, error: error.type ?? error.name, message: error.message };
+  }
+  const { thoughts, usage, message, pushed } = kept;
+  return { calls: yielded, parts: pushed.parts, thoughts, usage, message };
+}
+
+export async function turn({ chunks, now }, load) {
+  const { Turn } = await load('core/turn.js');
+  const config = {
+    getLogRagSnippets: () => false,
+    isContextManagementEnabled: () => false,
+  };
+  const made = new Turn({
+    context: { config },
+    loopContext: { toolRegistry: { getTool: () => undefined } },
+    sendMessageStream: async () => (async function* () {
+      for await (const value of chunksOf(chunks)) yield { type: 'chunk', value };
+    })(),
+    getHistory: () => [],
+    maybeIncludeSchemaDepthContext: async () => {},
+  }, 'p');
+  const real = Date.now;
+  Date.now = () => now;
+  const events = [];
+  try {
+    for await (const { type, value } of made.run({ model: 'm' }, [], new AbortController().signal)) {
+      if (type === 'tool_call_request') events.push([type, value.callId, value.name, value.args]);
+      else events.push([type, value]);
+    }
+  } finally {
+    Date.now = real;
+  }
+  return { events, text: made.getResponseText(), reason: made.finishReason ?? null };
+}
+
+export async function history({ strip, steps }, load) {
+  const core = await load('core/geminiChat.js');
+  const turns = [];
+  let modern = strip;
+  const chat = Object.assign(Object.create(core.GeminiChat.prototype), {
+    context: {
+      config: {
+        isContextManagementEnabled: () => false,
+        getModel: () => (modern ? 'gemini-2.5-pro' : 'gemini-1.5-pro'),
+      },
+    },
+    agentHistory: { get: () => turns },
+  });
+  const wrap = (content) => ({ id: 'i', content });
+  return steps.map(([what, given]) => {
+    if (what === 'append') turns.push(wrap(given));
+    else if (what === 'truncate') { if (given >= 0) turns.splice(given); }
+    else if (what === 'replace') turns.splice(0, turns.length, ...given.map(wrap));
+    else modern = given;
+    const curated = core.coalesceConsecutiveRoles(chat.getHistoryTurns(true)).map((each) => each.content);
+    const plain = core.stripToolCallIdPrefixes(curated);
+    return {
+      whole: chat.getHistory(),
+      curated,
+      plain,
+      signed: core.stripToolCallIdPrefixes(chat.ensureActiveLoopHasThoughtSignatures(curated)),
+      nudged: core.applyRetryNudge(plain, 'nudge'),
+    };
+  });
+}
+
+export async function texts(value, load) {
+  const { partToString, getResponseText } = await load('utils/partUtils.js');
+  const { parseThought } = await load('utils/thoughtUtils.js');
+  return {
+    plain: partToString(value),
+    verbose: partToString(value, { verbose: true }),
+    thought: typeof value === 'string' ? parseThought(value) : null,
+    answer: Array.isArray(value) && value.every((part) => part.length === undefined) ? getResponseText({ candidates: [{ content: { parts: value } }] }) : null,
+  };
+}
