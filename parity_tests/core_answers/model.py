@@ -143,6 +143,25 @@ def config(asked: dict[str, Any]) -> list[list[Any]]:
     return [_resolved(configs, key) for key in asked["keys"]]
 
 
+def tables(asked: dict[str, Any]) -> dict[str, Any]:
+    """What the tables of models say, with those of the settings added."""
+    given, ids, access = asked["settings"], asked["ids"], _access(asked["flags"])
+    found = ModelResolutions(
+        definitions=given.get("modelDefinitions"),
+        ids=given.get("modelIdResolutions"),
+        classifier_ids=given.get("classifierIdResolutions"),
+        chains=given.get("modelChains"),
+    )
+    return {
+        "ids": [found.model_id(each, asked["context"]) for each in ids],
+        "concrete": [found.concrete(each, access) for each in ids],
+        "tiers": [found.for_tier(each, tier, access) for each in ids for tier in asked["tiers"]],
+        "auto": [found.is_auto(each) for each in ids],
+        "gemini3": [found.is_gemini3(each, access) for each in ids],
+        "chains": [found.chain(name, access) for name in asked["chains"]],
+    }
+
+
 def _resolved(configs: ModelConfigs, key: dict[str, Any]) -> list[Any]:
     try:
         found = configs.resolve(
@@ -239,4 +258,5 @@ SUBJECTS: Final = (
     Subject("model.health", health),
     Subject("model.chain", chain),
     Subject("model.config", config),
+    Subject("model.tables", tables),
 )

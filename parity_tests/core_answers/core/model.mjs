@@ -158,3 +158,29 @@ export async function config({ aliases, overrides, later, more, keys }, load) {
     }
   });
 }
+
+export async function tables({ ids, tiers, chains, context, flags, settings }, load) {
+  const { ModelConfigService } = await load('services/modelConfigService.js');
+  const models = await load('config/models.js');
+  const { DEFAULT_MODEL_CONFIGS } = await load('config/defaultModelConfigs.js');
+  const added = Object.entries(settings).map(([key, more]) => [key, { ...DEFAULT_MODEL_CONFIGS[key], ...more }]);
+  const service = new ModelConfigService({ ...DEFAULT_MODEL_CONFIGS, ...Object.fromEntries(added) });
+  const config = {
+    getExperimentalDynamicModelConfiguration: () => true,
+    modelConfigService: service,
+  };
+  const [launched, custom, preview, flash, lite] = flags;
+  const last = [config, flash, lite];
+  const given = {
+    useGemini3_1: launched, useCustomTools: custom, useLatestFlash: flash, useLatestFlashLite: lite,
+  };
+  return {
+    ids: ids.map((id) => service.resolveModelId(id, context)),
+    concrete: ids.map((id) => models.resolveModel(id, launched, custom, preview, ...last)),
+    tiers: ids.flatMap((id) => tiers.map(
+      (tier) => models.resolveClassifierModel(id, tier, launched, custom, preview, ...last))),
+    auto: ids.map((id) => models.isAutoModel(id, config)),
+    gemini3: ids.map((id) => models.isGemini3Model(id, config)),
+    chains: chains.map((name) => service.resolveChain(name, given) ?? null),
+  };
+}
