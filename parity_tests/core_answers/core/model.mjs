@@ -165,11 +165,13 @@ export async function tables({ ids, tiers, chains, context, flags, settings }, l
   const { DEFAULT_MODEL_CONFIGS } = await load('config/defaultModelConfigs.js');
   const added = Object.entries(settings).map(([key, more]) => [key, { ...DEFAULT_MODEL_CONFIGS[key], ...more }]);
   const service = new ModelConfigService({ ...DEFAULT_MODEL_CONFIGS, ...Object.fromEntries(added) });
+  const [launched, custom, preview, flash, lite] = flags;
   const config = {
     getExperimentalDynamicModelConfiguration: () => true,
     modelConfigService: service,
+    hasLatestFlashGAAccess: () => flash,
+    hasLatestFlashLiteGAAccess: () => lite,
   };
-  const [launched, custom, preview, flash, lite] = flags;
   const last = [config, flash, lite];
   const given = {
     useGemini3_1: launched, useCustomTools: custom, useLatestFlash: flash, useLatestFlashLite: lite,
