@@ -1,8 +1,7 @@
-"""The model's answers chunk by chunk, and the history that requests are made of."""
+"""The model's answers, chunk by chunk."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,10 +9,8 @@ from typing import Any, Final
 from parity_tests.core_answers.subject import Subject
 from services.chat.answer import AnswerReader
 from services.clock import VirtualClock
-from services.history.transforms import apply_retry_nudge
-from services.history.view import RequestView
 from services.model.errors import InvalidStreamError
-from services.model.parts import function_calls, parse_thought, part_list_to_string, response_text
+from services.model.parts import function_calls, parse_thought
 from services.model.stream import CallIds, StreamAssembler, call_name
 from services.wire import JsonObject
 
@@ -74,48 +71,7 @@ def turn(asked: dict[str, Any]) -> dict[str, Any]:
     return {"events": events, "text": reader.text, "reason": reader.finish_reason}
 
 
-def history(asked: dict[str, Any]) -> list[dict[str, Any]]:
-    """The contents of requests, after each change of the history."""
-    view = RequestView(strip_thoughts=asked["strip"])
-    answers = []
-    for what, given in asked["steps"]:
-        _CHANGES[what](view, given)
-        plain = view.contents(signed=False)
-        answers.append(
-            {
-                "whole": view.whole(),
-                "curated": view.curated(),
-                "plain": plain,
-                "signed": view.contents(signed=True),
-                "nudged": apply_retry_nudge(plain, "nudge"),
-            }
-        )
-    return answers
-
-
-_CHANGES: Final[dict[str, Callable[[RequestView, Any], None]]] = {
-    "append": RequestView.append,
-    "truncate": RequestView.truncate,
-    "replace": RequestView.replace,
-    "strip": RequestView.set_strip_thoughts,
-}
-
-
-def texts(value: Any) -> dict[str, Any]:
-    """Parts as text, in the three ways."""
-    return {
-        "plain": part_list_to_string(value),
-        "verbose": part_list_to_string(value, verbose=True),
-        "thought": parse_thought(value)._asdict() if isinstance(value, str) else None,
-        "answer": response_text({"candidates": [{"content": {"parts": value}}]})
-        if isinstance(value, list) and all(isinstance(part, dict) for part in value)
-        else None,
-    }
-
-
 SUBJECTS: Final = (
     Subject("streams.assembled", assembled),
     Subject("streams.turn", turn),
-    Subject("streams.history", history),
-    Subject("streams.texts", texts),
 )
