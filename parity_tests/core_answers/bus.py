@@ -184,7 +184,8 @@ def _shown(message: Any) -> list[Any]:
             return ["calls", message.scheduler_id]
         case SubagentActivityUpdate():
             return ["activity", message.subagent, message.activity]
-    return ["policy", message.tool_name]
+        case _:
+            return ["policy", message.tool_name]
 
 
 async def _played(asked: dict[str, Any]) -> list[Any]:
