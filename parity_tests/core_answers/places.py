@@ -98,7 +98,9 @@ def _trust(asked: Any) -> Any:
                 parameters = asyncio.run(asking).parameters
             except ValueError as error:
                 return _refused(error)
-            settled.append(parameters.get("trustedFolder", not given["enabled"] or None))
+            decided = parameters.get("trustedFolder", None if given["enabled"] else True)
+            empty = decided is None and "trustedFolder" in parameters
+            settled.append("empty" if empty else decided)
         folders = TrustedFolders(home)
         try:
             folders.load()
