@@ -12,14 +12,17 @@ from types import SimpleNamespace
 from typing import Any, Final, cast
 
 from parity_tests.core_answers.subject import Subject
+from services.browser import can_open_browser
 from services.build_files import is_build_file, is_edit_like, target_path
 from services.clock import iso_timestamp
 from services.environment import Environment
 from services.folder_trust import TrustedFolders, settled_trust
+from services.ids import stable_id
 from services.interaction.interaction import Interaction
 from services.interaction.questions import TrustChoice
 from services.json_comments import without_comments
 from services.mode_words import plan_mode_exit
+from services.output_files import save_tool_output, tool_outputs_folder
 from services.paths import InvalidPath, extension, real_path
 from services.settings import Settings
 from services.state import ApprovalMode
@@ -127,6 +130,15 @@ def _words(asked: Any) -> list[Any]:
     ]
 
 
+def _saved(asked: Any) -> Any:
+    """The file of an output that is too long, and what it has."""
+    content, tool, output_id, session = asked
+    with tempfile.TemporaryDirectory(prefix="places-") as made:
+        folder = tool_outputs_folder(Path(made), session)
+        file = save_tool_output(content, tool, output_id, folder)
+        return [str(file.relative_to(made)), list(file.read_bytes())]
+
+
 SUBJECTS: Final = (
     Subject("places.real", _real),
     Subject("places.extension", extension),
@@ -135,4 +147,7 @@ SUBJECTS: Final = (
     Subject("places.trust", _trust),
     Subject("places.comments", without_comments),
     Subject("places.words", _words),
+    Subject("places.browser", lambda asked: can_open_browser(Environment(variables=asked))),
+    Subject("places.stable_id", lambda sources: stable_id(*sources)),
+    Subject("places.saved", _saved),
 )

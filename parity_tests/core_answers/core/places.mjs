@@ -109,3 +109,36 @@ export async function words([ms, mode, manual], load) {
     getPlanModeExitMessage(mode),
   ];
 }
+
+export async function browser(variables, load) {
+  const { shouldLaunchBrowser } = await load('utils/secure-browser-launcher.js');
+  const names = ['BROWSER', 'CI', 'DEBIAN_FRONTEND', 'SSH_CONNECTION', 'DISPLAY', 'WAYLAND_DISPLAY',
+    'MIR_SOCKET'];
+  const before = names.map((name) => [name, process.env[name]]);
+  for (const name of names) delete process.env[name];
+  Object.assign(process.env, variables);
+  try {
+    return shouldLaunchBrowser();
+  } finally {
+    for (const [name, value] of before) {
+      delete process.env[name];
+      if (value !== undefined) process.env[name] = value;
+    }
+  }
+}
+
+export async function stable_id(sources, load) {
+  const { deriveStableId } = await load('utils/cryptoUtils.js');
+  return deriveStableId(sources);
+}
+
+export async function saved([content, tool, id, session], load) {
+  const { saveTruncatedToolOutput } = await load('utils/fileUtils.js');
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'places-'));
+  try {
+    const { outputFile } = await saveTruncatedToolOutput(content, tool, id, folder, session ?? undefined);
+    return [path.relative(folder, outputFile), [...readFileSync(outputFile)]];
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
