@@ -46,6 +46,11 @@ class ChatRecording:
     with a notice; the conversation goes on.
     """
 
+    # What `initialize` sets, without which nothing is recorded.
+    _index: dict[str, int]
+    _queued_thoughts: list[JsonObject]
+    _queued_tokens: JsonObject | None
+
     def __init__(
         self,
         session: Session,
@@ -71,9 +76,6 @@ class ChatRecording:
         self._own_id = session_id
         self._session_id = session_id or session.state.session_id
         self._messages: list[JsonObject] = []
-        self._index: dict[str, int] = {}
-        self._queued_thoughts: list[JsonObject] = []
-        self._queued_tokens: JsonObject | None = None
         self._texts = HistoryTexts()
         self._written: Rewritten | None = None
         """The history that was just recorded, until the next line."""

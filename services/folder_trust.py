@@ -23,6 +23,7 @@ from services.json_comments import without_comments
 from services.private_files import make_private_folder, write_private
 from services.regular_files import read_regular
 from services.settings import Settings
+from services.wire import js_json_pretty
 from services.workspace import Workspace
 
 __all__ = ["TrustedFolders", "settled_trust"]
@@ -61,7 +62,7 @@ class TrustedFolders:
                 raise ValueError(
                     f'{self.file}: "{level}" for "{path}" is no trust level; write one of {levels}'
                 )
-            self.rules[path] = TrustChoice(level)
+            self.rules[_plain(path)] = TrustChoice(level)
 
     def trusts(self, folder: Path) -> bool | None:
         """Whether the longest rule that covers `folder` trusts it; `None`: no rule covers it."""
@@ -76,14 +77,14 @@ class TrustedFolders:
 
         Rules that other sessions have added since `load` stay.
         """
-        self.rules[str(folder)] = choice
+        path = _plain(str(folder))
+        self.rules[path] = choice
         draft = self.file.with_name(f"{self.file.name}.{os.getpid()}.tmp")
         try:
             now = TrustedFolders(self.file.parent.parent)
             now.load()
-            now.rules[str(folder)] = choice
-            levels = {path: level.value for path, level in now.rules.items()}
-            text = json.dumps(levels, indent=2)
+            now.rules[path] = choice
+            text = js_json_pretty({rule: level.value for rule, level in now.rules.items()})
             make_private_folder(self.file.parent)
             # Never half a file: another session may be reading it.
             write_private(draft, text.encode(), draft=True)
@@ -146,6 +147,11 @@ def _by_environment(variables: Mapping[str, str]) -> bool | None:
     if variables.get("GEMINI_RESTRICTED_MODE") == "true" or trust == "false":
         return False
     return True if trust == "true" else None
+
+
+def _plain(path: str) -> str:
+    """An absolute path without `..`, so that the lengths of two rules can be compared."""
+    return os.path.abspath(path)  # noqa: PTH100 - `Path` keeps `..`
 
 
 def _covers(rule: str, level: TrustChoice, real_folder: Path) -> bool:

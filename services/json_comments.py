@@ -7,7 +7,7 @@ from typing import Final
 
 __all__ = ["without_comments"]
 
-_TOKEN: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*[\s\S]*?\*/')
+_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|//[^\n]*|/\*.*?(?:\*/|$(?!\n))', re.DOTALL)
 
 
 def without_comments(text: str) -> str:
@@ -16,4 +16,4 @@ def without_comments(text: str) -> str:
 
 
 def _blank(token: str) -> str:
-    return token if token.startswith('"') else re.sub(r"[^\n]", " ", token)
+    return token if token.startswith('"') else re.sub(r"\S", " ", token)

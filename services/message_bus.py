@@ -12,7 +12,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from services.abort import AbortSignal, until_aborted
 from services.clock import Clock
@@ -37,8 +37,6 @@ __all__ = [
 ]
 
 logger = logging.getLogger(__name__)
-
-REQUEST_TIMEOUT_MS: Final = 60_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,8 +214,6 @@ class MessageBus:
             await self._parent.ask(self._scoped(message))
             return
         try:
-            if not message.correlation_id:
-                raise ValueError(f"Invalid message structure: {message!r}")
             await self._decide(message)
         except Exception as error:  # noqa: BLE001 - a border: publishing never raises
             _log(error)
@@ -228,7 +224,7 @@ class MessageBus:
         *,
         clock: Clock,
         signal: AbortSignal,
-        timeout_ms: float = REQUEST_TIMEOUT_MS,
+        timeout_ms: float,
     ) -> ToolConfirmationResponse:
         """Publish `message` and wait for the response with its correlation id.
 
@@ -313,7 +309,6 @@ async def _in_time(work: Coroutine[Any, Any, None], clock: Clock, timeout_ms: fl
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
             raise RequestTimeout("Request timed out waiting for tool-confirmation-response")
-        working.result()
     finally:
         for task in either:
             task.cancel()

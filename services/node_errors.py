@@ -15,25 +15,35 @@ __all__ = ["error_code", "node_error_message"]
 _MEANINGS: Final = {
     "E2BIG": "argument list too long",
     "EACCES": "permission denied",
+    "EAGAIN": "resource temporarily unavailable",
+    "EBADF": "bad file descriptor",
     "EBUSY": "resource busy or locked",
     "EEXIST": "file already exists",
     "EFBIG": "file too large",
+    "EINTR": "interrupted system call",
     "EINVAL": "invalid argument",
     "EIO": "i/o error",
     "EISDIR": "illegal operation on a directory",
     "ELOOP": "too many symbolic links encountered",
     "EMFILE": "too many open files",
+    "EMLINK": "too many links",
     "ENAMETOOLONG": "name too long",
     "ENFILE": "file table overflow",
+    "ENODATA": "no data available",
     "ENODEV": "no such device",
     "ENOENT": "no such file or directory",
     "ENOMEM": "not enough memory",
     "ENOSPC": "no space left on device",
+    "ENOSYS": "function not implemented",
     "ENOTDIR": "not a directory",
     "ENOTEMPTY": "directory not empty",
+    "ENOTTY": "inappropriate ioctl for device",
     "ENXIO": "no such device or address",
+    "EOVERFLOW": "value too large for defined data type",
     "EPERM": "operation not permitted",
+    "EPIPE": "broken pipe",
     "EROFS": "read-only file system",
+    "ESPIPE": "invalid seek",
     "ETXTBSY": "text file is busy",
     "EXDEV": "cross-device link not permitted",
 }
@@ -42,9 +52,7 @@ _MEANINGS: Final = {
 def error_code(error: OSError) -> str:
     """The error's symbolic code, `ENOENT` for example; `UNKNOWN` when it has none."""
     notice(error)
-    if error.errno is None:
-        return "UNKNOWN"
-    return errno.errorcode.get(error.errno, "UNKNOWN")
+    return _code(error)
 
 
 def node_error_message(error: OSError, syscall: str, path: object = None) -> str:
@@ -56,7 +64,11 @@ def node_error_message(error: OSError, syscall: str, path: object = None) -> str
         path: the path the call was about; left out for calls on an open file.
     """
     notice(error, path)
-    code = error_code(error)
+    code = _code(error)
     meaning = _MEANINGS.get(code, error.strerror or "unknown error")
     where = "" if path is None else f" '{path}'"
     return f"{code}: {meaning}, {syscall}{where}"
+
+
+def _code(error: OSError) -> str:
+    return errno.errorcode.get(error.errno or 0, "UNKNOWN")

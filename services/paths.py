@@ -19,6 +19,7 @@ from services.node_errors import node_error_message
 __all__ = ["InvalidPath", "extension", "is_text", "real_path"]
 
 _MISSING: Final = frozenset({errno.ENOENT, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOTDIR})
+_MALFORMED: Final = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 
 class InvalidPath(ValueError):
@@ -36,8 +37,8 @@ def is_text(name: str) -> bool:
 def extension(path: str) -> str:
     """The last extension with its dot (`.gz` of `a.tar.gz`); empty for `.profile` and `a.`-less."""
     name = path.rsplit("/", 1)[-1]
-    stem, dot, suffix = name.rpartition(".")
-    return f".{suffix}" if dot and stem.strip(".") else ""
+    dot = name.rfind(".")
+    return name[dot:] if dot > 0 and name != ".." else ""
 
 
 def real_path(path: str | Path, base: Path | None = None) -> Path:
@@ -54,19 +55,30 @@ def real_path(path: str | Path, base: Path | None = None) -> Path:
     text = str(path)
     if "\0" in text:
         raise InvalidPath(f"Invalid path: {text}")
-    if text.startswith("file://"):
-        text = text.removeprefix("file://")
-    seen = os.path.join(base or "", _decode(text))  # noqa: PTH118 - text in, text out
+    seen = os.path.join(base or "", _decoded(text))  # noqa: PTH118 - text in, text out
     return Path(_resolve(os.path.abspath(seen), set()))  # noqa: PTH100 - lexical
 
 
-def _decode(text: str) -> str:
-    if "%" not in text or re.search(r"%(?![0-9A-Fa-f]{2})", text):
-        return text
+def _decoded(text: str) -> str:
+    """`text` without escapes, and the path of a `file:` URL; what Node cannot decode stays."""
+    if text.startswith("file://"):
+        path = re.split("[?#]", text.removeprefix("file://"))[0]
+        if path[:1] not in ("", "/") or "%2f" in path.lower():
+            return text
+        inner = _decode(path)
+        if inner is None:
+            return text
+        text = inner or "/"
+    return _decode(text) or text
+
+
+def _decode(text: str) -> str | None:
+    if _MALFORMED.search(text):
+        return None
     try:
         return unquote_to_bytes(text).decode()
     except UnicodeDecodeError:
-        return text
+        return None
 
 
 def _resolve(path: str, visited: set[str]) -> str:

@@ -39,13 +39,15 @@ What is not to be kept goes into the folder {temporary}
 {loaded}
 </session_context>"""
 _FILES: Final = """\
-The workspace is one folder, and what it holds:
-  - {workspace}
+The workspace is {number}, and what it holds:
+{folders}
+{trees}
+"""
+_TREE: Final = """\
 Its files and folders, two hundred of them at most:{cut}
 
-{workspace}/
-{tree}
-"""
+{folder}/
+{tree}"""
 """As long as upstream's text: its token estimate decides whether a short history is compressed."""
 
 _FOLDERS: Final = (
@@ -301,12 +303,17 @@ class Prompts:
         return {"role": "user", "parts": [{"text": text}]}
 
     def _files(self) -> str:
-        tree = self._tree(self._workspace.root)
+        folders = self._workspace.folders
         return _FILES.format(
-            workspace=self._workspace.root,
-            cut=_CUT if tree.cut else "",
-            tree="\n".join(tree.lines),
+            number="one folder" if len(folders) == 1 else "some folders",
+            folders="\n".join(f"  - {folder}" for folder in folders),
+            trees="\n".join(map(self._drawn, folders)),
         )
+
+    def _drawn(self, folder: Path) -> str:
+        tree = self._tree(folder)
+        cut = _CUT if tree.cut else ""
+        return _TREE.format(folder=folder, cut=cut, tree="\n".join(tree.lines))
 
     def _tree(self, root: Path) -> FolderTree:
         try:

@@ -243,7 +243,7 @@ def _in_order(value: JsonObject) -> Iterable[tuple[str, Json]]:
 
 
 def _is_index(key: str) -> bool:
-    return key[:1].isdigit() and _INDEX.fullmatch(key) is not None and int(key) <= _LAST_INDEX
+    return _INDEX.fullmatch(key) is not None and int(key) <= _LAST_INDEX
 
 
 def printable(text: str) -> str:

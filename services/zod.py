@@ -159,7 +159,7 @@ class Zod:
         """One of these texts."""
 
         def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
-            if not isinstance(value, str) or value not in values:
+            if value not in values:
                 issues.append(self.not_one_of(values, value, path))
             return value
 
@@ -309,7 +309,7 @@ class _Zod3(Zod):
         def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
             if self.kind_of(value) == "number":
                 issues.append(self._not_in_enum(values, value, path))
-            elif not isinstance(value, str) or value not in values:
+            elif value not in values:
                 issues.append(self.not_one_of(values, value, path))
             return value
 

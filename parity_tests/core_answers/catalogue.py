@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from parity_tests.core_answers import (
+    bus,
     code_assist,
     compression,
     diffs,
@@ -19,12 +20,17 @@ from parity_tests.core_answers import (
     mcp_servers,
     model,
     pages,
+    places,
     policy,
+    prompts,
+    recorded,
     recordings,
     remote,
     retrying,
     scheduler,
     shell,
+    speaker,
+    state,
     steering,
     streams,
     subagents,
@@ -39,6 +45,7 @@ from parity_tests.core_answers.subject import Subject
 __all__ = ["SUBJECTS"]
 
 _ROOMS: Final = (
+    bus,
     code_assist,
     compression,
     diffs,
@@ -53,12 +60,17 @@ _ROOMS: Final = (
     mcp_servers,
     model,
     pages,
+    places,
     policy,
+    prompts,
+    recorded,
     recordings,
     remote,
     retrying,
     scheduler,
     shell,
+    speaker,
+    state,
     steering,
     streams,
     subagents,

@@ -1,4 +1,4 @@
-"""What JavaScript makes of values and texts."""
+"""What JavaScript makes of values and texts, and Node of errors of the system."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from parity_tests.core_answers.subject import Subject
 from services import wire
+from services.node_errors import error_code, node_error_message
 
 __all__ = ["SUBJECTS"]
 
@@ -48,10 +49,17 @@ def _trim(text: str) -> list[str]:
     return [wire.js_trim(text), wire.js_trim_end(text)]
 
 
+def _system_error(asked: list[Any]) -> list[str]:
+    number, syscall, path = asked
+    error = OSError() if number is None else OSError(number, "what Python says")
+    return [error_code(error), node_error_message(error, syscall, path)]
+
+
 SUBJECTS: Final = (
     Subject("javascript.json", _json),
     Subject("javascript.number", _number),
     Subject("javascript.units", _units),
     Subject("javascript.trim", _trim),
     Subject("javascript.grouped", wire.js_locale_number),
+    Subject("javascript.system_error", _system_error),
 )

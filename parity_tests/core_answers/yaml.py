@@ -38,6 +38,15 @@ def _value(text: str) -> Any:
         return {"kind": "error"}
 
 
+def _refused(text: str) -> str | None:
+    """Why a text is refused, and in which line of its file."""
+    try:
+        parse_front_matter(text)
+    except FrontMatterError as error:
+        return str(error)
+    return None
+
+
 def _skill(text: str) -> list[str] | None:
     with tempfile.TemporaryDirectory(prefix="skill-") as folder:
         file = Path(folder) / "SKILL.md"
@@ -46,4 +55,8 @@ def _skill(text: str) -> list[str] | None:
     return None if found is None else [found.name, found.description, found.body]
 
 
-SUBJECTS: Final = (Subject("yaml.value", _value), Subject("yaml.skill", _skill))
+SUBJECTS: Final = (
+    Subject("yaml.value", _value),
+    Subject("yaml.refused", _refused),
+    Subject("yaml.skill", _skill),
+)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any, Final
 
 from parity_tests.core_answers.subject import Subject
 from services.wire import js_json, js_json_pretty, js_length
-from services.zod import UNDEFINED, ZOD3, ZOD4, Issue, Shape, Zod
+from services.zod import UNDEFINED, ZOD3, ZOD3_TOML, ZOD4, Issue, Shape, Zod
 
 __all__ = ["SUBJECTS"]
 
@@ -64,6 +65,19 @@ def _zod3(asked: dict[str, Any]) -> dict[str, Any]:
     return {"issues": [_shown(each) for each in issues]} if issues else _passed(passed)
 
 
+def _toml(asked: dict[str, Any]) -> dict[str, Any]:
+    """The value `v` of a text in TOML; what passes is not shown, as it may be no JSON."""
+    value = tomllib.loads(asked["text"])["v"]
+    _, issues = _checked(ZOD3_TOML, {"shape": asked["shape"], "value": value})
+    return {"issues": [_kept(each) for each in issues]} if issues else {"passed": True}
+
+
+def _kept(issue: Issue) -> Any:
+    """An issue without the value that it received, which may be no JSON."""
+    shown = _shown(issue)
+    return [[key, value] for key, value in shown if key not in ("received", "branches")]
+
+
 def _zod4(asked: dict[str, Any]) -> dict[str, Any]:
     passed, issues = _checked(ZOD4, asked)
     if not issues:
@@ -71,4 +85,8 @@ def _zod4(asked: dict[str, Any]) -> dict[str, Any]:
     return {"issues": js_json_pretty([each.to_json() for each in issues])}
 
 
-SUBJECTS: Final = (Subject("zod.zod3", _zod3), Subject("zod.zod4", _zod4))
+SUBJECTS: Final = (
+    Subject("zod.zod3", _zod3),
+    Subject("zod.zod4", _zod4),
+    Subject("zod.toml", _toml),
+)

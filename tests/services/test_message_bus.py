@@ -103,17 +103,6 @@ def test_a_failing_listener_stops_neither_the_publisher_nor_the_others(
     assert "a message could not be delivered: out of order" in caplog.text
 
 
-def test_a_request_without_an_id_is_invalid(
-    bus: MessageBus, caplog: pytest.LogCaptureFixture
-) -> None:
-    answers = heard(bus, ToolConfirmationResponse)
-
-    asyncio.run(bus.ask(ToolConfirmationRequest(tool_name="good", args={}, correlation_id="")))
-
-    assert answers == []
-    assert "could not be delivered: Invalid message structure: " in caplog.text
-
-
 @pytest.mark.parametrize(
     ("tool", "confirmed", "asks"),
     [("good", True, False), ("bad", False, False), ("other", False, True)],
@@ -201,7 +190,7 @@ def test_a_request_gets_the_response_with_its_id(bus: MessageBus) -> None:
         bus.subscribe(ToolConfirmationRequest, asked)
         async with asyncio.TaskGroup() as tasks:
             response = await bus.request(
-                request("other"), clock=clock, signal=AbortController().signal
+                request("other"), clock=clock, signal=AbortController().signal, timeout_ms=1000
             )
             assert (response.correlation_id, response.confirmed) == ("c", True)
 
@@ -234,7 +223,9 @@ def test_a_request_without_an_answer_ends(bus: MessageBus) -> None:
     async def main() -> int:
         clock = VirtualClock(0)
         with pytest.raises(RequestTimeout, match="timed out waiting for tool-confirmation"):
-            await bus.request(request("other"), clock=clock, signal=AbortController().signal)
+            await bus.request(
+                request("other"), clock=clock, signal=AbortController().signal, timeout_ms=60_000
+            )
         return clock.now_ms()
 
     with asyncio.Runner(loop_factory=virtual_loop) as runner:
@@ -254,7 +245,9 @@ def test_an_abort_ends_a_request(bus: MessageBus) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(abort())
             with pytest.raises(AbortError):
-                await bus.request(request("other"), clock=clock, signal=controller.signal)
+                await bus.request(
+                    request("other"), clock=clock, signal=controller.signal, timeout_ms=1000
+                )
 
     with asyncio.Runner(loop_factory=virtual_loop) as runner:
         runner.run(main())

@@ -1,4 +1,5 @@
-// The core's half of the subjects of javascript.py: what the language itself gives.
+// The core's half of the subjects of javascript.py: what the language and Node give.
+import { getSystemErrorMap } from 'node:util';
 
 export const json = (value) => [
   JSON.stringify(value),
@@ -28,3 +29,10 @@ export function units(asked) {
 export const trim = (text) => [text.trim(), text.trimEnd()];
 
 export const grouped = (value) => value.toLocaleString('en-US');
+
+// As an error of `fs` is written: CODE: meaning, call 'path'.
+export function system_error([number, call, path]) {
+  const [code, meaning] = getSystemErrorMap().get(number === null ? -4094 : -number);
+  const where = path === null ? '' : ` '${path}'`;
+  return [code, `${code}: ${meaning}, ${call}${where}`];
+}

@@ -25,6 +25,16 @@ export function value(text) {
   }
 }
 
+// The text begins on the second line of its file.
+export function refused(text) {
+  try {
+    required('js-yaml').load(text);
+  } catch (error) {
+    return `${error.reason} (line ${error.mark.line + 2})`;
+  }
+  return null;
+}
+
 export async function skill(text, load) {
   const { loadSkillFromFile } = await load('skills/skillLoader.js');
   const folder = mkdtempSync(path.join(os.tmpdir(), 'skill-'));

@@ -70,3 +70,11 @@ export function zod4({ shape, value }) {
     ? { passed: JSON.stringify(found.data) ?? 'undefined' }
     : { issues: JSON.stringify(found.error.issues, null, 2) };
 }
+
+export function toml({ shape, text }) {
+  const { v } = required('@iarna/toml').parse(text);
+  const found = built(required('zod'), shape).safeParse(v);
+  if (found.success) return { passed: true };
+  const kept = ([key]) => key !== 'received' && key !== 'branches';
+  return { issues: found.error.issues.map((issue) => shown(issue).filter(kept)) };
+}
