@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from parity_tests.core_answers import (
+    agents,
     code_assist,
     compression,
     diffs,
@@ -37,6 +38,7 @@ from parity_tests.core_answers.subject import Subject
 __all__ = ["SUBJECTS"]
 
 _ROOMS: Final = (
+    agents,
     code_assist,
     compression,
     diffs,
