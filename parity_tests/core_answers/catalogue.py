@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from parity_tests.core_answers import (
+    agent_registry,
     agents,
     code_assist,
     compression,
@@ -38,6 +39,7 @@ from parity_tests.core_answers.subject import Subject
 __all__ = ["SUBJECTS"]
 
 _ROOMS: Final = (
+    agent_registry,
     agents,
     code_assist,
     compression,
