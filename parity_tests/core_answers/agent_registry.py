@@ -143,6 +143,8 @@ class _Scene:
                 self.seen.append(["discovered", *names])
             case AgentsRefreshed():
                 self.seen.append(["refreshed"])
+            case _:
+                pass
 
     def register_runtime_alias(self, name: str, alias: ModelAlias) -> None:
         """As the model's configs do."""
