@@ -98,6 +98,7 @@ class _Scene:
                     "rules": self.policy,
                     "agents": "as before" if known else agents,
                     "names": registry.names(),
+                    "texts": [] if known else list(registry.descriptions().items()),
                     "discovered": registry.discovered_names(),
                 }
             )

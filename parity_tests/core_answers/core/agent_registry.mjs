@@ -162,6 +162,7 @@ export async function play(asked, load) {
       rules: rules.map((each) => (each === DYNAMIC_RULE_SOURCE ? 'removed' : each)),
       agents: known ? 'as before' : agents,
       names: registry.getAllAgentNames(),
+      texts: known ? [] : agents.map(({ name, description }) => [name, description]),
       discovered: registry.getAllDiscoveredAgentNames(),
     });
   }
