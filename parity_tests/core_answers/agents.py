@@ -28,16 +28,18 @@ from services.subagents.child_run import (
     LocalSubagentInvocation,
     SessionParts,
 )
+from services.subagents.complete_task import CompleteTaskTool
 from services.subagents.definition import (
     AgentOutput,
     AgentPrompt,
     LocalAgentDefinition,
+    OutputConfig,
     TerminateMode,
 )
 from services.subagents.sanitising import sanitise_arguments, sanitise_text
 from services.subagents.subagents import Subagents
 from services.threads import ThreadPaths
-from services.tools.contract import ToolExecution
+from services.tools.contract import InvalidToolParams, ToolExecution
 from services.wire import JsonObject
 from services.workspace import Workspace
 
@@ -214,7 +216,41 @@ def known(asked: dict[str, Any]) -> list[Any]:
         return [answers, left, here]
 
 
+_SHAPES: Final[dict[str, JsonObject]] = {
+    "text": {"type": "string"},
+    "object": {
+        "type": "object",
+        "properties": {
+            "answer": {"type": "string"},
+            "list": {"type": "array", "items": {"type": "number"}},
+        },
+        "required": ["answer", "list"],
+        "additionalProperties": False,
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "definitions": {},
+    },
+}
+
+
+def completed(asked: dict[str, Any]) -> Any:
+    """The submission of an agent's output, or why it is refused."""
+    kind = asked["output"]
+    output = kind and OutputConfig(name="report", description="d", schema=_SHAPES[kind])
+    process = (lambda value: f"<{value}>") if asked.get("process") else None
+    tool = CompleteTaskTool(output, process)
+    about = [tool.name, tool.display_name, tool.description, str(tool.kind), tool.declaration()]
+    try:
+        call = tool.build(asked["params"])
+    except InvalidToolParams as error:
+        return [about if asked["params"] == {} else None, str(error)]
+    execution = ToolExecution(call_id="c", signal=AbortController().signal)
+    done = asyncio.run(call.execute(execution))
+    shown = [call.description(), done.llm_content, done.return_display, dict(done.data or {})]
+    return [about if asked["params"] == {"result": "x"} else None, shown]
+
+
 SUBJECTS: Final = (
+    Subject("agents.completed", completed),
     Subject("agents.sanitised", sanitised),
     Subject("agents.run", run),
     Subject("agents.events", events),

@@ -1,5 +1,6 @@
 // The core's half of the subjects of agents.py.
 import fs from 'node:fs';
+import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 
@@ -123,4 +124,27 @@ export async function known({ project, file, blocked, calls }, load) {
   }
   fs.rmSync(home, { recursive: true });
   return [answers, left, here];
+}
+
+export async function completed({ output: kind, process: processed, params }, load) {
+  const { CompleteTaskTool } = await load('tools/complete-task.js');
+  const { z } = createRequire(path.join(process.argv[2], 'package.json'))('zod');
+  const shapes = {
+    text: z.string(),
+    object: z.object({ answer: z.string(), list: z.array(z.number()) }),
+  };
+  const output = kind ? { outputName: 'report', description: 'd', schema: shapes[kind] } : undefined;
+  const process_ = processed ? (value) => `<${value}>` : undefined;
+  const tool = new CompleteTaskTool({ publish() {} }, output, process_);
+  const about = [tool.name, tool.displayName, tool.description, tool.kind, tool.schema];
+  const asked = JSON.stringify(params);
+  let call;
+  try {
+    call = tool.build(params);
+  } catch (error) {
+    return [asked === '{}' ? about : null, error.message];
+  }
+  const done = await call.execute({ abortSignal: new AbortController().signal });
+  const shown = [call.getDescription(), done.llmContent, done.returnDisplay, done.data];
+  return [asked === '{"result":"x"}' ? about : null, shown];
 }
