@@ -32,8 +32,8 @@ from services.workspace import Workspace
 __all__ = ["SUBJECTS"]
 
 _HEADERS: Final = ("content-type", "authorization", "x-api-key", "x-own")
-_REASON: Final = re.compile(r"(JSON for agent '[^']*': |available transports: ).*", re.DOTALL)
-"""What the reader of JSON finds wrong is said in its own words, and gRPC is not supported."""
+_REASON: Final = re.compile(r"(JSON for agent '[^']*': ).*", re.DOTALL)
+"""What the reader of JSON finds wrong is said in its own words."""
 
 
 def talk(asked: dict[str, Any]) -> Any:

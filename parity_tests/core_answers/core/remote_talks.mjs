@@ -3,8 +3,9 @@ import http from 'node:http';
 
 const HEADERS = ['content-type', 'authorization', 'x-api-key', 'x-own'];
 // What the reader of JSON finds wrong is said in its own words, and gRPC is not supported.
+const TRANSPORTS = 'JSONRPC,HTTP+JSON,GRPC';
 const shortened = (text) =>
-  text.replace(/(JSON for agent '[^']*': |available transports: )[^]*/, '$1');
+  text.replace(/(JSON for agent '[^']*': )[^]*/, '$1').replace(TRANSPORTS, 'HTTP+JSON,JSONRPC');
 
 async function talk(asked, load) {
   const { A2AClientManager } = await load('agents/a2a-client-manager.js');
