@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from parity_tests.core_answers import (
+    agent_registry,
+    agents,
     bus,
     code_assist,
     compression,
@@ -19,6 +21,7 @@ from parity_tests.core_answers import (
     mcp_manager,
     mcp_servers,
     model,
+    net,
     pages,
     places,
     policy,
@@ -26,6 +29,7 @@ from parity_tests.core_answers import (
     recorded,
     recordings,
     remote,
+    remote_talks,
     retrying,
     scheduler,
     shell,
@@ -45,6 +49,8 @@ from parity_tests.core_answers.subject import Subject
 __all__ = ["SUBJECTS"]
 
 _ROOMS: Final = (
+    agent_registry,
+    agents,
     bus,
     code_assist,
     compression,
@@ -59,6 +65,7 @@ _ROOMS: Final = (
     mcp_manager,
     mcp_servers,
     model,
+    net,
     pages,
     places,
     policy,
@@ -66,6 +73,7 @@ _ROOMS: Final = (
     recorded,
     recordings,
     remote,
+    remote_talks,
     retrying,
     scheduler,
     shell,

@@ -31,6 +31,7 @@ class AcknowledgedAgents:
         self.file: Path = workspace.home / ".gemini" / "acknowledgments" / "agents.json"
         self._project = str(workspace.root)
         self._known: JsonObject | None = None
+        self._added: JsonObject = {}
 
     def knows(self, name: str, hash_: str) -> bool:
         """Whether the user acknowledged this agent. The file is read once."""
@@ -46,7 +47,8 @@ class AcknowledgedAgents:
         """
         known = self._read()
         project = known.get(self._project)
-        known[self._project] = {**(project if isinstance(project, dict) else {}), name: hash_}
+        self._added[name] = hash_
+        known[self._project] = {**(project if isinstance(project, dict) else {}), **self._added}
         self._known = known
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)

@@ -33,11 +33,12 @@ from services.subagents.remote.refusals import (
     Refusal,
     refused_over_rest,
     refused_over_rpc,
+    refused_stream,
     stream_error_text,
 )
 from services.subagents.remote.results import Conversation
 from services.subagents.remote.transports import transport_for
-from services.wire import JsonObject
+from services.wire import JsonObject, js_truthy
 
 __all__ = ["A2AClient"]
 
@@ -181,6 +182,6 @@ def _status_text(method: str, response: httpx.Response, *, streaming: bool) -> s
     if not streaming:
         refused = answer.get("jsonrpc") and error
         return refused_over_rpc(error, streaming=False) if refused else plain
-    if isinstance(error, dict):
-        detail = f". RPC Error: {error.get('message')} (Code: {error.get('code')})"
+    if js_truthy(error):
+        detail = f". {refused_stream(error)}"
     return f"HTTP error establishing stream for {method}: {status}{detail}"

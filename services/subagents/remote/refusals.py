@@ -9,9 +9,15 @@ import re
 from typing import Any, Final
 
 from services.mcp.json_text import parse_json
-from services.wire import js_json, js_truthy
+from services.wire import js_json, js_text, js_truthy
 
-__all__ = ["Refusal", "refused_over_rest", "refused_over_rpc", "stream_error_text"]
+__all__ = [
+    "Refusal",
+    "refused_over_rest",
+    "refused_over_rpc",
+    "refused_stream",
+    "stream_error_text",
+]
 
 _NAMED: Final = {
     -32001: "Task not found",
@@ -40,19 +46,22 @@ def refused_over_rpc(error: object, *, streaming: bool) -> str:
     if not streaming and code in _NAMED:
         return _NAMED[code]
     begin = "SSE event contained an error" if streaming else "JSON-RPC error"
-    return f"{begin}: {message} (Code: {code}) Data: {js_json(data if js_truthy(data) else {})}"
+    said = f"{js_text(message)} (Code: {js_text(code)})"
+    return f"{begin}: {said} Data: {js_json(data if js_truthy(data) else {})}"
 
 
 def refused_over_rest(body: object) -> str | None:
     """Return the message for an HTTP+JSON body; `None` where it is not an error."""
-    code, message, data = _read(body)
+    code = body.get("code") if isinstance(body, dict) else None
     if isinstance(code, bool) or not isinstance(code, (int, float)):
         return None
-    if code in _NAMED:
-        given = isinstance(body, dict) and body.get("message") is not None
-        return str(message) if given else _NAMED[int(code)]
-    text = f"REST error: {message} (Code: {code})"
-    return f"{text} Data: {js_json(data)}" if js_truthy(data) else text
+    return _rest_text(body)
+
+
+def refused_stream(error: object) -> str:
+    """Return the message for the `error` of a refusal with a status, where a stream was asked."""
+    code, message, _ = _read(error)
+    return f"RPC Error: {js_text(message)} (Code: {js_text(code)})"
 
 
 def stream_error_text(error: Exception, *, rest: bool) -> str | None:
@@ -65,8 +74,17 @@ def stream_error_text(error: Exception, *, rest: bool) -> str | None:
     except ValueError:
         return None
     if rest:
-        return refused_over_rest(body)
+        return _rest_text(body)
     return refused_over_rpc(body.get("error"), streaming=True) if isinstance(body, dict) else None
+
+
+def _rest_text(body: object) -> str:
+    code, message, data = _read(body)
+    if code in _NAMED:
+        given = isinstance(body, dict) and body.get("message") is not None
+        return js_text(message) if given else _NAMED[int(code)]
+    text = f"REST error: {js_text(message)} (Code: {js_text(code)})"
+    return f"{text} Data: {js_json(data)}" if js_truthy(data) else text
 
 
 def _read(error: object) -> tuple[Any, Any, Any]:
