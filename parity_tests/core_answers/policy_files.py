@@ -12,7 +12,7 @@ from parity_tests.core_answers.subject import Subject
 from services.outside_patterns import OutsidePattern
 from services.policy.file_errors import PolicyFileError
 from services.policy.rule_book import RuleBook
-from services.policy.rules import CheckerRule, Decision, PolicyRule, Tier
+from services.policy.rules import CheckerRule, CheckerSpec, Decision, PolicyRule, Tier
 from services.policy.saved import SavedAnswers
 from services.policy.sources import load_policy_rules
 from services.policy.toml_files import load_policies, mixed_array
@@ -188,7 +188,47 @@ def server_warnings(asked: dict[str, Any]) -> list[str]:
     return mcp_tool_warnings(asked["server"], asked["discovered"], made)
 
 
+def book(asked: dict[str, Any]) -> Any:
+    """What a rule book holds after each step, or why a rule is refused."""
+    try:
+        held = RuleBook(*_made(asked))
+    except ValueError as problem:
+        return str(problem)
+    states = []
+    for step in ({"rules": [], "checkers": []}, *asked["steps"]):
+        if "without" in step:
+            held.remove_source(step["without"])
+        else:
+            held.add(*_made(step))
+        known = [
+            [held.has_rule_for(name), held.has_rule_for(name, ignore_agents=True)]
+            for name in asked["names"]
+        ]
+        rows = [
+            [[one.tool_name, one.priority, one.source] for one in each]
+            for each in (held.rules, held.checkers)
+        ]
+        states.append([*rows, known])
+    return states
+
+
+_FIELDS: Final = {"toolName": "tool_name", "mcpName": "mcp_name"}
+
+
+def _made(asked: dict[str, Any]) -> tuple[list[PolicyRule], list[CheckerRule]]:
+    rules, checkers = (
+        [{_FIELDS.get(key, key): value for key, value in one.items()} for one in asked[table]]
+        for table in ("rules", "checkers")
+    )
+    spec = CheckerSpec(name="c", external=True)
+    return (
+        [PolicyRule(decision=Decision.ALLOW, **one) for one in rules],
+        [CheckerRule(checker=spec, **one) for one in checkers],
+    )
+
+
 SUBJECTS: Final = (
+    Subject("policy_files.book", book),
     Subject("policy_files.loaded", loaded),
     Subject("policy_files.rules", rules),
     Subject("policy_files.updated", updated),

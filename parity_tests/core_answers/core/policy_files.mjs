@@ -165,3 +165,33 @@ export async function server_warnings({ server, discovered, rules: given }, load
     server, discovered, given.map(([toolName, source]) => ({ toolName, source: source ?? undefined })),
   );
 }
+
+export async function book(input, load) {
+  const { PolicyEngine } = await load('policy/policy-engine.js');
+  const made = (given) => ({ decision: 'allow', checker: { type: 'external', name: 'c' }, ...given });
+  let engine;
+  try {
+    engine = new PolicyEngine({
+      rules: input.rules.map(made), checkers: input.checkers.map(made),
+    });
+  } catch (error) {
+    return error.message;
+  }
+  const shown = (all) => all.map(({ toolName, priority, source }) =>
+    [toolName, priority ?? 0, source ?? null]);
+  const states = [];
+  for (const { rules: added, checkers, without } of [{ rules: [], checkers: [] }, ...input.steps]) {
+    if (without !== undefined) {
+      engine.removeRulesBySource(without);
+      engine.removeCheckersBySource(without);
+    } else {
+      added.map(made).forEach((rule) => engine.addRule(rule));
+      checkers.map(made).forEach((rule) => engine.addChecker(rule));
+    }
+    states.push([
+      shown(engine.getRules()), shown(engine.getCheckers()),
+      input.names.map((name) => [engine.hasRuleForTool(name), engine.hasRuleForTool(name, true)]),
+    ]);
+  }
+  return states;
+}
