@@ -40,6 +40,14 @@ __all__ = ["LoadedPolicies", "load_policies", "mixed_array", "read_policy_files"
 
 _SHELL: Final = "run_shell_command"
 _SHELL_KEYS: Final = "commandPrefix and commandRegex"
+_KINDS: Final = {
+    "str": "string",
+    "int": "integer",
+    "bool": "boolean",
+    "dict": "inline-table",
+    "list": "inline-list",
+}
+"""The name of a type in messages; a float is called as in Python."""
 
 
 @dataclass(slots=True)
@@ -140,12 +148,16 @@ def mixed_array(value: Any) -> str | None:
         return next((found for found in map(mixed_array, value.values()) if found), None)
     if not isinstance(value, list):
         return None
-    kinds = {"str": "string", "int": "integer", "bool": "boolean", "dict": "inline-table"}
-    names = [kinds.get(type(item).__name__, type(item).__name__) for item in value]
-    for name in names:
-        if name != names[0]:
-            return f"Inline lists must be a single type, not a mix of {names[0]} and {name}"
-    return next((found for found in map(mixed_array, value) if found), None)
+    names: list[str] = []
+    for item in value:
+        found = mixed_array(item)
+        if found is not None:
+            return found
+        kind = type(item).__name__
+        names.append(_KINDS.get(kind, kind))
+        if names[-1] != names[0]:
+            return f"Inline lists must be a single type, not a mix of {names[0]} and {names[-1]}"
+    return None
 
 
 def _check_shell_keys(index: int, raw: Mapping[str, Any], errors: FileErrors) -> None:
