@@ -42,7 +42,7 @@ from services.tracker import Tracker, TrackerError
 from services.wire import JsonObject
 from services.workspace import Workspace
 
-__all__ = ["SUBJECTS"]
+__all__ = ["SUBJECTS", "lay_files", "shortened"]
 
 
 def _camel(name: str) -> str:
@@ -67,16 +67,16 @@ def _content(value: Any) -> bytes:
     return b"".join([value["repeat"].encode()] * value["times"])
 
 
-def _shortened(value: Any) -> Any:
+def shortened(value: Any) -> Any:
     """The value with long texts, and long lists of texts, cut and known by their hash."""
     if isinstance(value, str) and len(value) > _LONG:
         return f"{value[:40]}…{hashlib.sha256(value.encode(errors='replace')).hexdigest()[:12]}"
     if isinstance(value, list):
         if len(value) > _MANY and all(isinstance(each, str) for each in value):
-            return [value[0], _shortened("\n".join(value))]
-        return [_shortened(each) for each in value]
+            return [value[0], shortened("\n".join(value))]
+        return [shortened(each) for each in value]
     if isinstance(value, dict):
-        return {key: _shortened(each) for key, each in value.items()}
+        return {key: shortened(each) for key, each in value.items()}
     return value
 
 
@@ -89,7 +89,8 @@ def _trees() -> JsonObject:
     return trees
 
 
-def _lay(root: Path, files: JsonObject) -> None:
+def lay_files(root: Path, files: JsonObject) -> None:
+    """Make files with their texts, and folders (`null`) and links, below `root`."""
     second = _BEGIN_S
     for name, value in files.items():
         file = root / name
@@ -212,18 +213,18 @@ def _calls(asked: JsonObject) -> Any:
         workspace.root.mkdir()
         workspace.home.mkdir()
         files = asked.get("files", {})
-        _lay(workspace.root, _trees()[files] if isinstance(files, str) else files)
+        lay_files(workspace.root, _trees()[files] if isinstance(files, str) else files)
         answer = json.dumps(asyncio.run(_session(asked, workspace)))
         masked = answer.replace(str(workspace.root), "<WS>")
         masked = masked.replace(str(workspace.home), "<HOME>")
-        return _shortened(json.loads(masked.replace(str(workspace.root.parent), "<TOP>")))
+        return shortened(json.loads(masked.replace(str(workspace.root.parent), "<TOP>")))
 
 
 def _folders(asked: list[Any]) -> Any:
     files, folder, text = asked
     with tempfile.TemporaryDirectory(prefix="parity-tools-") as name:
         top = Path(name).resolve()
-        _lay(top, files)
+        lay_files(top, files)
         at = top / folder
         answer = json.dumps([with_imports(text, at), described_folder(at)])
         return json.loads(answer.replace(str(top), "<TOP>"))

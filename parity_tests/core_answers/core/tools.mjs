@@ -49,7 +49,7 @@ function content(value) {
 }
 
 /** The value with long texts, and long lists of texts, cut and known by their hash. */
-function shortened(value) {
+export function shortened(value) {
   if (typeof value === 'string') {
     const points = [...value];
     if (points.length <= LONG) return value;
@@ -66,7 +66,7 @@ function shortened(value) {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shortened(each)]));
 }
 
-function lay(root, files) {
+export function lay(root, files) {
   let second = 0;
   for (const [name, value] of Object.entries(files)) {
     const file = path.join(root, name);
