@@ -14,12 +14,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
+from agent_protocol.events import TextDisplay, ToolDisplay
 from parity_tests.core_answers.subject import Subject
 from services.abort import AbortController, AbortSignal
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock
 from services.environment import Environment
 from services.ids import CountingProcessIds
 from services.model.errors import ModelError
+from services.model.utility import UtilityRequest
 from services.settings import Settings
 from services.state import ApprovalMode, CoreEvents, SessionState
 from services.tools.builtin import register_builtin_tools
@@ -33,9 +35,11 @@ from services.tools.contract import (
     ToolExecution,
     ToolKind,
 )
+from services.tools.edit_correction import EditCorrector
 from services.tools.folder_tree import described_folder
 from services.tools.host import ToolHost
 from services.tools.memory_imports import with_imports
+from services.tools.project_memory import ProjectMemory
 from services.tools.read_many_files import ReadManyFilesTool
 from services.tools.registry import ToolRegistry
 from services.tracker import Tracker, TrackerError
@@ -113,6 +117,20 @@ def _written(root: Path) -> JsonObject:
     }
 
 
+def _display(display: ToolDisplay, described: str, shown: Any) -> list[Any]:
+    """What a client shows, without what the result has as well."""
+    result: Any = display.result
+    short = [display.name, display.description == described, display.result_summary]
+    if result is None:
+        return short
+    if isinstance(result, TextDisplay):
+        rest: Any = True if result.text == shown else len(result.text.split("\n"))
+    else:
+        before = shown.get("originalContent") if isinstance(shown, dict) else None
+        rest = [result.path, result.before_text == (before or ""), result.after_text]
+    return [*short, rest]
+
+
 def _place(match: JsonObject) -> tuple[str, int]:
     return match["filePath"], match["lineNumber"]
 
@@ -145,6 +163,8 @@ async def _play(registry: ToolRegistry, name: str, params: JsonObject) -> JsonOb
         # Upstream finds files in the order of the program that searches.
         llm = sorted(str(llm).split("\n"))
         shown = {**shown, "matches": sorted(shown["matches"], key=_place)}
+    if result.display is not None:
+        answer["display"] = _display(result.display, answer["described"], shown)
     return {
         **answer,
         "llm": None if error else llm,
@@ -177,10 +197,36 @@ class _Model:
         return response
 
 
+class _Corrections:
+    """Gives scripted answers about edits, and notes the questions; a text is an error."""
+
+    def __init__(self, answers: list[Any]) -> None:
+        self._answers = iter(answers)
+        self.asked: list[Any] = []
+
+    async def generate_json(self, request: UtilityRequest, schema: JsonObject) -> JsonObject:
+        (content,) = request.contents
+        text, who = content["parts"][0]["text"], content["role"]
+        key = {"model": request.config_key}
+        self.asked.append(
+            [key, who, text, request.max_attempts, request.role, _undescribed(schema)]
+        )
+        answer: str | JsonObject = next(self._answers)
+        if isinstance(answer, str):
+            raise ModelError(answer)
+        return answer
+
+
+def _undescribed(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: _undescribed(each) for key, each in value.items() if key != "description"}
+
+
 async def _session(asked: JsonObject, workspace: Workspace) -> JsonObject:
     state = SessionState(
         session_id="5e551011-0000-4000-8000-000000000000",
-        model="gemini-2.5-pro",
+        model=asked.get("model", "gemini-2.5-pro"),
         approval_mode=ApprovalMode(asked.get("mode", "default")),
         interactive=False,
         events=CoreEvents(),
@@ -189,12 +235,24 @@ async def _session(asked: JsonObject, workspace: Workspace) -> JsonObject:
         tasks=lambda: workspace.root / "tasks", ids=_Ids(), state=state, events=CoreEvents()
     )
     web: Any = SimpleNamespace(model=_Model(asked.get("responses", [])))
+    model: Any = _Corrections(asked.get("corrections", []))
+    corrector = EditCorrector(model, prompt_id=str) if "corrections" in asked else None
+    for folder in asked.get("added", []):
+        (workspace.root.parent / folder).mkdir(parents=True, exist_ok=True)
+        workspace.add_folder(workspace.root.parent / folder)
+    filtering = asked.get("filtering", {})
     host = ToolHost(
+        corrector=corrector,
+        memory=ProjectMemory(workspace, trusted=True) if asked.get("memory") else None,
         tracker=Tracker(tracked),
         web=web,
         workspace=workspace,
         clock=VirtualClock(VIRTUAL_EPOCH_MS),
-        settings=Settings(),
+        settings=Settings(
+            disable_llm_correction=corrector is None,
+            respect_git_ignore=filtering.get("respectGitIgnore", True),
+            respect_gemini_ignore=filtering.get("respectGeminiIgnore", True),
+        ),
         state=state,
         environment=Environment.for_replay(home=str(workspace.home), path=os.environ["PATH"]),
         process_ids=CountingProcessIds(),
@@ -204,7 +262,13 @@ async def _session(asked: JsonObject, workspace: Workspace) -> JsonObject:
     registry.register(ReadManyFilesTool(host))
     answers = [await _play(registry, name, params) for name, params in asked["calls"]]
     await host.close()
-    return {"answers": answers, "written": _written(workspace.root)}
+    written = _written(workspace.root)
+    if corrector is None:
+        return {"answers": answers, "written": written}
+    for each in answers:
+        each["shown"] = each["shown"] if isinstance(each.get("shown"), str) else None
+    short = [[each.get(key) for key in ("llm", "shown", "error", "fault")] for each in answers]
+    return {"answers": short, "written": written, "asked": model.asked}
 
 
 def _calls(asked: JsonObject) -> Any:
@@ -237,6 +301,7 @@ def _member(asked: list[str]) -> str:
 
 SUBJECTS: Final = (
     Subject("tools.changing", _calls),
+    Subject("tools.correcting", _calls),
     Subject("tools.edges", _calls),
     Subject("tools.editing", _calls),
     Subject("tools.files", _calls),
