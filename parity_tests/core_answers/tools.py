@@ -14,12 +14,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
+from agent_protocol.events import TextDisplay, ToolDisplay
 from parity_tests.core_answers.subject import Subject
 from services.abort import AbortController, AbortSignal
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock
 from services.environment import Environment
 from services.ids import CountingProcessIds
 from services.model.errors import ModelError
+from services.model.utility import UtilityRequest
 from services.settings import Settings
 from services.state import ApprovalMode, CoreEvents, SessionState
 from services.tools.builtin import register_builtin_tools
@@ -33,16 +35,18 @@ from services.tools.contract import (
     ToolExecution,
     ToolKind,
 )
+from services.tools.edit_correction import EditCorrector
 from services.tools.folder_tree import described_folder
 from services.tools.host import ToolHost
 from services.tools.memory_imports import with_imports
+from services.tools.project_memory import ProjectMemory
 from services.tools.read_many_files import ReadManyFilesTool
 from services.tools.registry import ToolRegistry
 from services.tracker import Tracker, TrackerError
 from services.wire import JsonObject
 from services.workspace import Workspace
 
-__all__ = ["SUBJECTS"]
+__all__ = ["SUBJECTS", "lay_files", "shortened"]
 
 
 def _camel(name: str) -> str:
@@ -67,16 +71,16 @@ def _content(value: Any) -> bytes:
     return b"".join([value["repeat"].encode()] * value["times"])
 
 
-def _shortened(value: Any) -> Any:
+def shortened(value: Any) -> Any:
     """The value with long texts, and long lists of texts, cut and known by their hash."""
     if isinstance(value, str) and len(value) > _LONG:
         return f"{value[:40]}…{hashlib.sha256(value.encode(errors='replace')).hexdigest()[:12]}"
     if isinstance(value, list):
         if len(value) > _MANY and all(isinstance(each, str) for each in value):
-            return [value[0], _shortened("\n".join(value))]
-        return [_shortened(each) for each in value]
+            return [value[0], shortened("\n".join(value))]
+        return [shortened(each) for each in value]
     if isinstance(value, dict):
-        return {key: _shortened(each) for key, each in value.items()}
+        return {key: shortened(each) for key, each in value.items()}
     return value
 
 
@@ -89,7 +93,8 @@ def _trees() -> JsonObject:
     return trees
 
 
-def _lay(root: Path, files: JsonObject) -> None:
+def lay_files(root: Path, files: JsonObject) -> None:
+    """Make files with their texts, and folders (`null`) and links, below `root`."""
     second = _BEGIN_S
     for name, value in files.items():
         file = root / name
@@ -110,6 +115,20 @@ def _written(root: Path) -> JsonObject:
         for file in root.rglob("*")
         if file.is_file() and not file.is_symlink() and file.stat().st_mtime > _BEGIN_S + 1e6
     }
+
+
+def _display(display: ToolDisplay, described: str, shown: Any) -> list[Any]:
+    """What a client shows, without what the result has as well."""
+    result: Any = display.result
+    short = [display.name, display.description == described, display.result_summary]
+    if result is None:
+        return short
+    if isinstance(result, TextDisplay):
+        rest: Any = True if result.text == shown else len(result.text.split("\n"))
+    else:
+        before = shown.get("originalContent") if isinstance(shown, dict) else None
+        rest = [result.path, result.before_text == (before or ""), result.after_text]
+    return [*short, rest]
 
 
 def _place(match: JsonObject) -> tuple[str, int]:
@@ -144,6 +163,8 @@ async def _play(registry: ToolRegistry, name: str, params: JsonObject) -> JsonOb
         # Upstream finds files in the order of the program that searches.
         llm = sorted(str(llm).split("\n"))
         shown = {**shown, "matches": sorted(shown["matches"], key=_place)}
+    if result.display is not None:
+        answer["display"] = _display(result.display, answer["described"], shown)
     return {
         **answer,
         "llm": None if error else llm,
@@ -176,10 +197,36 @@ class _Model:
         return response
 
 
+class _Corrections:
+    """Gives scripted answers about edits, and notes the questions; a text is an error."""
+
+    def __init__(self, answers: list[Any]) -> None:
+        self._answers = iter(answers)
+        self.asked: list[Any] = []
+
+    async def generate_json(self, request: UtilityRequest, schema: JsonObject) -> JsonObject:
+        (content,) = request.contents
+        text, who = content["parts"][0]["text"], content["role"]
+        key = {"model": request.config_key}
+        self.asked.append(
+            [key, who, text, request.max_attempts, request.role, _undescribed(schema)]
+        )
+        answer: str | JsonObject = next(self._answers)
+        if isinstance(answer, str):
+            raise ModelError(answer)
+        return answer
+
+
+def _undescribed(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {key: _undescribed(each) for key, each in value.items() if key != "description"}
+
+
 async def _session(asked: JsonObject, workspace: Workspace) -> JsonObject:
     state = SessionState(
         session_id="5e551011-0000-4000-8000-000000000000",
-        model="gemini-2.5-pro",
+        model=asked.get("model", "gemini-2.5-pro"),
         approval_mode=ApprovalMode(asked.get("mode", "default")),
         interactive=False,
         events=CoreEvents(),
@@ -188,12 +235,24 @@ async def _session(asked: JsonObject, workspace: Workspace) -> JsonObject:
         tasks=lambda: workspace.root / "tasks", ids=_Ids(), state=state, events=CoreEvents()
     )
     web: Any = SimpleNamespace(model=_Model(asked.get("responses", [])))
+    model: Any = _Corrections(asked.get("corrections", []))
+    corrector = EditCorrector(model, prompt_id=str) if "corrections" in asked else None
+    for folder in asked.get("added", []):
+        (workspace.root.parent / folder).mkdir(parents=True, exist_ok=True)
+        workspace.add_folder(workspace.root.parent / folder)
+    filtering = asked.get("filtering", {})
     host = ToolHost(
+        corrector=corrector,
+        memory=ProjectMemory(workspace, trusted=True) if asked.get("memory") else None,
         tracker=Tracker(tracked),
         web=web,
         workspace=workspace,
         clock=VirtualClock(VIRTUAL_EPOCH_MS),
-        settings=Settings(),
+        settings=Settings(
+            disable_llm_correction=corrector is None,
+            respect_git_ignore=filtering.get("respectGitIgnore", True),
+            respect_gemini_ignore=filtering.get("respectGeminiIgnore", True),
+        ),
         state=state,
         environment=Environment.for_replay(home=str(workspace.home), path=os.environ["PATH"]),
         process_ids=CountingProcessIds(),
@@ -203,7 +262,13 @@ async def _session(asked: JsonObject, workspace: Workspace) -> JsonObject:
     registry.register(ReadManyFilesTool(host))
     answers = [await _play(registry, name, params) for name, params in asked["calls"]]
     await host.close()
-    return {"answers": answers, "written": _written(workspace.root)}
+    written = _written(workspace.root)
+    if corrector is None:
+        return {"answers": answers, "written": written}
+    for each in answers:
+        each["shown"] = each["shown"] if isinstance(each.get("shown"), str) else None
+    short = [[each.get(key) for key in ("llm", "shown", "error", "fault")] for each in answers]
+    return {"answers": short, "written": written, "asked": model.asked}
 
 
 def _calls(asked: JsonObject) -> Any:
@@ -212,18 +277,18 @@ def _calls(asked: JsonObject) -> Any:
         workspace.root.mkdir()
         workspace.home.mkdir()
         files = asked.get("files", {})
-        _lay(workspace.root, _trees()[files] if isinstance(files, str) else files)
+        lay_files(workspace.root, _trees()[files] if isinstance(files, str) else files)
         answer = json.dumps(asyncio.run(_session(asked, workspace)))
         masked = answer.replace(str(workspace.root), "<WS>")
         masked = masked.replace(str(workspace.home), "<HOME>")
-        return _shortened(json.loads(masked.replace(str(workspace.root.parent), "<TOP>")))
+        return shortened(json.loads(masked.replace(str(workspace.root.parent), "<TOP>")))
 
 
 def _folders(asked: list[Any]) -> Any:
     files, folder, text = asked
     with tempfile.TemporaryDirectory(prefix="parity-tools-") as name:
         top = Path(name).resolve()
-        _lay(top, files)
+        lay_files(top, files)
         at = top / folder
         answer = json.dumps([with_imports(text, at), described_folder(at)])
         return json.loads(answer.replace(str(top), "<TOP>"))
@@ -236,6 +301,7 @@ def _member(asked: list[str]) -> str:
 
 SUBJECTS: Final = (
     Subject("tools.changing", _calls),
+    Subject("tools.correcting", _calls),
     Subject("tools.edges", _calls),
     Subject("tools.editing", _calls),
     Subject("tools.files", _calls),

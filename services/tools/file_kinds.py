@@ -186,9 +186,10 @@ def _protobuf(head: bytes) -> bool:
                 raise _ShortRead
             byte = head[place]
             place += 1
-            value |= (byte & 0x7F) << (7 * index)
+            # Upstream counts in 32 bits with a sign, and turns the bits around beyond them.
+            value |= (byte & 0x7F) << (7 * index % 32)
             if not byte & 0x80:
-                return value
+                return (value + 2**31) % 2**32 - 2**31
         raise _ShortRead
 
     messages = 0
@@ -198,7 +199,8 @@ def _protobuf(head: bytes) -> bool:
             if wire_type == 0:
                 variable_integer()
             elif wire_type in (1, 2, 5):
-                place += {1: 8, 5: 4}.get(wire_type) or variable_integer()
+                length = {1: 8, 5: 4}.get(wire_type) or variable_integer()
+                place += max(0, length)
                 if place > len(head):
                     raise _ShortRead
             else:

@@ -22,6 +22,7 @@ from services.outside_patterns import OutsidePattern, PatternBudget, compile_out
 from services.paths import InvalidPath, real_path
 from services.regular_files import open_regular
 from services.tools.paths import absolute, relative_path
+from services.wire import JS_SPACES, js_trim
 
 __all__ = ["FileDiscovery", "is_git_repository"]
 
@@ -33,6 +34,8 @@ MOST_IGNORE_LINES: Final = 10_000
 LONGEST_IGNORE_LINE: Final = 4096
 """The most characters of a line that is read; a longer line cannot match a path."""
 _FEW_STARS: Final = 2
+_BEGINNING: Final = re.compile(f"^{JS_SPACES}+")
+_EXCLAIMED: Final = re.compile(r"\[!([^\]/]+)\]")
 
 
 def is_git_repository(folder: Path) -> bool:
@@ -120,7 +123,7 @@ class FileDiscovery:
 
 
 def _plain_patterns(file: Path) -> list[str]:
-    lines = (line.strip() for line in _lines(file))
+    lines = map(js_trim, _lines(file))
     return [line for line in lines if line and not line.startswith("#")]
 
 
@@ -169,7 +172,10 @@ def _spec(lines: Iterable[str], budget: PatternBudget) -> GitIgnoreSpec:
 
     def pattern(line: str) -> _IgnorePattern:
         try:
-            return _IgnorePattern(line, budget)
+            # As in npm `ignore`: a class has no negation by `!`, which is a character of it, and
+            # `a/**` leaves `a` itself.
+            line = _EXCLAIMED.sub(r"[\1!]", line)
+            return _IgnorePattern(f"{line}/*" if line.endswith("/**") else line, budget)
         except (ValueError, re.error):
             return _IgnorePattern("", budget)
 
@@ -257,7 +263,7 @@ def _anchored(patterns: Iterable[str], base: str) -> list[str]:
     """The patterns of an ignore file in folder `base`, made relative to the root."""
     anchored: list[str] = []
     for line in patterns:
-        pattern = line.lstrip()
+        pattern = _BEGINNING.sub("", line)
         if not pattern or pattern.startswith("#"):
             continue
         negation = "!" if pattern.startswith("!") else ""

@@ -5,12 +5,17 @@ Source: core `tools/write-file.ts`, `utils/editCorrector.ts`.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import ClassVar, Final
 
 from services.abort import AbortSignal
 from services.exhaustion import notice
+from services.model.names import (
+    is_custom_model,
+    is_gemini2_model,
+    is_gemini3_model,
+    resolve_model,
+)
 from services.paths import InvalidPath, extension
 from services.tools.base import failed
 from services.tools.contract import (
@@ -189,4 +194,6 @@ class _WriteFile(FileEdit):
     def _over_escapes(self) -> bool:
         if not self.host.settings.disable_llm_correction:
             return False
-        return re.match(r"gemini-(?![23])\d", self.host.state.active_model) is not None
+        model = resolve_model(self.host.state.active_model)
+        newer = is_gemini3_model(model) or is_gemini2_model(model)
+        return not newer and not is_custom_model(model)

@@ -49,7 +49,7 @@ function content(value) {
 }
 
 /** The value with long texts, and long lists of texts, cut and known by their hash. */
-function shortened(value) {
+export function shortened(value) {
   if (typeof value === 'string') {
     const points = [...value];
     if (points.length <= LONG) return value;
@@ -66,7 +66,7 @@ function shortened(value) {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, shortened(each)]));
 }
 
-function lay(root, files) {
+export function lay(root, files) {
   let second = 0;
   for (const [name, value] of Object.entries(files)) {
     const file = path.join(root, name);
@@ -93,17 +93,33 @@ function texts(root, folder = root) {
   return found;
 }
 
+function undescribed(value) {
+  if (Array.isArray(value) || value === null || typeof value !== 'object') return value;
+  const { description, ...rest } = value;
+  return Object.fromEntries(Object.entries(rest).map(([key, each]) => [key, undescribed(each)]));
+}
+
 function question(asked) {
   if (!asked) return null;
   const { onConfirm, ideConfirmation, systemMessage, ...rest } = asked;
   return rest;
 }
 
+/** What a client shows, without what the result has as well. */
+function display({ name, description, resultSummary, result }, described, shown) {
+  const short = [name, description === described, resultSummary ?? null];
+  if (!result) return short;
+  const { type, path: file, text, beforeText, afterText } = result;
+  const same = type === 'text' ? text === shown : beforeText === (shown.originalContent ?? '');
+  const rest = type === 'text' ? (same ? true : text.split('\n').length) : [file, same, afterText];
+  return [...short, rest];
+}
+
 function byCodePoints(one, two) {
   return Buffer.compare(Buffer.from(one), Buffer.from(two));
 }
 
-async function play(tools, [name, args], signal) {
+async function play(tools, [name, args], signal, correcting) {
   const tool = tools(name);
   let call;
   try {
@@ -114,7 +130,9 @@ async function play(tools, [name, args], signal) {
   const answer = { described: call.getDescription(), locations: call.toolLocations() };
   answer.rule = call.getPolicyUpdateOptions('proceed_always') ?? null;
   try {
-    answer.question = question(await call.shouldConfirmExecute(signal, 'ask_user'));
+    // A question would use up an answer about an edit.
+    const asked = correcting ? null : await call.shouldConfirmExecute(signal, 'ask_user');
+    answer.question = question(asked);
   } catch (error) {
     return { ...answer, thrown: error.message };
   }
@@ -133,6 +151,7 @@ async function play(tools, [name, args], signal) {
     );
     shown = { ...shown, matches };
   }
+  if (result.display) answer.display = display(result.display, answer.described, shown);
   return {
     ...answer,
     llm: result.error ? null : llm,
@@ -151,22 +170,48 @@ async function calls(input, load) {
   mkdirSync(home);
   lay(root, (typeof input.files === 'string' ? TREES[input.files] : input.files) ?? {});
   const { Config } = await load('config/config.js');
+  for (const [file, reset] of [
+    ['utils/llm-edit-fixer.js', 'resetLlmEditFixerCaches_TEST_ONLY'],
+    ['utils/editCorrector.js', 'resetEditCorrectorCaches_TEST_ONLY'],
+  ]) {
+    (await load(file))[reset]();
+  }
   const config = new Config({
     sessionId: '5e551011-0000-4000-8000-000000000000',
     targetDir: root,
     cwd: root,
-    model: 'gemini-2.5-pro',
+    model: input.model ?? 'gemini-2.5-pro',
     debugMode: false,
     interactive: false,
     approvalMode: input.mode ?? 'default',
-    disableLLMCorrection: true,
+    disableLLMCorrection: input.corrections === undefined,
     trustedFolder: true,
     usageStatisticsEnabled: false,
     experimentalJitContext: false,
     fileFiltering: input.filtering,
   });
   await config.storage.initialize();
-  config.getBaseLlmClient = () => ({});
+  const asked = [];
+  const corrections = [...(input.corrections ?? [])];
+  const generateJson = async ({ modelConfigKey, contents, schema, maxAttempts, role }) => {
+    const [{ role: who, parts }] = contents;
+    const text = parts[0].text;
+    asked.push([modelConfigKey, who, text, maxAttempts ?? null, role, undescribed(schema)]);
+    const answer = corrections.shift();
+    if (typeof answer === 'string') throw new Error(answer);
+    return answer;
+  };
+  config.getBaseLlmClient = () => ({ generateJson });
+  for (const each of input.added ?? []) {
+    mkdirSync(path.join(top, each), { recursive: true });
+    config.getWorkspaceContext().addDirectory(path.join(top, each));
+  }
+  if (input.memory) {
+    const { MemoryContextManager } = await load('context/memoryContextManager.js');
+    const manager = new MemoryContextManager(config);
+    config.getMemoryContextManager = () => manager;
+    await manager.refresh();
+  }
   const { TrackerService } = await load('services/trackerService.js');
   const tracker = new TrackerService(path.join(root, 'tasks'));
   let tasks = 0;
@@ -191,9 +236,18 @@ async function calls(input, load) {
   }
   const answers = [];
   for (const each of input.calls) {
-    answers.push(await play((name) => made[name], each, new AbortController().signal));
+    const { signal } = new AbortController();
+    answers.push(await play((name) => made[name], each, signal, input.corrections !== undefined));
   }
-  const out = JSON.stringify({ answers, written: texts(root) });
+  const all = { answers, written: texts(root) };
+  if (input.corrections) {
+    all.asked = asked;
+    all.answers = answers.map(({ llm, shown, error, fault }) => {
+      const text = typeof shown === 'string' ? shown : null;
+      return [llm ?? null, text, error ?? null, fault ?? null];
+    });
+  }
+  const out = JSON.stringify(all);
   rmSync(top, { recursive: true });
   const masked = out.replaceAll(root, '<WS>').replaceAll(home, '<HOME>');
   return shortened(JSON.parse(masked.replaceAll(top, '<TOP>')));
@@ -201,6 +255,7 @@ async function calls(input, load) {
 
 export {
   calls as changing,
+  calls as correcting,
   calls as edges,
   calls as editing,
   calls as files,
