@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from parity_tests.core_answers import (
+    answering,
     code_assist,
     compression,
     diffs,
@@ -38,6 +39,7 @@ from parity_tests.core_answers.subject import Subject
 __all__ = ["SUBJECTS"]
 
 _ROOMS: Final = (
+    answering,
     code_assist,
     compression,
     diffs,
