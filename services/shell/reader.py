@@ -22,7 +22,6 @@ _ASSIGNMENT: Final = re.compile(r"[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=")
 _EMPTY_PARENTHESES: Final = re.compile(r"\([ \t]*\)")
 _NAME_END: Final = re.compile(r"\\\n|[\v\f]")
 _DECLARATIONS: Final = frozenset({"declare", "typeset", "export", "readonly", "local"})
-_UNSETS: Final = frozenset({"unset", "unsetenv"})
 
 
 class Reader(WordReader):
@@ -260,7 +259,6 @@ class Reader(WordReader):
             if self._at("("):
                 self._function_body(name, arguments)
                 return
-            word_start = self.place
             word = self._word()
             declared = name in _DECLARATIONS and self._at("(")
             if _ASSIGNMENT.match(word) and (name is None or declared):
@@ -271,7 +269,6 @@ class Reader(WordReader):
                 continue
             if name is None:
                 name = word
-                start = word_start if word in _DECLARATIONS | _UNSETS else start
                 self.doubtful = self.doubtful or word == "coproc"
             else:
                 arguments.append(word)
