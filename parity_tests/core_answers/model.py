@@ -32,6 +32,12 @@ from services.model.names import (
     resolve_model,
     supports_modern_features,
 )
+from services.model.parts import (
+    function_calls,
+    parse_thought,
+    part_list_to_string,
+    response_text,
+)
 from services.model.resolutions import ModelResolutions
 from services.model.tokens import estimate_tokens
 from services.state import ApprovalMode, CoreEvents, SessionState
@@ -66,6 +72,17 @@ def names(asked: dict[str, Any]) -> dict[str, Any]:
 def tokens(parts: list[dict[str, Any]]) -> int:
     """The estimate for parts; a text `[t, n]` is t, n times."""
     return estimate_tokens([_written_out(part) for part in parts])
+
+
+def parts(asked: Any) -> list[Any]:
+    """Parts as a text, plain and with labels, and as a response; a text as a thought."""
+    shown = [part_list_to_string(asked), part_list_to_string(asked, verbose=True)]
+    if isinstance(asked, str):
+        return [*shown, list(parse_thought(asked))]
+    if not isinstance(asked, list):
+        return shown
+    response = {"candidates": [{"content": {"role": "model", "parts": asked}}]}
+    return [*shown, response_text(response), function_calls(response)]
 
 
 def classified(asked: dict[str, Any]) -> dict[str, Any]:
@@ -253,6 +270,7 @@ def _error(asked: dict[str, Any]) -> Exception:
 SUBJECTS: Final = (
     Subject("model.names", names),
     Subject("model.tokens", tokens),
+    Subject("model.parts", parts),
     Subject("model.classified", classified),
     Subject("model.retryable", retryable),
     Subject("model.health", health),

@@ -53,6 +53,20 @@ export async function tokens(parts, load) {
   return estimateTokenCountSync(parts.map(whole));
 }
 
+export async function parts(asked, load) {
+  const { getResponseText, partToString } = await load('utils/partUtils.js');
+  const { parseThought } = await load('utils/thoughtUtils.js');
+  const { getFunctionCalls } = await load('utils/generateContentResponseUtilities.js');
+  const shown = [partToString(asked), partToString(asked, { verbose: true })];
+  if (typeof asked === 'string') {
+    const { subject, description } = parseThought(asked);
+    return [...shown, [subject, description]];
+  }
+  if (!Array.isArray(asked)) return shown;
+  const response = { candidates: [{ content: { role: 'model', parts: asked } }] };
+  return [...shown, getResponseText(response), getFunctionCalls(response) ?? []];
+}
+
 export async function classified(about, load) {
   const { classifyGoogleError } = await load('utils/googleQuotaErrors.js');
   const error = await errorOf(about);
