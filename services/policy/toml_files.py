@@ -40,6 +40,13 @@ __all__ = ["LoadedPolicies", "load_policies", "mixed_array", "read_policy_files"
 
 _SHELL: Final = "run_shell_command"
 _SHELL_KEYS: Final = "commandPrefix and commandRegex"
+_KINDS: Final = {
+    "str": "string",
+    "int": "integer",
+    "bool": "boolean",
+    "dict": "inline-table",
+    "list": "inline-list",
+}
 
 
 @dataclass(slots=True)
@@ -140,8 +147,7 @@ def mixed_array(value: Any) -> str | None:
         return next((found for found in map(mixed_array, value.values()) if found), None)
     if not isinstance(value, list):
         return None
-    kinds = {"str": "string", "int": "integer", "bool": "boolean", "dict": "inline-table"}
-    names = [kinds.get(type(item).__name__, type(item).__name__) for item in value]
+    names = [_KINDS.get(type(item).__name__, type(item).__name__) for item in value]
     for name in names:
         if name != names[0]:
             return f"Inline lists must be a single type, not a mix of {names[0]} and {name}"

@@ -17,7 +17,6 @@ from services.wire import js_number
 __all__ = ["toml_text"]
 
 _LONGEST_ARRAY: Final = 60
-_LARGEST_PLAIN: Final = 1e21
 _PLAIN_KEY: Final = re.compile(r"[-A-Za-z0-9_]+", re.ASCII)
 _ESCAPES: Final = {"\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
 
@@ -86,7 +85,7 @@ def _value(value: Any) -> str:
     if isinstance(value, int):
         return _grouped(str(value))
     if isinstance(value, float):
-        return _grouped(_whole(value)) if _kind(value) == "integer" else _float(value)
+        return _grouped(js_number(value)) if _kind(value) == "integer" else _float(value)
     if isinstance(value, (datetime.date, datetime.time)):
         return _moment(value)
     if isinstance(value, list):
@@ -131,10 +130,6 @@ def _float(value: float) -> str:
         return "-0.0"
     whole, _, part = js_number(value).partition(".")
     return f"{_grouped(whole)}.{part or '0'}"
-
-
-def _whole(value: float) -> str:
-    return str(int(value)) if abs(value) < _LARGEST_PLAIN else repr(value)
 
 
 def _grouped(digits: str) -> str:
