@@ -108,6 +108,23 @@ export function settings({ files, given, interactive, tried }, load) {
   });
 }
 
+const LAST = 'no tool';
+
+// Answers are saved one after the other: the scope of this one is read again once the others are.
+const settled = (update) => new Promise((resolve) => {
+  let reads = 0;
+  update({
+    toolName: LAST,
+    persist: true,
+    get persistScope() {
+      reads += 1;
+      if (reads === 1) return 'user';
+      resolve();
+      throw new Error('never saved');
+    },
+  });
+});
+
 export function saved({ files, answers, tried }, load) {
   return inFolder(async (folder) => {
     const { createPolicyUpdater } = await load('policy/config.js');
@@ -115,12 +132,15 @@ export function saved({ files, answers, tried }, load) {
     put(folder, files);
     const added = [];
     const feedback = [];
-    const hear = ({ severity, message }) =>
-      feedback.push([severity, message.replaceAll(folder, 'FOLDER')]);
+    const hear = ({ severity, message }) => {
+      if (!message.includes(LAST)) {
+        feedback.push([severity, message.replaceAll(folder, 'FOLDER')]);
+      }
+    };
     const saves = (at) => path.join(folder, at, '.gemini', 'policies', 'auto-saved.toml');
     let update;
     createPolicyUpdater(
-      { addRule: (rule) => added.push(shown(rule, tried)) },
+      { addRule: (rule) => rule.toolName === LAST || added.push(shown(rule, tried)) },
       { subscribe: (_type, handler) => { update = handler; } },
       {
         getWorkspaceAutoSavedPolicyPath: () => saves('ws'),
@@ -130,7 +150,7 @@ export function saved({ files, answers, tried }, load) {
     coreEvents.on('user-feedback', hear);
     for (const answer of answers) {
       await update({ ...answer, persist: answer.persistScope !== undefined });
-      await new Promise((resolve) => setTimeout(resolve, 150));
+      await settled(update);
     }
     coreEvents.off('user-feedback', hear);
     const texts = {};
