@@ -104,4 +104,7 @@ async def _decided(policy: PolicyEngine, calls: list[dict[str, Any]]) -> list[li
     return found
 
 
-SUBJECTS: Final = (Subject("policy.decisions", decisions),)
+SUBJECTS: Final = (
+    Subject("policy.decisions", decisions),
+    Subject("policy.built_in", decisions),
+)

@@ -1,237 +1,319 @@
-"""Policy files: what is read of them, the rules of settings, and what is saved."""
+"""Policy: files of rules, rules of settings, saved answers, and what patterns are matched with."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import tempfile
-import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from parity_tests.core_answers.subject import Subject
 from services.outside_patterns import OutsidePattern
+from services.policy.allowed_paths import AllowedPaths
+from services.policy.canonical import canonical_arguments
+from services.policy.command_safety import Place, is_dangerous, is_known_safe
+from services.policy.engine import PolicyEngine
 from services.policy.file_errors import PolicyFileError
-from services.policy.rule_book import RuleBook
-from services.policy.rules import CheckerRule, CheckerSpec, Decision, PolicyRule, Tier
+from services.policy.patterns import command_prefix_patterns, compile_pattern, is_safe_pattern
+from services.policy.rules import CheckerRule, Decision, PolicyRule, Tier, tool_aliases
+from services.policy.safety import SafetyRequest
 from services.policy.saved import SavedAnswers
 from services.policy.sources import load_policy_rules
-from services.policy.toml_files import load_policies, mixed_array
-from services.policy.toml_text import toml_text
-from services.policy.tool_names import mcp_tool_warnings
-from services.policy.updates import UnsafePattern, UpdatePolicy, rules_of_update
+from services.policy.toml_files import load_policies
+from services.policy.tool_names import is_valid_tool_name, mcp_tool_warnings
+from services.policy.updates import UpdatePolicy
 from services.settings import settings_from_parameters
-from services.state import ApprovalMode, CoreEvents, UserFeedback
+from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
 from services.workspace import Workspace
 
 __all__ = ["SUBJECTS"]
 
-_MIXED: Final = "Inline lists must"
+
+def _text(given: Any) -> str:
+    return given if isinstance(given, str) else "".join(part * times for part, times in given)
 
 
-def _put(folder: Path, files: dict[str, str | None]) -> None:
-    for name, text in files.items():
-        file = folder / name
+def _in_folder(play: Callable[[Path], Any]) -> Any:
+    with tempfile.TemporaryDirectory(prefix="answers-") as folder:
+        return play(Path(folder).resolve())
+
+
+def _put(root: Path, files: dict[str, Any]) -> None:
+    for name, given in files.items():
+        file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        if text is None:
+        if given is None:
             file.mkdir()
-        elif text.startswith("->"):
-            file.symlink_to(text[2:])
+        elif isinstance(given, dict):
+            file.symlink_to(given["link"])
         else:
-            file.write_text(text)
+            file.write_text(_text(given), "utf-8")
 
 
-def _searched(pattern: OutsidePattern | None, probes: Sequence[str]) -> str | None:
-    if pattern is None:
-        return None
-    return "".join("0" if pattern.search(probe) is None else "1" for probe in probes)
+def _found(pattern: OutsidePattern | None, tried: Sequence[str]) -> list[bool] | None:
+    return None if pattern is None else [pattern.search(each) is not None for each in tried]
 
 
-def _row(rule: PolicyRule, probes: Sequence[str]) -> list[Any]:
+def _conditions(rule: PolicyRule | CheckerRule, tried: Sequence[str]) -> list[Any]:
     return [
         rule.tool_name,
-        rule.decision,
         rule.priority,
-        _searched(rule.args_pattern, probes),
+        _found(rule.args_pattern, tried),
         rule.modes,
-        rule.subagent,
         rule.mcp_name,
         rule.annotations,
+        rule.source,
+    ]
+
+
+def _shown(rule: PolicyRule, tried: Sequence[str]) -> list[Any]:
+    return [
+        *_conditions(rule, tried),
+        rule.decision,
+        rule.subagent,
         rule.interactive,
         rule.allow_redirection,
         rule.deny_message,
-        rule.source,
     ]
 
 
-def _checker_row(rule: CheckerRule, probes: Sequence[str]) -> list[Any]:
+def _shown_checker(rule: CheckerRule, tried: Sequence[str]) -> list[Any]:
+    checker = rule.checker
+    kind = "external" if checker.external else "in-process"
+    context = checker.required_context
+    return [*_conditions(rule, tried), kind, checker.name, context, checker.config]
+
+
+def _problem(error: PolicyFileError) -> str:
+    """The core's message has no line, and another parser's words about the syntax."""
+    details = error.details
+    if error.message == "TOML parsing failed" and not str(details).startswith("Inline lists"):
+        details = None
+    return str(replace(error, line=None, details=details))
+
+
+_OURS_ALONE: Final = ("Invalid policy rule: mcpName", "Invalid policy rule: subagent")
+"""Of what the core refuses only when its engine is made."""
+
+
+def loaded(asked: dict[str, Any]) -> Any:
+    """The rules, checkers and errors of these files."""
+
+    def play(folder: Path) -> Any:
+        _put(folder, asked["files"])
+        tier = Tier(asked["tier"])
+        found = load_policies([folder / name for name in asked["paths"]], lambda _path: tier)
+        errors = [
+            error
+            for error in found.errors
+            if not error.message.startswith((*_OURS_ALONE, "Invalid safety checker rule: mcpName"))
+        ]
+        return {
+            "rules": [_shown(rule, asked["tried"]) for rule in found.rules],
+            "checkers": [_shown_checker(rule, asked["tried"]) for rule in found.checkers],
+            "errors": [_problem(error).replace(str(folder), "FOLDER") for error in errors],
+        }
+
+    return _in_folder(play)
+
+
+def settings(asked: dict[str, Any]) -> Any:
+    """The rules and checkers of these settings and files, all but the built-in ones."""
+
+    def play(folder: Path) -> Any:
+        workspace = Workspace.at(folder / "ws", folder / "home")
+        workspace.root.mkdir()
+        _put(folder, asked["files"])
+        events, feedback = CoreEvents(), _Feedback(folder)
+        events.subscribe(feedback)
+        given = settings_from_parameters(asked["given"], interactive=asked["interactive"])
+        found = load_policy_rules(given, workspace=workspace, events=events)
+        own = [rule for rule in found.rules if not str(rule.source).startswith("Default: ")]
+        checkers = [each for each in found.checkers if not str(each.source).startswith("Default: ")]
+        return {
+            "rules": [_shown(rule, asked["tried"]) for rule in own],
+            "checkers": [_shown_checker(rule, asked["tried"]) for rule in checkers],
+            "feedback": [[kind, message.split("\n")[0]] for kind, message in feedback.heard],
+        }
+
+    return _in_folder(play)
+
+
+class _Feedback:
+    def __init__(self, folder: Path) -> None:
+        self.heard: list[tuple[str, str]] = []
+        self._folder = str(folder)
+
+    def __call__(self, event: object) -> None:
+        if isinstance(event, UserFeedback):
+            self.heard.append((event.severity, event.message.replace(self._folder, "FOLDER")))
+
+
+def saved(asked: dict[str, Any]) -> Any:
+    """What "always allow" answers add to the engine and to files."""
+
+    def play(folder: Path) -> Any:
+        _put(folder, asked["files"])
+        workspace = Workspace.at(folder / "ws", folder / "home")
+        events, feedback = CoreEvents(), _Feedback(folder)
+        events.subscribe(feedback)
+        engine = PolicyEngine(
+            [],
+            state=SessionState(
+                session_id="s",
+                model="m",
+                approval_mode=ApprovalMode.DEFAULT,
+                interactive=True,
+                events=events,
+            ),
+            interactive=True,
+            workspace_root=workspace.root,
+            events=events,
+            save=SavedAnswers(workspace=workspace, events=events).save,
+        )
+        added: list[Any] = []
+        for answer in asked["answers"]:
+            before = engine.rules
+            engine.apply_update(_update(answer))
+            known = set(map(id, before))
+            new = [rule for rule in engine.rules if id(rule) not in known]
+            added += [_shown(rule, asked["tried"]) for rule in new]
+        texts: dict[str, str | None] = {}
+        for at in ("ws", "home"):
+            for name in ("auto-saved.toml", "auto-saved.toml.bak"):
+                file = folder / at / ".gemini/policies" / name
+                if file.exists():
+                    text = file.read_bytes().decode() if file.is_file() else None
+                    texts[str(file.relative_to(folder))] = text
+        return {"added": added, "feedback": feedback.heard, "texts": texts}
+
+    return _in_folder(play)
+
+
+def _update(answer: dict[str, Any]) -> UpdatePolicy:
+    return UpdatePolicy(
+        tool_name=answer["toolName"],
+        mcp_name=answer.get("mcpName"),
+        args_pattern=answer.get("argsPattern"),
+        command_prefix=answer.get("commandPrefix"),
+        allow_redirection=answer.get("allowRedirection", False),
+        modes=tuple(map(ApprovalMode, answer.get("modes", ()))),
+        persist_scope=answer.get("persistScope"),
+    )
+
+
+def canonical(asked: dict[str, Any]) -> str:
+    """The canonical text of a value, which `links` may make meet itself."""
+    value = json.loads(json.dumps(asked["value"]))
+
+    def at(steps: list[Any]) -> Any:
+        one = value
+        for step in steps:
+            one = one[step]
+        return one
+
+    for to, source in asked.get("links", ()):
+        at(to[:-1])[to[-1]] = at(source)
+    return canonical_arguments(value)
+
+
+def pattern(asked: dict[str, Any]) -> Any:
+    """Where a pattern is found, and whether it may be used."""
+    written = _text(asked["given"])
+    try:
+        found, problem = _found(compile_pattern(written), asked["tried"]), None
+    except ValueError as error:
+        found, problem = None, str(error)
+    return {"found": found, "safe": is_safe_pattern(written), "problem": problem}
+
+
+def prefixes(asked: dict[str, Any]) -> Any:
+    """The patterns of command prefixes, and where they are found."""
     return [
-        rule.tool_name,
-        rule.checker.name,
-        rule.checker.external,
-        rule.checker.required_context,
-        rule.checker.config,
-        rule.priority,
-        _searched(rule.args_pattern, probes),
-        rule.modes,
-        rule.mcp_name,
-        rule.annotations,
-        rule.source,
+        [each, _found(compile_pattern(each), asked["tried"])]
+        for each in command_prefix_patterns(asked["given"])
     ]
 
 
-def _shown(error: PolicyFileError) -> str:
-    """The text without the line, which the core does not give, and without the parser's words."""
-    details = error.details or ""
-    text = str(error).removesuffix(f"\n  Line: {error.line}")
-    syntax = error.message == "TOML parsing failed" and not details.startswith(_MIXED)
-    return text.replace(f"\n{details}", "", 1) if syntax else text
+def names(asked: list[str]) -> Any:
+    """Which names are valid, and the other names of the same tools."""
+    return [[is_valid_tool_name(name), tool_aliases(name)] for name in asked]
 
 
-def loaded(asked: dict[str, Any]) -> list[Any]:
-    """The rules, checkers and errors of policy files."""
-    with tempfile.TemporaryDirectory(prefix="answers-") as name:
-        folder = Path(name).resolve()
+def unknown_tools(asked: dict[str, Any]) -> list[str]:
+    """The warnings about rules for tools that a server does not have."""
+    rules = [
+        PolicyRule(tool_name=name, source=source, decision=Decision.ALLOW)
+        for name, source in asked["rules"]
+    ]
+    return mcp_tool_warnings(asked["server"], asked["tools"], rules)
+
+
+def commands(asked: dict[str, Any]) -> Any:
+    """Which commands are harmless, and which are dangerous."""
+
+    def play(folder: Path) -> Any:
+        root = folder / "ws"
+        root.mkdir()
         _put(folder, asked["files"])
-        tiers = {folder / path: Tier(tier) for path, tier in asked["paths"]}
-        found = load_policies(tiers, tiers.__getitem__)
-        return [
-            [_row(rule, asked["probes"]) for rule in found.rules],
-            [_checker_row(rule, asked["probes"]) for rule in found.checkers],
-            [[one.severity, _shown(one).replace(str(folder), "")] for one in found.errors],
-        ]
+
+        def there(word: str) -> str:
+            return word.replace("FOLDER", str(folder))
+
+        place = Place(workspace=root, cwd=Path(there(asked["cwd"])), home=folder / "home")
+        answers = []
+        for words in asked["asked"]:
+            given = [there(word) for word in words]
+            answers.append([is_known_safe(given, place), is_dangerous(given)])
+        return answers
+
+    return _in_folder(play)
 
 
-def rules(asked: dict[str, Any]) -> list[Any]:
-    """The rules and checkers of settings, and the built-in ones, in the engine's order."""
-    with tempfile.TemporaryDirectory(prefix="answers-") as name:
-        folder = Path(name).resolve()
-        settings = settings_from_parameters(asked["settings"], interactive=asked["interactive"])
-        made = load_policy_rules(settings, workspace=Workspace.at(folder, folder))
-        book = RuleBook(made.rules, made.checkers)
-        probes, begin = asked["probes"], asked["from"]
-        return [
-            [_row(one, probes) for one in book.rules if (one.source or "").startswith(begin)],
-            [
-                _checker_row(one, probes)
-                for one in book.checkers
-                if (one.source or "").startswith(begin)
-            ],
-        ]
+def allowed_paths(asked: dict[str, Any]) -> Any:
+    """What the checker of paths says of calls."""
 
-
-def updated(asked: dict[str, Any]) -> list[Any]:
-    """The rules that "always allow" answers add, and the files after each of them."""
-    with tempfile.TemporaryDirectory(prefix="answers-") as name:
-        folder = Path(name).resolve()
+    def play(folder: Path) -> Any:
+        (folder / "ws").mkdir()
         _put(folder, asked["files"])
-        said: list[list[str]] = []
-        events = CoreEvents()
-        events.subscribe(
-            lambda event: (
-                said.append([event.severity, event.message.replace(str(folder), "")])
-                if isinstance(event, UserFeedback)
-                else None
+
+        def there(value: Any) -> Any:
+            return json.loads(json.dumps(value).replace("FOLDER", str(folder)))
+
+        environment = {"cwd": str(folder / "ws"), "workspaces": there(asked["workspaces"])}
+        return asyncio.run(_judged(there(asked["asked"]), environment, str(folder)))
+
+    return _in_folder(play)
+
+
+async def _judged(asked: list[Any], environment: dict[str, Any], folder: str) -> list[Any]:
+    answers = []
+    for args, config in asked:
+        says = await AllowedPaths().check(
+            SafetyRequest(
+                tool_name="tool", args=args, context={"environment": environment}, config=config
             )
         )
-        saved = SavedAnswers(workspace=Workspace.at(folder / "ws", folder / "home"), events=events)
-        added: list[list[Any]] = []
-        texts = []
-        for message in asked["updates"]:
-            update = _update(message)
-            try:
-                made = rules_of_update(update)
-            except UnsafePattern as problem:
-                made = None
-                said.append(["error", str(problem)])
-            if made is not None:
-                added += [_row(rule, asked["probes"]) for rule in made]
-                if update.persist_scope is not None:
-                    saved.save(update)
-            texts.append([_saved_texts(folder / where) for where in ("ws", "home")])
-        return [added, texts, said]
+        reason = None if says.reason is None else says.reason.replace(folder, "FOLDER")
+        answers.append([says.decision, reason])
+    return answers
 
 
-def _update(message: dict[str, Any]) -> UpdatePolicy:
-    return UpdatePolicy(
-        tool_name=message["toolName"],
-        mcp_name=message.get("mcpName"),
-        args_pattern=message.get("argsPattern"),
-        command_prefix=message.get("commandPrefix"),
-        allow_redirection=message.get("allowRedirection", False),
-        modes=tuple(map(ApprovalMode, message.get("modes", ()))),
-        persist_scope=message.get("persistScope"),
+SUBJECTS: Final = tuple(
+    Subject(f"policy_files.{answer.__name__}", answer)
+    for answer in (
+        loaded,
+        settings,
+        saved,
+        canonical,
+        pattern,
+        prefixes,
+        names,
+        unknown_tools,
+        commands,
+        allowed_paths,
     )
-
-
-def _saved_texts(place: Path) -> list[str | None]:
-    file = place / ".gemini/policies/auto-saved.toml"
-    found = (file, Path(f"{file}.bak"))
-    return [one.read_text() if one.is_file() else None for one in found]
-
-
-def written(asked: str) -> list[str | None]:
-    """A document of TOML as it is written again, or what is wrong with it."""
-    try:
-        document = tomllib.loads(asked)
-    except tomllib.TOMLDecodeError:
-        return ["syntax", None]
-    mixed = mixed_array(document)
-    return [mixed, None] if mixed is not None else [None, toml_text(document)]
-
-
-def server_warnings(asked: dict[str, Any]) -> list[str]:
-    """The warnings about rules for the tools of a server."""
-    made = [
-        PolicyRule(tool_name=tool, decision=Decision.ALLOW, source=source)
-        for tool, source in asked["rules"]
-    ]
-    return mcp_tool_warnings(asked["server"], asked["discovered"], made)
-
-
-def book(asked: dict[str, Any]) -> Any:
-    """What a rule book holds after each step, or why a rule is refused."""
-    try:
-        held = RuleBook(*_made(asked))
-    except ValueError as problem:
-        return str(problem)
-    states = []
-    for step in ({"rules": [], "checkers": []}, *asked["steps"]):
-        if "without" in step:
-            held.remove_source(step["without"])
-        else:
-            held.add(*_made(step))
-        known = [
-            [held.has_rule_for(name), held.has_rule_for(name, ignore_agents=True)]
-            for name in asked["names"]
-        ]
-        rows = [
-            [[one.tool_name, one.priority, one.source] for one in each]
-            for each in (held.rules, held.checkers)
-        ]
-        states.append([*rows, known])
-    return states
-
-
-_FIELDS: Final = {"toolName": "tool_name", "mcpName": "mcp_name"}
-
-
-def _made(asked: dict[str, Any]) -> tuple[list[PolicyRule], list[CheckerRule]]:
-    rules, checkers = (
-        [{_FIELDS.get(key, key): value for key, value in one.items()} for one in asked[table]]
-        for table in ("rules", "checkers")
-    )
-    spec = CheckerSpec(name="c", external=True)
-    return (
-        [PolicyRule(decision=Decision.ALLOW, **one) for one in rules],
-        [CheckerRule(checker=spec, **one) for one in checkers],
-    )
-
-
-SUBJECTS: Final = (
-    Subject("policy_files.book", book),
-    Subject("policy_files.loaded", loaded),
-    Subject("policy_files.rules", rules),
-    Subject("policy_files.updated", updated),
-    Subject("policy_files.written", written),
-    Subject("policy_files.server_warnings", server_warnings),
 )

@@ -121,7 +121,7 @@ class _Store:
             approval_mode=ApprovalMode.DEFAULT,
             tool=cast("Tool", about),
             invocation=_invocation("first"),
-            started_ms=self._clock.now_ms(),
+            started_ms=None if about.get("unstarted") else self._clock.now_ms(),
         )
 
 
@@ -190,4 +190,5 @@ def _shown(call: ToolCall) -> dict[str, Any]:
 SUBJECTS: Final = (
     Subject("scheduler.response", response),
     Subject("scheduler.states", states),
+    Subject("scheduler.edges", states),
 )

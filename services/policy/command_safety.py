@@ -83,6 +83,10 @@ _TRUSTED_FOLDERS: Final = (
     "/opt/homebrew/bin",
     "/opt/homebrew/Cellar",
     "/usr/local/Cellar",
+    "/usr/sbin",
+    "/sbin",
+    "/google/bin",
+    "/google/src/cloud",
 )
 
 

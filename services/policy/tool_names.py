@@ -101,9 +101,9 @@ def is_valid_tool_name(name: str) -> bool:
         return True
     if not name.startswith(MCP_PREFIX):
         return False
-    server, _, tool = name.removeprefix(MCP_PREFIX).partition("_")
-    if server == "*" and not tool:
+    if name == f"{MCP_PREFIX}*":
         return True
+    server, _, tool = name.removeprefix(MCP_PREFIX).partition("_")
     if not _SLUG.fullmatch(server) or not tool:
         return False
     return tool == "*" or (bool(tool.strip("_")) and _SLUG.fullmatch(tool) is not None)

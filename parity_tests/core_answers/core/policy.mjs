@@ -81,3 +81,5 @@ export async function decisions(input, load) {
     rmSync(there.folder, { recursive: true });
   }
 }
+
+export const built_in = decisions;

@@ -1,197 +1,248 @@
 // The core's half of the subjects of policy_files.py.
 import {
-  existsSync, mkdtempSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync,
+  existsSync, mkdtempSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync,
+  writeFileSync,
 } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
-import fs from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 
-const TOML = '../../../../@iarna/toml/toml.js';
+export const text = (given) =>
+  typeof given === 'string' ? given : given.map(([part, times]) => part.repeat(times)).join('');
 
-async function inFolder(use) {
+async function inFolder(play) {
   const folder = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'answers-')));
   try {
-    return await use(folder, (text) => text.replaceAll(folder, ''));
+    return await play(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-function put(folder, files) {
-  for (const [name, text] of Object.entries(files)) {
-    const file = path.join(folder, name);
+function put(root, files) {
+  for (const [name, given] of Object.entries(files)) {
+    const file = path.join(root, name);
     mkdirSync(path.dirname(file), { recursive: true });
-    if (text === null) mkdirSync(file);
-    else if (text.startsWith('->')) symlinkSync(text.slice(2), file);
-    else writeFileSync(file, text);
+    if (given === null) mkdirSync(file);
+    else if (typeof given === 'object' && 'link' in given) symlinkSync(given.link, file);
+    else writeFileSync(file, text(given));
   }
 }
 
-const searched = (pattern, probes) =>
-  pattern ? probes.map((probe) => (new RegExp(pattern).test(probe) ? '1' : '0')).join('') : null;
+const found = (pattern, tried) =>
+  pattern ? tried.map((each) => (new RegExp(pattern.source)).test(each)) : null;
 
-// The shell policy of ours trusts redirections in this mode without the rule's word.
-const redirects = ({ source, allowRedirection }) =>
-  source !== 'Default: yolo.toml' && (allowRedirection ?? false);
-
-const row = (rule, probes) => [
-  rule.toolName, rule.decision, rule.priority, searched(rule.argsPattern, probes),
-  rule.modes ?? [], rule.subagent ?? null, rule.mcpName ?? null, rule.toolAnnotations ?? null,
-  rule.interactive ?? null, redirects(rule), rule.denyMessage ?? null, rule.source ?? null,
-];
-
-const checkerRow = (rule, probes) => [
-  rule.toolName, rule.checker.name, rule.checker.type === 'external',
-  rule.checker.required_context ?? null, rule.checker.config ?? null, rule.priority,
-  searched(rule.argsPattern, probes), rule.modes ?? [], rule.mcpName ?? null,
-  rule.toolAnnotations ?? null, rule.source ?? null,
-];
-
-const named = ({ toolName }) => toolName !== '';
-
-// What a parser of TOML says about syntax is its own; what it says of mixed lists is not.
-function plain(error) {
-  if (error.errorType !== 'toml_parse') return error;
-  const mixed = /^Inline lists must .*?(?= at row|$)/.exec(error.details);
-  return { ...error, details: mixed === null ? undefined : mixed[0] };
+function conditions(rule, tried) {
+  return [
+    rule.toolName, rule.priority, found(rule.argsPattern, tried), rule.modes ?? [],
+    rule.mcpName ?? null, rule.toolAnnotations ?? null, rule.source ?? null,
+  ];
 }
 
-export async function loaded(input, load) {
-  const { loadPoliciesFromToml } = await load('policy/toml-loader.js');
-  const { formatPolicyError } = await load('policy/config.js');
-  return inFolder(async (folder, shown) => {
-    put(folder, input.files);
-    const paths = input.paths.map(([name]) => path.join(folder, name));
-    const tiers = new Map(paths.map((file, index) => [file, input.paths[index][1]]));
-    const { rules, checkers, errors } = await loadPoliciesFromToml(paths, (file) => tiers.get(file));
-    return [
-      rules.filter(named).map((rule) => row(rule, input.probes)),
-      checkers.filter(named).map((rule) => checkerRow(rule, input.probes)),
-      errors.map((error) => [error.severity ?? 'error', shown(formatPolicyError(plain(error)))]),
-    ];
-  });
+const shown = (rule, tried) => [
+  ...conditions(rule, tried), rule.decision, rule.subagent ?? null, rule.interactive ?? null,
+  rule.allowRedirection ?? false, rule.denyMessage ?? null,
+];
+
+const shownChecker = (rule, tried) => [
+  ...conditions(rule, tried), rule.checker.type, rule.checker.name,
+  rule.checker.required_context ?? null, rule.checker.config ?? null,
+];
+
+const named = (rule) => rule.toolName !== '' && rule.mcpName !== '' && rule.subagent !== '';
+
+function problem(error, formatted) {
+  if (error.errorType !== 'toml_parse') return formatted(error);
+  const mixed = /^(Inline lists.*?)( at row .*)?$/m.exec(error.details);
+  return formatted({ ...error, details: mixed ? mixed[1] : undefined });
 }
 
-export async function rules(input, load) {
-  const { createPolicyEngineConfig } = await load('policy/config.js');
+export function loaded({ files, paths, tier, tried }, load) {
   return inFolder(async (folder) => {
-    process.env.GEMINI_CLI_HOME = folder;
-    const given = input.settings;
-    const made = await createPolicyEngineConfig(
-      { ...given.policySettings, mcpServers: given.mcpServers },
-      'default', undefined, input.interactive,
-    );
-    return [
-      made.rules
-        .sort((one, other) => other.priority - one.priority)
-        .filter(({ source }) => source.startsWith(input.from))
-        .map((rule) => row(rule, input.probes)),
-      made.checkers
-        .sort((one, other) => other.priority - one.priority)
-        .filter(({ source }) => source.startsWith(input.from))
-        .map((rule) => checkerRow(rule, input.probes)),
-    ];
+    const { loadPoliciesFromToml } = await load('policy/toml-loader.js');
+    const { formatPolicyError } = await load('policy/config.js');
+    put(folder, files);
+    const places = paths.map((name) => path.join(folder, name));
+    const all = await loadPoliciesFromToml(places, () => tier);
+    return {
+      rules: all.rules.filter(named).map((rule) => shown(rule, tried)),
+      checkers: all.checkers.filter(named).map((rule) => shownChecker(rule, tried)),
+      errors: all.errors.map((each) =>
+        problem(each, formatPolicyError).replaceAll(folder, 'FOLDER')),
+    };
   });
 }
 
-// Resolves when the answer is saved, or could not be.
-function savedOrFailed(coreEvents) {
-  const rename = fs.rename;
-  let end;
-  const ended = new Promise((resolve) => { end = resolve; });
-  const hear = ({ severity }) => { if (severity === 'error') end(); };
-  fs.rename = async (...names) => { await rename(...names); end(); };
-  syncBuiltinESMExports();
-  coreEvents.on('user-feedback', hear);
-  return { ended, stop: () => { fs.rename = rename; syncBuiltinESMExports(); coreEvents.off('user-feedback', hear); } };
+export function settings({ files, given, interactive, tried }, load) {
+  return inFolder(async (folder) => {
+    const { createPolicyEngineConfig, clearEmittedPolicyWarnings } =
+      await load('policy/config.js');
+    const { coreEvents } = await load('utils/events.js');
+    const root = path.join(folder, 'ws');
+    mkdirSync(root);
+    put(folder, files);
+    process.env.GEMINI_CLI_HOME = path.join(folder, 'home');
+    clearEmittedPolicyWarnings();
+    const feedback = [];
+    const hear = ({ severity, message }) => feedback.push([severity, message.split('\n')[0]]);
+    coreEvents.on('user-feedback', hear);
+    const absolute = (name) => path.join(root, name);
+    const config = await createPolicyEngineConfig(
+      {
+        ...given.policySettings,
+        mcpServers: given.mcpServers,
+        workspacePoliciesDir: given.workspacePoliciesDir && absolute(given.workspacePoliciesDir),
+        adminPolicyPaths: given.adminPolicyPaths?.map(absolute),
+        policyPaths: given.policyPaths?.map(absolute),
+      },
+      'default',
+      undefined,
+      interactive,
+    );
+    coreEvents.off('user-feedback', hear);
+    const ours = (rule) => !rule.source.startsWith('Default: ');
+    return {
+      rules: config.rules.filter(ours).map((rule) => shown(rule, tried)),
+      checkers: config.checkers.filter(ours).map((rule) => shownChecker(rule, tried)),
+      feedback,
+    };
+  });
 }
 
-export async function updated(input, load) {
-  const { createPolicyUpdater } = await load('policy/config.js');
-  const { coreEvents } = await load('utils/events.js');
-  return inFolder(async (folder, shown) => {
-    put(folder, input.files);
-    const said = [];
-    const hear = ({ severity, message }) => said.push([severity, shown(message)]);
-    coreEvents.on('user-feedback', hear);
+const LAST = 'no tool';
+
+// Answers are saved one after the other: the scope of this one is read again once the others are.
+const settled = (update) => new Promise((resolve) => {
+  let reads = 0;
+  update({
+    toolName: LAST,
+    persist: true,
+    get persistScope() {
+      reads += 1;
+      if (reads === 1) return 'user';
+      resolve();
+      throw new Error('never saved');
+    },
+  });
+});
+
+export function saved({ files, answers, tried }, load) {
+  return inFolder(async (folder) => {
+    const { createPolicyUpdater } = await load('policy/config.js');
+    const { coreEvents } = await load('utils/events.js');
+    put(folder, files);
     const added = [];
+    const feedback = [];
+    const hear = ({ severity, message }) => {
+      if (!message.includes(LAST)) {
+        feedback.push([severity, message.replaceAll(folder, 'FOLDER')]);
+      }
+    };
+    const saves = (at) => path.join(folder, at, '.gemini', 'policies', 'auto-saved.toml');
     let update;
-    let saving = false;
-    const at = (where) => { saving = true; return path.join(folder, where, 'auto-saved.toml'); };
     createPolicyUpdater(
-      { addRule: (rule) => added.push(row(rule, input.probes)) },
-      { subscribe: (_, play) => { update = play; } },
+      { addRule: (rule) => rule.toolName === LAST || added.push(shown(rule, tried)) },
+      { subscribe: (_type, handler) => { update = handler; } },
       {
-        getWorkspaceAutoSavedPolicyPath: () => at('ws/.gemini/policies'),
-        getAutoSavedPolicyPath: () => at('home/.gemini/policies'),
+        getWorkspaceAutoSavedPolicyPath: () => saves('ws'),
+        getAutoSavedPolicyPath: () => saves('home'),
       },
     );
-    const texts = [];
-    for (const message of input.updates) {
-      saving = false;
-      const { ended, stop } = savedOrFailed(coreEvents);
-      await update({ ...message, persist: message.persistScope !== undefined });
-      await new Promise((resolve) => { setImmediate(resolve); });
-      if (saving) await ended;
-      await new Promise((resolve) => { setImmediate(resolve); });
-      stop();
-      texts.push(['ws', 'home'].map((where) => {
-        const file = path.join(folder, where, '.gemini/policies/auto-saved.toml');
-        return [file, `${file}.bak`].map((one) => {
-          return existsSync(one) ? readFileSync(one, 'utf8') : null;
-        });
-      }));
+    coreEvents.on('user-feedback', hear);
+    for (const answer of answers) {
+      await update({ ...answer, persist: answer.persistScope !== undefined });
+      await settled(update);
     }
     coreEvents.off('user-feedback', hear);
-    return [added, texts, said];
+    const texts = {};
+    for (const at of ['ws', 'home']) {
+      for (const file of [saves(at), `${saves(at)}.bak`]) {
+        try {
+          if (existsSync(file)) texts[path.relative(folder, file)] = readFileSync(file, 'utf8');
+        } catch {
+          texts[path.relative(folder, file)] = null;
+        }
+      }
+    }
+    return { added, feedback, texts };
   });
 }
 
-export async function written(input, load) {
-  const { default: toml } = await load(TOML);
-  let document;
-  try {
-    document = toml.parse(input);
-  } catch (error) {
-    return [/^Inline lists must .*?(?= at row|$)/.exec(error.message)?.[0] ?? 'syntax', null];
-  }
-  return [null, toml.stringify(document)];
+export async function canonical({ value, links }, load) {
+  const { stableStringify } = await load('policy/stable-stringify.js');
+  const at = (steps) => steps.reduce((one, step) => one[step], value);
+  for (const [to, from] of links ?? []) at(to.slice(0, -1))[to.at(-1)] = at(from);
+  return stableStringify(value);
 }
 
-export async function server_warnings({ server, discovered, rules: given }, load) {
+export async function pattern({ given, tried }, load) {
+  const { isSafeRegExp } = await load('policy/utils.js');
+  const written = text(given);
+  try {
+    return {
+      found: found(new RegExp(written), tried), safe: isSafeRegExp(written), problem: null,
+    };
+  } catch (error) {
+    return { found: null, safe: isSafeRegExp(written), problem: error.message };
+  }
+}
+
+export async function prefixes({ given, tried }, load) {
+  const { buildArgsPatterns } = await load('policy/utils.js');
+  return buildArgsPatterns(undefined, given)
+    .map((each) => [each, tried.map((one) => new RegExp(each).test(one))]);
+}
+
+export async function names(asked, load) {
+  const { isValidToolName, getToolAliases } = await load('tools/tool-names.js');
+  return asked.map((name) => [isValidToolName(name, { allowWildcards: true }),
+    getToolAliases(name)]);
+}
+
+export async function unknown_tools({ server, tools, rules }, load) {
   const { validateMcpPolicyToolNames } = await load('policy/toml-loader.js');
-  return validateMcpPolicyToolNames(
-    server, discovered, given.map(([toolName, source]) => ({ toolName, source: source ?? undefined })),
-  );
+  return validateMcpPolicyToolNames(server, tools, rules.map(([toolName, source]) => (
+    { toolName, source: source ?? undefined }
+  )));
 }
 
-export async function book(input, load) {
-  const { PolicyEngine } = await load('policy/policy-engine.js');
-  const made = (given) => ({ decision: 'allow', checker: { type: 'external', name: 'c' }, ...given });
-  let engine;
-  try {
-    engine = new PolicyEngine({
-      rules: input.rules.map(made), checkers: input.checkers.map(made),
+export function commands({ files, cwd, asked }, load) {
+  return inFolder(async (folder) => {
+    const { isKnownSafeCommand, isDangerousCommand } =
+      await load('sandbox/utils/commandSafety.js');
+    const { initializeShellParsers } = await load('utils/shell-utils.js');
+    await initializeShellParsers();
+    const root = path.join(folder, 'ws');
+    mkdirSync(root);
+    put(folder, files);
+    const before = process.env.HOME;
+    process.env.HOME = path.join(folder, 'home');
+    const there = (word) => word.replaceAll('FOLDER', folder);
+    const answers = asked.map((words) => {
+      const given = words.map(there);
+      return [isKnownSafeCommand(given, there(cwd), root), isDangerousCommand(given)];
     });
-  } catch (error) {
-    return error.message;
-  }
-  const shown = (all) => all.map(({ toolName, priority, source }) =>
-    [toolName, priority ?? 0, source ?? null]);
-  const states = [];
-  for (const { rules: added, checkers, without } of [{ rules: [], checkers: [] }, ...input.steps]) {
-    if (without !== undefined) {
-      engine.removeRulesBySource(without);
-      engine.removeCheckersBySource(without);
-    } else {
-      added.map(made).forEach((rule) => engine.addRule(rule));
-      checkers.map(made).forEach((rule) => engine.addChecker(rule));
+    process.env.HOME = before;
+    return answers;
+  });
+}
+
+export function allowed_paths({ files, workspaces, asked }, load) {
+  return inFolder(async (folder) => {
+    const { AllowedPathChecker } = await load('safety/built-in.js');
+    mkdirSync(path.join(folder, 'ws'));
+    put(folder, files);
+    const there = (value) => JSON.parse(JSON.stringify(value).replaceAll('FOLDER', folder));
+    const environment = { cwd: path.join(folder, 'ws'), workspaces: there(workspaces) };
+    const checker = new AllowedPathChecker();
+    const answers = [];
+    for (const [args, config] of asked) {
+      const { decision, reason } = await checker.check({
+        toolCall: { name: 'tool', args: there(args) },
+        context: { environment },
+        config: config ?? undefined,
+      });
+      answers.push([decision, reason?.replaceAll(folder, 'FOLDER') ?? null]);
     }
-    states.push([
-      shown(engine.getRules()), shown(engine.getCheckers()),
-      input.names.map((name) => [engine.hasRuleForTool(name), engine.hasRuleForTool(name, true)]),
-    ]);
-  }
-  return states;
+    return answers;
+  });
 }

@@ -7,12 +7,13 @@ export async function response({ name, id, content, model }, load) {
 
 const described = (text) => ({ getDescription: () => text });
 
-function callOf({ id, name, status, error, original, display }, now) {
+function callOf({ id, name, status, error, original, display, unstarted }, now) {
   const request = { callId: id, name, args: { from: id } };
   if (original !== undefined) request.originalRequestName = original;
   if (display) request.display = { name, description: 'before' };
   if (error !== undefined) return { status: 'error', request, response: answerOf(id, { error }) };
-  return { status, request, tool: { name }, invocation: described('first'), startTime: now };
+  const startTime = unstarted ? undefined : now;
+  return { status, request, tool: { name }, invocation: described('first'), startTime };
 }
 
 function answerOf(id, { text, error, shown }) {
@@ -86,3 +87,5 @@ function dataOf(id, status, about) {
   if (status === 'executing') return about ?? undefined;
   return typeof about === 'object' && about !== null ? answerOf(id, about) : about ?? undefined;
 }
+
+export const edges = states;
