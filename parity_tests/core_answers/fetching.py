@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import hashlib
 import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from parity_tests.core_answers.brief import brief
 from parity_tests.core_answers.subject import Subject
 from services.abort import AbortController, AbortSignal
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock, virtual_loop
@@ -28,18 +28,6 @@ from services.wire import JsonObject
 from services.workspace import Workspace
 
 __all__ = ["SUBJECTS"]
-
-_SHOWN: Final = 40
-
-
-def _brief(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > _SHOWN:
-        return f"{value[:20]}…{hashlib.sha256(value.encode(errors='replace')).hexdigest()[:8]}"
-    if isinstance(value, list):
-        return [_brief(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _brief(each) for key, each in value.items()}
-    return value
 
 
 def _body(value: Any) -> bytes:
@@ -175,7 +163,7 @@ def _fetched(asked: JsonObject) -> Any:
     clock = VirtualClock(VIRTUAL_EPOCH_MS)
     with asyncio.Runner(loop_factory=virtual_loop) as runner:
         answer = runner.run(_session(asked, clock))
-    return _brief(json.loads(json.dumps(answer)))
+    return brief(json.loads(json.dumps(answer)))
 
 
 SUBJECTS: Final = (Subject("fetching.fetched", _fetched),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import re
 import tempfile
@@ -13,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
 
+from parity_tests.core_answers.brief import brief
 from parity_tests.core_answers.subject import Subject
 from services.abort import AbortError
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock, virtual_loop
@@ -48,16 +48,6 @@ def _whole(value: Any) -> Any:
     return {key: _whole(each) for key, each in value.items()}
 
 
-def _brief(value: Any) -> Any:
-    if isinstance(value, str) and len(value) > _SHOWN:
-        return f"{value[:20]}…{hashlib.sha256(value.encode(errors='replace')).hexdigest()[:8]}"
-    if isinstance(value, list):
-        return [_brief(each) for each in value]
-    if isinstance(value, dict):
-        return {key: _brief(each) for key, each in value.items()}
-    return value
-
-
 @contextmanager
 def _folder() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="parity-outputs-") as name:
@@ -72,7 +62,7 @@ def _plain(answer: JsonObject, folder: Path) -> Any:
     }
     answer["files"] = sorted(map(list, files))
     text = json.dumps(answer).replace(str(folder), "<TMP>")
-    return _brief(json.loads(_unnumbered(text)))
+    return brief(json.loads(_unnumbered(text)), _SHOWN)
 
 
 def _unnumbered(text: str) -> str:

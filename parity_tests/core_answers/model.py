@@ -42,13 +42,13 @@ from services.model.resolutions import ModelResolutions
 from services.model.tokens import estimate_tokens
 from services.state import ApprovalMode, CoreEvents, SessionState
 
-__all__ = ["SUBJECTS"]
+__all__ = ["SUBJECTS", "access_of", "error_of", "key_of"]
 
 
 def names(asked: dict[str, Any]) -> dict[str, Any]:
     """All that follows from a model's name, with the flags of an account."""
     model = asked["model"]
-    access = _access(asked["flags"])
+    access = access_of(asked["flags"])
     return {
         "resolved": resolve_model(model, access),
         "classified": [
@@ -87,7 +87,7 @@ def parts(asked: Any) -> list[Any]:
 
 def classified(asked: dict[str, Any]) -> dict[str, Any]:
     """What an error of the API stands for."""
-    error = _error(asked)
+    error = error_of(asked)
     found = classify_google_error(error)
     shown = {"delay": "retry_delay_ms", "reason": "reason", "status": "status"}
     links = {"link": "validation_link", "words": "validation_description", "more": "learn_more_url"}
@@ -99,7 +99,7 @@ def classified(asked: dict[str, Any]) -> dict[str, Any]:
 
 def retryable(asked: dict[str, Any]) -> list[Any]:
     """Whether an error is retried, without and with errors of fetching, and how it is named."""
-    error = _error(asked)
+    error = error_of(asked)
     return [
         is_retryable_error(error, False),
         is_retryable_error(error, True),
@@ -116,7 +116,7 @@ def health(calls: list[list[Any]]) -> list[Any]:
 
 def chain(asked: dict[str, Any]) -> dict[str, Any]:
     """The chain of policies from a model on, and what may replace one that failed."""
-    access = _access(asked["flags"])
+    access = access_of(asked["flags"])
     tables = ModelResolutions() if asked.get("dynamic") else None
     state = SessionState(
         session_id="s",
@@ -162,7 +162,7 @@ def config(asked: dict[str, Any]) -> list[list[Any]]:
 
 def tables(asked: dict[str, Any]) -> dict[str, Any]:
     """What the tables of models say, with those of the settings added."""
-    given, ids, access = asked["settings"], asked["ids"], _access(asked["flags"])
+    given, ids, access = asked["settings"], asked["ids"], access_of(asked["flags"])
     found = ModelResolutions(
         definitions=given.get("modelDefinitions"),
         ids=given.get("modelIdResolutions"),
@@ -181,17 +181,20 @@ def tables(asked: dict[str, Any]) -> dict[str, Any]:
 
 def _resolved(configs: ModelConfigs, key: dict[str, Any]) -> list[Any]:
     try:
-        found = configs.resolve(
-            ModelConfigKey(
-                model=key["model"],
-                is_chat_model=key.get("isChatModel", False),
-                is_retry=key.get("isRetry", False),
-                override_scope=key.get("overrideScope"),
-            )
-        )
+        found = configs.resolve(key_of(key))
     except ModelConfigError as error:
         return [str(error)]
     return [found.model, found.config]
+
+
+def key_of(about: dict[str, Any]) -> ModelConfigKey:
+    """The key of a config, from the core's form."""
+    return ModelConfigKey(
+        model=about["model"],
+        is_chat_model=about.get("isChatModel", False),
+        is_retry=about.get("isRetry", False),
+        override_scope=about.get("overrideScope"),
+    )
 
 
 def _alias(about: dict[str, Any]) -> ModelAlias:
@@ -244,7 +247,8 @@ def _written_out(part: dict[str, Any]) -> dict[str, Any]:
     return {**part, "text": text[0] * text[1]} if isinstance(text, list) else part
 
 
-def _access(flags: list[bool]) -> AccessFlags:
+def access_of(flags: list[bool]) -> AccessFlags:
+    """The access of an account: Gemini 3.1, custom tools, previews, latest flash, latest lite."""
     launched, custom, preview, flash, lite = flags
     return AccessFlags(
         gemini31_launched=launched,
@@ -255,7 +259,7 @@ def _access(flags: list[bool]) -> AccessFlags:
     )
 
 
-def _error(asked: dict[str, Any]) -> Exception:
+def error_of(asked: dict[str, Any]) -> Exception:
     """An error as the SDK raises it: of an answer, or of the network."""
     if "status" in asked:
         return ApiError(asked["status"], asked["message"])

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from itertools import cycle
 from typing import Any, Final
 
+from parity_tests.core_answers.model import access_of, error_of, key_of
 from parity_tests.core_answers.subject import Subject
 from services.abort import AbortController
 from services.availability.chains import PolicyChains
@@ -21,8 +22,7 @@ from services.interaction.interaction import Handlers, Interaction
 from services.interaction.questions import FallbackIntent, FallbackQuestion
 from services.model.classification import classify_google_error
 from services.model.configs import ModelConfigKey, ModelConfigs
-from services.model.errors import ApiError, NetworkError, error_name
-from services.model.names import AccessFlags
+from services.model.errors import error_name
 from services.model.retry import Retry
 from services.state import ApprovalMode, CoreEvents, SessionState
 
@@ -93,7 +93,7 @@ class _Retried:
         if "value" in about:
             value: str = about["value"]
             return value
-        raise _error(about)
+        raise error_of(about)
 
     def _answering(self, key: str, shown: str) -> Callable[[Exception], Awaitable[Any]] | None:
         answers: Sequence[Any] | None = self._asked.get(key)
@@ -147,14 +147,7 @@ class _Session:
     """The models of a session, its health service and its fallback handler."""
 
     def __init__(self, asked: dict[str, Any]) -> None:
-        launched, custom, preview, flash, lite = asked["flags"]
-        access = AccessFlags(
-            gemini31_launched=launched,
-            custom_tools=custom,
-            preview=preview,
-            latest_flash=flash,
-            latest_flash_lite=lite,
-        )
+        access = access_of(asked["flags"])
         self._shown: list[str] = asked["shown"]
         self._answers: Iterator[Any] = cycle(asked.get("answers", [None]))
         self._seen: list[list[str]] = []
@@ -186,9 +179,9 @@ class _Session:
         self._seen = []
         answer: Any = None
         if what == "fail":
-            answer = await self._handler.handle(given[0], classify_google_error(_error(given[1])))
+            answer = await self._handler.handle(given[0], classify_google_error(error_of(given[1])))
         elif what == "apply":
-            found = self._selector.apply(_key(given[0]), consume_attempt=given[1])
+            found = self._selector.apply(key_of(given[0]), consume_attempt=given[1])
             answer = [found.model, found.config, found.max_attempts]
         elif what == "context":
             context = self._selector.context_for(given[0])
@@ -241,21 +234,6 @@ _METHODS: Final[dict[str, Callable[..., None]]] = {
     "activateFallbackMode": _Session.activate,
     "resetTurn": _Session.reset_turn,
 }
-
-
-def _key(about: dict[str, Any]) -> ModelConfigKey:
-    return ModelConfigKey(
-        model=about["model"],
-        is_chat_model=about.get("isChatModel", False),
-        is_retry=about.get("isRetry", False),
-        override_scope=about.get("overrideScope"),
-    )
-
-
-def _error(about: dict[str, Any]) -> Exception:
-    if "status" in about:
-        return ApiError(about["status"], about["message"])
-    return NetworkError(about["message"], name=about.get("name", "Error"), code=about.get("code"))
 
 
 SUBJECTS: Final = (

@@ -1,26 +1,14 @@
 // The core's half of the subjects of fetching.py: scripted answers of a model and of the network.
 import { Buffer } from 'node:buffer';
-import { createHash } from 'node:crypto';
 import dns from 'node:dns/promises';
 import { syncBuiltinESMExports } from 'node:module';
 
-const SHOWN = 40;
+import { brief } from './brief.mjs';
+
 const HOUR_MS = 3_600_000;
 const HEAD_LIMIT_MS = 10_000;
 
 let now = 1_767_225_600_000;
-
-function brief(value) {
-  if (typeof value === 'string') {
-    const points = [...value];
-    if (points.length <= SHOWN) return value;
-    const hash = createHash('sha256').update(value).digest('hex').slice(0, 8);
-    return `${points.slice(0, 20).join('')}…${hash}`;
-  }
-  if (Array.isArray(value)) return value.map(brief);
-  if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, brief(each)]));
-}
 
 function body(value) {
   if (typeof value === 'string') return Buffer.from(value);

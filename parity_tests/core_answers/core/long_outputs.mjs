@@ -1,9 +1,10 @@
 // The core's half of the subjects of long_outputs.py.
 import { Buffer } from 'node:buffer';
-import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+
+import { brief } from './brief.mjs';
 
 const PATH_LENGTH = 100;
 const SHOWN = 60;
@@ -30,17 +31,6 @@ function whole(value) {
   return mapped(value, whole);
 }
 
-function brief(value) {
-  if (typeof value === 'string') {
-    const points = [...value];
-    if (points.length <= SHOWN) return value;
-    const hash = createHash('sha256').update(value).digest('hex').slice(0, 8);
-    return `${points.slice(0, 20).join('')}…${hash}`;
-  }
-  if (value === null || typeof value !== 'object') return value;
-  return mapped(value, brief);
-}
-
 function unnumbered(text) {
   return text.replace(/(?:_1[0-9]{12})?_[0-9a-z]{6}\.txt/g, '_N.txt');
 }
@@ -62,7 +52,7 @@ async function inFolder(play) {
     Buffer.compare(Buffer.from(text), Buffer.from(another));
   answer.files = [...found.values()].sort(order);
   const out = JSON.stringify(answer).replaceAll(folder, '<TMP>');
-  return brief(JSON.parse(unnumbered(out)));
+  return brief(JSON.parse(unnumbered(out)), SHOWN);
 }
 
 /** The history as a request has it: no thoughts, and neighbours of one role together. */

@@ -1,27 +1,5 @@
 // The core's half of the subjects of model.py.
-import { createRequire } from 'node:module';
-import path from 'node:path';
-
-// Errors as the SDK raises them: {status, message} of an answer, else any fields of an error.
-async function errorOf(about) {
-  const { ApiError } = await sdk();
-  if (about.status !== undefined) return new ApiError(about);
-  const error = new Error(about.message);
-  if (about.name !== undefined) error.name = about.name;
-  if (about.code !== undefined) error.code = about.code;
-  if (about.cause !== undefined) {
-    const { message, ...fields } = about.cause;
-    error.cause = Object.assign(new Error(message), fields);
-  }
-  return error;
-}
-
-let core;
-function sdk() {
-  const require = createRequire(path.join(process.argv[2], 'package.json'));
-  core ??= import(require.resolve('@google/genai'));
-  return core;
-}
+import { accessOf, errorOf, setNames } from './about_models.mjs';
 
 export async function names({ model, flags: [launched, custom, preview, flash, lite] }, load) {
   const models = await load('config/models.js');
@@ -118,23 +96,11 @@ export async function chain(input, load) {
   const { resolvePolicyChain, buildFallbackPolicyContext } = await load('availability/policyHelpers.js');
   const { ModelConfigService } = await load('services/modelConfigService.js');
   const { DEFAULT_MODEL_CONFIGS } = await load('config/defaultModelConfigs.js');
-  const [launched, custom, preview, flash, lite] = input.flags;
-  models.setFlashModels(
-    'gemini-3-flash-preview',
-    flash ? models.LATEST_GEMINI_FLASH_MODEL : models.BASE_GEMINI_FLASH_MODEL,
-  );
-  models.setFlashLiteModel(
-    lite ? models.LATEST_GEMINI_FLASH_LITE_MODEL : models.BASE_GEMINI_FLASH_LITE_MODEL,
-  );
+  setNames(models, input.flags);
   const config = {
     getModel: () => input.model,
     getActiveModel: () => input.active ?? input.model,
-    getGemini31LaunchedSync: () => launched,
-    getUseCustomToolModelSync: () => custom,
-    getHasAccessToPreviewModel: () => preview,
-    hasLatestFlashGAAccess: () => flash,
-    hasLatestFlashLiteGAAccess: () => lite,
-    getUserTier: () => undefined,
+    ...accessOf(input.flags),
     getApprovalMode: () => input.mode ?? 'default',
     getExperimentalDynamicModelConfiguration: () => input.dynamic ?? false,
     modelConfigService: new ModelConfigService(DEFAULT_MODEL_CONFIGS),

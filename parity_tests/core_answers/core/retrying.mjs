@@ -1,23 +1,5 @@
 // The core's half of the subjects of retrying.py.
-import { createRequire } from 'node:module';
-import path from 'node:path';
-
-let core;
-function sdk() {
-  const require = createRequire(path.join(process.argv[2], 'package.json'));
-  core ??= import(require.resolve('@google/genai'));
-  return core;
-}
-
-// Errors as the SDK raises them: {status, message} of an answer, else any fields of an error.
-async function errorOf(about) {
-  const { ApiError } = await sdk();
-  if (about.status !== undefined) return new ApiError(about);
-  const error = new Error(about.message);
-  if (about.name !== undefined) error.name = about.name;
-  if (about.code !== undefined) error.code = about.code;
-  return error;
-}
+import { accessOf, errorOf, setNames } from './about_models.mjs';
 
 // A function that gives its answers one after the other, and notes how it is called.
 function answering(answers, note) {
@@ -100,14 +82,7 @@ export async function play(input, load) {
   const { ModelAvailabilityService } = await load('availability/modelAvailabilityService.js');
   const { ModelConfigService } = await load('services/modelConfigService.js');
   const { DEFAULT_MODEL_CONFIGS } = await load('config/defaultModelConfigs.js');
-  const [launched, custom, preview, flash, lite] = input.flags;
-  models.setFlashModels(
-    'gemini-3-flash-preview',
-    flash ? models.LATEST_GEMINI_FLASH_MODEL : models.BASE_GEMINI_FLASH_MODEL,
-  );
-  models.setFlashLiteModel(
-    lite ? models.LATEST_GEMINI_FLASH_LITE_MODEL : models.BASE_GEMINI_FLASH_LITE_MODEL,
-  );
+  setNames(models, input.flags);
   const health = new ModelAvailabilityService();
   let seen = [];
   let rotated = 0;
@@ -128,12 +103,7 @@ export async function play(input, load) {
     getContentGeneratorConfig: () => undefined,
     rotateSessionId: () => { rotated += 1; },
     getModelAvailabilityService: () => health,
-    getGemini31LaunchedSync: () => launched,
-    getUseCustomToolModelSync: () => custom,
-    getHasAccessToPreviewModel: () => preview,
-    hasLatestFlashGAAccess: () => flash,
-    hasLatestFlashLiteGAAccess: () => lite,
-    getUserTier: () => undefined,
+    ...accessOf(input.flags),
     getApprovalMode: () => input.mode ?? 'default',
     getExperimentalDynamicModelConfiguration: () => false,
     getFallbackModelHandler: () => input.answers === undefined ? undefined
