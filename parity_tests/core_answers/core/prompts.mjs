@@ -1,4 +1,4 @@
-// The core's half of the subjects of prompts.py: its texts, of which only facts are kept.
+// The core's half of the subjects of prompts.py; only facts of its texts are kept.
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { mock } from 'node:test';
 import os from 'node:os';
