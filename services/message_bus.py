@@ -309,6 +309,7 @@ async def _in_time(work: Coroutine[Any, Any, None], clock: Clock, timeout_ms: fl
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         if not working.done():
             raise RequestTimeout("Request timed out waiting for tool-confirmation-response")
+        working.result()
     finally:
         for task in either:
             task.cancel()
